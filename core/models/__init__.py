@@ -1,0 +1,1 @@
+"""Workload models from the literature: parameters in, a `Workload` out."""
