@@ -1,0 +1,290 @@
+"""The workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.keyed import philox
+from core.load import scale_load
+from core.models.estimates import f_model
+from core.resample import WEEK
+from core.workload import Int64, Workload
+
+Float64 = npt.NDArray[np.float64]
+
+BUCKET = 1_800
+"""The daily cycle changes every half hour, s."""
+
+BUCKETS = 48
+"""Half hours in a day; the first is that of midnight."""
+
+CYCLE_START = 11
+"""The gamma density of the daily cycle is laid over the half hours from this one on, wrapping."""
+
+LONGEST_RUN = 12.0
+"""A logarithm of a run time above this is drawn again (45 hours)."""
+
+LONGEST_GAP = 13.0
+"""A logarithm of an inter-arrival time above this is drawn again (five days)."""
+
+BLOCK = 4_096
+"""Arrivals drawn at a time; the result does not depend on it."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """Hold the parameters of one class of jobs, by the names of the authors' program.
+
+    Attributes `umed` and `uhi` are log2 of sizes: None stands for log2 of the machine, and for
+    2.5 below it.
+    """
+
+    name: str
+    serial: float
+    pow2: float
+    ulow: float
+    uprob: float
+    a1: float
+    b1: float
+    a2: float
+    b2: float
+    pa: float
+    pb: float
+    aarr: float
+    barr: float
+    anum: float
+    bnum: float
+    arar: float
+    umed: float | None = None
+    uhi: float | None = None
+
+
+ALL = Class(
+    name="all",
+    serial=0.244, pow2=0.576, ulow=0.8, uprob=0.86,
+    a1=4.2, b1=0.94, a2=312.0, b2=0.03, pa=-0.0054, pb=0.78,
+    aarr=10.2303, barr=0.4871, anum=8.1737, bnum=3.9631, arar=1.0225,
+)  # fmt: skip
+"""All jobs as one class."""
+
+BATCH = Class(
+    name="batch",
+    serial=0.2927, pow2=0.6686, ulow=1.2, uprob=0.875,
+    a1=6.57, b1=0.823, a2=639.1, b2=0.0156, pa=-0.003, pb=0.6986,
+    aarr=6.0415, barr=0.8531, anum=6.1271, bnum=5.2740, arar=1.0519,
+)  # fmt: skip
+"""Batch jobs."""
+
+INTERACTIVE = Class(
+    name="interactive",
+    serial=0.1541, pow2=0.625, ulow=1.0, uprob=0.705, umed=3.0, uhi=5.5,
+    a1=3.8351, b1=0.6605, a2=7.073, b2=0.6856, pa=-0.0118, pb=0.9156,
+    aarr=6.5510, barr=0.6621, anum=8.9186, bnum=3.6680, arar=0.9797,
+)  # fmt: skip
+"""Interactive jobs."""
+
+CLASSES = {"one": (ALL,), "two": (BATCH, INTERACTIVE)}
+"""What `lublin` takes as `classes`."""
+
+
+def lublin(
+    processors: int,
+    *,
+    jobs: int | None = None,
+    weeks: int | None = None,
+    seed: int = 0,
+    index: int = 0,
+    load: float | None = None,
+    classes: str = "one",
+    users: int = 64,
+    f: float = 5.0,
+    max_estimate: int | None = None,
+) -> Workload:
+    """Draw a workload from the Lublin-Feitelson model; it starts at midnight.
+
+    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``. The model
+    has neither estimates nor users: estimates follow `core.models.estimates.f_model`, and the
+    k-th of the users submits each job with a probability in proportion to 1 / k, which is ours.
+    Fewer jobs or weeks under the same seed and index are the first of more.
+
+    Parameters
+    ----------
+    processors : int
+        Size of the machine.
+    jobs, weeks : int, optional
+        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        one of them is given.
+    seed, index : int
+        Seed of the campaign, and which sample of the model.
+    load : float, optional
+        Scale run times to this offered load, as `core.scale_load`; by default the model's own.
+    classes : {"one", "two"}
+        The parameters for all jobs, or those for batch and interactive jobs, each with arrivals
+        of its own.
+    users : int
+        Number of users.
+    f, max_estimate
+        As for the f-model. A job that runs longer than `max_estimate`, s, is killed at it.
+
+    Returns
+    -------
+    Workload
+        The jobs; those of two classes are merged by submission.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, or not exactly one of `jobs` and `weeks` is given.
+
+    References
+    ----------
+    U. Lublin, D. G. Feitelson, The workload on parallel supercomputers: modeling the
+    characteristics of rigid jobs, JPDC 63(11), 2003.
+
+    Examples
+    --------
+    >>> w = lublin(128, jobs=1000, seed=7)
+    >>> len(w), w.processors, int(w.procs.max()) <= 128, lublin(128, jobs=10, seed=7).name
+    (1000, 128, True, 'lublin-128')
+    """
+    _check(processors=processors, users=users)
+    if (jobs is None) == (weeks is None):
+        raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
+    _check(**({"weeks": weeks} if jobs is None else {"jobs": jobs}))
+    if classes not in CLASSES:
+        raise InputError(f"classes={classes!r} is unknown; known: {', '.join(CLASSES)}")
+    parts = [
+        _draw_class(kind, int(processors), jobs, weeks, (seed, index)) for kind in CLASSES[classes]
+    ]
+    submit, procs, run = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(submit, kind="stable")[:jobs]
+    submit, procs, run = submit[order], procs[order], run[order]
+    name = f"lublin-{processors}"
+    estimate = f_model(run, f=f, seed=seed, index=index, name=name, max_estimate=max_estimate)
+    workload = Workload(
+        submit=submit,
+        run=np.minimum(run, estimate),
+        estimate=estimate,
+        procs=procs,
+        user=_users(submit.size, users, (seed, index)),
+        job=np.arange(1, submit.size + 1),
+        killed=run > estimate,
+        processors=int(processors),
+        name=name,
+        max_estimate=-1 if max_estimate is None else max_estimate,
+    )
+    return workload if load is None else scale_load(workload, load)
+
+
+def _check(**values: int | None) -> None:
+    for what, value in values.items():
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+            raise InputError(f"{what}={value!r}: give a whole number, at least 1")
+
+
+def _draw_class(
+    kind: Class, processors: int, jobs: int | None, weeks: int | None, key: tuple[int, int]
+) -> tuple[Int64, Int64, Int64]:
+    """Return submit, procs and run of one class, in order of submission."""
+    blocks, size = [], 0
+    for block in _arrivals(kind, key):
+        blocks.append(block)
+        size += block.size
+        if size >= jobs if jobs is not None else weeks is not None and block[-1] >= weeks * WEEK:
+            break
+    submit = np.concatenate(blocks)
+    submit = submit[:jobs] if weeks is None else submit[submit < weeks * WEEK]
+    procs = _sizes(kind, processors, submit.size, key)
+    return submit, procs, _runs(kind, procs, key)
+
+
+def _generator(kind: Class, what: str, key: tuple[int, int]) -> np.random.Generator:
+    return np.random.Generator(philox("lublin", kind.name, what, *key))
+
+
+def _arrivals(kind: Class, key: tuple[int, int]) -> Iterator[Int64]:
+    """Yield blocks of submission instants, s since midnight.
+
+    A gap of e^gamma / 1800 points is paid to the half hours passed, each at its weight: the
+    program's walk over buckets is the inverse of the weights' running sum.
+    """
+    draw = _generator(kind, "arrivals", key)
+    paid = np.concatenate(([0.0], np.cumsum(_daily_cycle(kind))))
+    clock = BUCKET * np.arange(BUCKETS + 1.0)
+    points = 0.0
+    while True:
+        gap = draw.gamma(kind.aarr * kind.arar, kind.barr, BLOCK)
+        gap = np.exp(gap[gap <= LONGEST_GAP]) / BUCKET
+        spent = np.cumsum(np.concatenate(([points], gap)))[1:]
+        points = float(spent[-1])
+        day, rest = np.divmod(spent, paid[-1])
+        yield (day.astype(np.int64) * BUCKET * BUCKETS) + np.interp(rest, paid, clock).astype(
+            np.int64
+        )
+
+
+def _daily_cycle(kind: Class) -> Float64:
+    """Return the weights of the 48 half hours from midnight, of mean 1."""
+    step = np.arange(CYCLE_START, CYCLE_START + BUCKETS)
+    weight = np.empty(BUCKETS)
+    weight[(step - 1) % BUCKETS] = _gamma_mass(kind.anum, kind.bnum, step)
+    return weight / weight.mean()
+
+
+def _gamma_mass(shape: float, scale: float, middle: npt.NDArray[np.int64]) -> Float64:
+    """Return the gamma distribution's mass within 1/2 of each point, by Gauss and Legendre.
+
+    With 20 nodes an interval the sum agrees with the incomplete gamma function to 1e-15.
+    """
+    node, weight = np.polynomial.legendre.leggauss(20)
+    x = middle[:, None] + node / 2
+    log = (shape - 1) * np.log(x) - x / scale - shape * math.log(scale) - math.lgamma(shape)
+    mass: Float64 = np.exp(log) @ weight / 2
+    return mass
+
+
+def _sizes(kind: Class, processors: int, size: int, key: tuple[int, int]) -> Int64:
+    """Draw processors: serial, a power of two, or any, by a two-stage uniform log2."""
+    draw = _generator(kind, "sizes", key)
+    high = math.log2(processors) if kind.uhi is None else min(kind.uhi, math.log2(processors))
+    low = min(kind.ulow, high)
+    # The program wants ulow < umed < uhi; a machine of fewer than 10 has no room for both stages.
+    middle = min(max(high - 2.5 if kind.umed is None else kind.umed, low), high)
+    which, stage, place = draw.random((size, 3)).T
+    first = stage <= kind.uprob
+    log = np.where(first, low + place * (middle - low), middle + place * (high - middle))
+    power = which <= kind.serial + kind.pow2
+    log = np.where(power, np.floor(log + 0.5), log)
+    procs = np.floor(np.exp2(log) + 0.5).astype(np.int64)
+    return np.where(which <= kind.serial, 1, np.clip(procs, 1, processors))
+
+
+def _runs(kind: Class, procs: Int64, key: tuple[int, int]) -> Int64:
+    """Draw run times, s: e to a mixture of two gammas, the more processors the longer."""
+    share = np.clip(kind.pa * procs + kind.pb, 0, 1)
+    log = np.full(procs.size, np.inf)
+    turn = 0
+    while (again := log > LONGEST_RUN).any():
+        # Each turn draws for all jobs, so that a job's numbers do not depend on how many follow.
+        one, two, coin = (
+            _generator(kind, f"runs {turn} {part}", key) for part in ("first", "second", "coin")
+        )
+        short = one.gamma(kind.a1, kind.b1, procs.size)
+        long = two.gamma(kind.a2, kind.b2, procs.size)
+        drawn = np.where(coin.random(procs.size) <= share, short, long)
+        log = np.where(again, drawn, log)
+        turn += 1
+    return np.exp(log).astype(np.int64)
+
+
+def _users(size: int, users: int, key: tuple[int, int]) -> Int64:
+    weight = np.cumsum(1.0 / np.arange(1, users + 1))
+    uniform = np.random.Generator(philox("lublin", "users", users, *key)).random(size)
+    rank: Int64 = np.searchsorted(weight, uniform * weight[-1], side="right") + 1
+    return rank
