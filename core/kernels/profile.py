@@ -1,0 +1,141 @@
+"""Free processors through time: a step function, and the verbs that read and change it.
+
+A profile is two arrays and a mark. Step i, for mark[HEAD] <= i < mark[TAIL], says that free[i]
+processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
+the whole machine is free, because every reservation ends. Times ascend and never repeat. Steps
+of equal height are not merged: a breakpoint belongs to every reservation that begins or ends
+there, and one of them may be lifted out again.
+
+Source: Mu'alem and Feitelson (2001), Utilization, predictability, workloads, and user runtime
+estimates in scheduling the IBM SP2 with backfilling, section 2.2 (the profile of conservative
+backfilling).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.kernels._jit import kernel
+from core.workload import Int64
+
+HEAD, TAIL = 0, 1
+"""Places in a profile's mark: its first step, and one past its last."""
+
+
+def empty_profile(steps: int) -> tuple[Int64, Int64, Int64]:
+    """Return times, free and mark of a profile with room for this many steps, to be cleared.
+
+    Examples
+    --------
+    >>> times, free, mark = empty_profile(4)
+    >>> clear(times, free, mark, 0, 8)
+    >>> reserve(times, free, mark, 2, 3, 5)
+    >>> earliest_fit(times, free, mark, 4, 3, 0)
+    5
+    """
+    return np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.zeros(2, np.int64)
+
+
+@kernel
+def clear(times: Int64, free: Int64, mark: Int64, now: int, processors: int) -> None:
+    """Make all processors free from now on."""
+    times[0] = now
+    free[0] = processors
+    mark[HEAD] = 0
+    mark[TAIL] = 1
+
+
+@kernel
+def earliest_fit(
+    times: Int64, free: Int64, mark: Int64, need: int, duration: int, after: int
+) -> int:
+    """Return the first instant >= after with `need` processors free for `duration` seconds."""
+    i, tail = mark[HEAD], mark[TAIL]
+    while i + 1 < tail and times[i + 1] <= after:
+        i += 1
+    start = max(after, times[i])
+    while True:
+        if free[i] < need:
+            i += 1
+            start = times[i]
+            continue
+        k = i + 1
+        while k < tail and times[k] < start + duration and free[k] >= need:
+            k += 1
+        if k == tail or times[k] >= start + duration:
+            return int(start)
+        i = k
+
+
+@kernel
+def split(times: Int64, free: Int64, mark: Int64, t: int) -> int:
+    """Make t, which is not before the first step, a breakpoint; return its step."""
+    low, high = mark[HEAD], mark[TAIL]
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if times[middle] <= t:
+            low = middle
+        else:
+            high = middle
+    if times[low] == t:
+        return int(low)
+    for i in range(mark[TAIL], high, -1):
+        times[i] = times[i - 1]
+        free[i] = free[i - 1]
+    times[high] = t
+    free[high] = free[low]
+    mark[TAIL] += 1
+    return int(high)
+
+
+@kernel
+def reserve(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration); nothing for no duration."""
+    if duration == 0:
+        return
+    first = split(times, free, mark, t)
+    last = split(times, free, mark, t + duration)
+    for i in range(first, last):
+        free[i] -= procs
+
+
+@kernel
+def join(times: Int64, free: Int64, mark: Int64, t: int) -> None:
+    """Drop the breakpoint t where the profile no longer changes; what needs it splits anew."""
+    low, high = mark[HEAD], mark[TAIL]
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if times[middle] <= t:
+            low = middle
+        else:
+            high = middle
+    if low == mark[HEAD] or times[low] != t or free[low] != free[low - 1]:
+        return
+    mark[TAIL] -= 1
+    for i in range(low, mark[TAIL]):
+        times[i] = times[i + 1]
+        free[i] = free[i + 1]
+
+
+@kernel
+def lift(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: int) -> None:
+    """Put a reservation's processors back."""
+    reserve(times, free, mark, t, duration, -procs)
+    join(times, free, mark, t)
+    join(times, free, mark, t + duration)
+
+
+@kernel
+def advance(times: Int64, free: Int64, mark: Int64, now: int) -> None:
+    """Forget the steps that ended by now; move the rest to the front when half the room is used."""
+    head = mark[HEAD]
+    while head + 1 < mark[TAIL] and times[head + 1] <= now:
+        head += 1
+    mark[HEAD] = head
+    if 2 * head > times.size:
+        size = mark[TAIL] - head
+        for i in range(size):
+            times[i] = times[head + i]
+            free[i] = free[head + i]
+        mark[HEAD] = 0
+        mark[TAIL] = size
