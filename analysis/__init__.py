@@ -1,0 +1,19 @@
+"""Questions to a store: bands, comparisons, tables and figures.
+
+Stores are read by their documented format alone. The names below are the door of the package;
+matplotlib is imported when a figure is asked for, not before.
+"""
+
+from analysis.bands import bands, gains, weekly_bands
+from analysis.errors import StoreError
+from analysis.store import open_summary, open_trace, open_tree
+
+__all__ = [
+    "StoreError",
+    "bands",
+    "gains",
+    "open_summary",
+    "open_trace",
+    "open_tree",
+    "weekly_bands",
+]

@@ -1,0 +1,184 @@
+"""Open a store by its documented format (docs/store-format.md), which is all that is known here."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import xarray as xr
+
+from analysis.errors import StoreError
+
+Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
+"""A store's folder, or the tree that `open_tree` made of it."""
+
+FORMAT = "schedfarm-store"
+"""What store.json calls the format."""
+
+VERSION = 1
+"""The newest version of the format that is understood here."""
+
+ARRAYS = "results.zarr"
+"""Where in a store the arrays are."""
+
+
+def open_summary(store: Store) -> xr.Dataset:
+    """Open the summary metrics of a store, on (trace, resample, load, policy).
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+
+    Returns
+    -------
+    Dataset
+        The root of the store, read lazily; NaN where a cell failed or was not simulated.
+
+    Raises
+    ------
+    StoreError
+        If the path is no store, or one of a newer version.
+
+    Examples
+    --------
+    >>> root = xr.Dataset({"wait": ("trace", [60.0])}, {"trace": ["KTH"]})
+    >>> float(open_summary(xr.DataTree(root))["wait"][0])
+    60.0
+    """
+    if isinstance(store, xr.DataTree):
+        return store.to_dataset()
+    return _open(_arrays(store), None)
+
+
+def open_trace(store: Store, trace: str) -> xr.Dataset:
+    """Open the per-job and per-week arrays of one trace of a store.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+    trace : str
+        A label of the store's trace axis.
+
+    Returns
+    -------
+    Dataset
+        Jobs on (resample, load, policy, job), weeks on (resample, load, policy, week), read
+        lazily; -1 along job is padding.
+
+    Raises
+    ------
+    StoreError
+        As `open_summary`, or if the store has no such trace.
+
+    Examples
+    --------
+    >>> root = xr.Dataset(coords={"trace": ["KTH"]})
+    >>> group = xr.Dataset({"week_jobs": ("week", [5, 7])})
+    >>> tree = xr.DataTree.from_dict({"/": root, "/KTH": group})
+    >>> open_trace(tree, "KTH")["week_jobs"].values.tolist()
+    [5, 7]
+    """
+    known(trace, "trace", open_summary(store)["trace"].values.tolist())
+    if isinstance(store, xr.DataTree):
+        return store[trace].to_dataset()
+    return _open(_arrays(store), trace)
+
+
+def open_tree(store: str | os.PathLike[str]) -> xr.DataTree:
+    """Open a whole store: the summary at the root, a child for each trace.
+
+    Parameters
+    ----------
+    store : path
+        The store's folder.
+
+    Returns
+    -------
+    DataTree
+        Read lazily.
+
+    Raises
+    ------
+    StoreError
+        If the path is no store, or one of a newer version.
+
+    Examples
+    --------
+    >>> open_tree("no/such/folder")
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
+    """
+    path = _arrays(store)
+    try:
+        return xr.open_datatree(path, engine="zarr", consolidated=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise StoreError(f"the arrays {str(path)!r} cannot be read: {error}") from error
+
+
+def known(name: str, what: str, names: list[str]) -> None:
+    """Refuse a name that is not among the known ones, listing these.
+
+    Raises
+    ------
+    StoreError
+        If the name is unknown.
+
+    Examples
+    --------
+    >>> known("wiat", "metric", ["wait", "response"])
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: unknown metric 'wiat'; known: wait, response
+    """
+    if name not in names:
+        raise StoreError(f"unknown {what} {name!r}; known: {', '.join(map(str, names))}")
+
+
+def _arrays(store: str | os.PathLike[str]) -> Path:
+    folder = Path(store)
+    if not folder.is_dir():
+        raise StoreError(f"store {str(folder)!r} is not a folder; name one that farm run wrote")
+    head = _head(folder)
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise StoreError(f"{str(folder / 'store.json')!r} does not say 'format': {FORMAT!r}")
+    version = head.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise StoreError(
+            f"{str(folder / 'store.json')!r} says version {version!r}; "
+            f"a version is a whole number from 1"
+        )
+    if version > VERSION:
+        raise StoreError(
+            f"store {str(folder)!r} has format version {version}; this schedfarm reads up to "
+            f"{VERSION}, so read it with a newer one"
+        )
+    if not (folder / ARRAYS).is_dir():
+        raise StoreError(f"store {str(folder)!r} has no {ARRAYS} yet; run its campaign first")
+    return folder / ARRAYS
+
+
+def _head(folder: Path) -> Any:
+    path = folder / "store.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StoreError(
+            f"store {str(folder)!r} has no store.json; name a folder that farm run wrote"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{str(path)!r} cannot be read as JSON: {error}") from error
+
+
+def _open(path: Path, group: str | None) -> xr.Dataset:
+    # Not consolidated: a store that has grown since may carry metadata of its smaller self.
+    try:
+        data: xr.Dataset = xr.open_zarr(path, group=group, consolidated=False, chunks=None)
+    except (OSError, ValueError, KeyError) as error:
+        where = path / group if group else path
+        raise StoreError(f"the arrays {str(where)!r} cannot be read: {error}") from error
+    return data

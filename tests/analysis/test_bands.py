@@ -1,0 +1,235 @@
+"""The published rule, plain quantiles, weekly bands and gains, with literal expectations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+
+from analysis import StoreError, bands, gains, weekly_bands
+
+
+def at(trace: str = "ALPHA", load: str = "original", policy: str = "saf+easy") -> dict[str, str]:
+    return {"trace": trace, "load": load, "policy": policy}
+
+
+def test_trimmed_leaves_out_best_worst_and_the_log(store: Path) -> None:
+    """Ten samples 1..10 give low 2, mean 5.5, high 9; the log's own 999 is no sample."""
+    band = bands(store, "wait")
+    assert band["wait"].dims == ("trace", "load", "policy", "band")
+    assert band["band"].values.tolist() == ["low", "mean", "high"]
+    assert band["wait"].sel(at()).values.tolist() == [2.0, 5.5, 9.0]
+    assert band["wait"].sel(at(load="0.9", policy="fcfs+easy")).values.tolist() == [400, 1100, 1800]
+
+
+def test_a_failed_cell_is_left_out_and_counted(store: Path) -> None:
+    """Nine samples without the 7 give 2..9 without 7: low 2, mean 37 / 7, high 9."""
+    band = bands(store, "wait").sel(at("BETA", "0.9"))
+    assert band["wait"].values.tolist() == pytest.approx([200, 3700 / 7, 900], rel=1e-15)
+    assert (int(band["n"]), int(band["missing"])) == (9, 1)
+    other = bands(store, "wait").sel(at("BETA"))
+    assert (int(other["n"]), int(other["missing"])) == (10, 0)
+
+
+def test_quantiles_interpolate(store: Path) -> None:
+    """The 10, 50 and 90 % quantiles of 1..10 are 1.9, 5.5 and 9.1."""
+    band = bands(store, "wait", kind="quantile")
+    assert band["wait"].dims == ("trace", "load", "policy", "quantile")
+    assert band["quantile"].values.tolist() == [0.1, 0.5, 0.9]
+    assert band["wait"].sel(at()).values.tolist() == pytest.approx([1.9, 5.5, 9.1], rel=1e-15)
+    ends = bands(store, "wait", kind="quantile", q=(0, 1))
+    assert ends["wait"].sel(at("BETA", "0.9")).values.tolist() == [100, 1000]
+
+
+def test_the_result_says_what_it_is(store: Path) -> None:
+    """Attributes carry metric, rule, samples, and the metric's unit and name."""
+    band = bands(store, "wait")
+    assert band.attrs == {
+        "metric": "wait",
+        "over": "resample",
+        "n": 10,
+        "kind": "trimmed",
+        "trim": 0.1,
+        "description": "lowest, mean and highest of the samples within the 10 to 90 % range",
+    }
+    assert band["wait"].attrs == {"units": "s", "long_name": "mean wait"}
+    assert bands(store, "wait", kind="quantile").attrs["q"] == [0.1, 0.5, 0.9]
+
+
+def test_trim_and_other_dimensions(store: Path) -> None:
+    """Trim 0 keeps all samples; a band over policies keeps the log as a resample."""
+    assert bands(store, "wait", trim=0)["wait"].sel(at()).values.tolist() == [1, 5.5, 10]
+    assert bands(store, "wait", trim=0.2)["wait"].sel(at()).values.tolist() == [3, 5.5, 8]
+    over = bands(store, "wait", over="policy", trim=0)
+    cell = over["wait"].sel(trace="ALPHA", load="original", resample=0)
+    assert cell.values.tolist() == [999, 1332, 1998]
+
+
+def test_integer_metrics_count_zero_as_missing(store: Path) -> None:
+    """The format writes 0 jobs where a cell is missing."""
+    band = bands(store, "jobs").sel(trace="BETA", load="0.9")
+    assert band["jobs"].values.tolist() == [50, 50, 50]
+    assert (int(band["n"]), int(band["missing"])) == (9, 1)
+
+
+def array(store: Path, path: str) -> zarr.Array[Any]:
+    found = zarr.open_group(store / "results.zarr")[path]
+    assert isinstance(found, zarr.Array)
+    return found
+
+
+def keep_resamples(store: Path, *kept: int) -> None:
+    """Turn the other resamples of the summary into cells that were not simulated."""
+    wait = array(store, "wait")
+    values = np.asarray(wait[...])
+    values[:, [r for r in range(1, 11) if r not in kept]] = np.nan
+    wait[...] = values
+
+
+def test_too_few_samples_are_said(store: Path) -> None:
+    """A trimmed band needs four samples, so that two remain; quantiles need two."""
+    keep_resamples(store, 1, 2, 3, 5)
+    assert bands(store, "wait")["wait"].sel(at()).values.tolist() == [3, 4, 5]
+    keep_resamples(store, 1, 2, 3)
+    with pytest.raises(
+        StoreError, match=r"'wait' needs at least 4 samples over resample; .* has 3"
+    ):
+        bands(store, "wait")
+    quantiles = bands(store, "wait", kind="quantile")["wait"].sel(at()).values.tolist()
+    assert quantiles == pytest.approx([1.4, 3, 8.6], rel=1e-15)
+    keep_resamples(store, 1)
+    with pytest.raises(
+        StoreError, match=r"needs at least 2 samples over resample; the store has 1"
+    ):
+        bands(store, "wait", kind="quantile")
+
+
+def test_a_cell_with_too_few_samples_is_nan(store: Path) -> None:
+    """Other cells keep their bands; the poor one has none, and its count says why."""
+    wait = array(store, "wait")
+    wait[0, 4:, 0, 1] = np.nan
+    band = bands(store, "wait")
+    assert band["wait"].sel(at()).isnull().all()
+    assert int(band["n"].sel(at())) == 3
+    assert band["wait"].sel(at(policy="spf+easy")).values.tolist() == [2, 5.5, 9]
+
+
+def test_the_log_alone_has_no_band(store: Path) -> None:
+    """A store with resample 0 only is refused with a sentence."""
+    array(store, "resample").resize((1,))
+    for name in ("wait", "bounded_slowdown"):
+        array(store, name).resize((2, 1, 2, 3))
+    array(store, "jobs").resize((2, 1, 2))
+    with pytest.raises(StoreError, match=r"^the store has no samples, only the log itself"):
+        bands(store, "wait")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"metric": "wiat"}, "^unknown metric 'wiat'; known: bounded_slowdown, jobs, wait$"),
+        (
+            {"metric": "wait", "over": "sample"},
+            "^unknown dimension 'sample'; known: trace, resample, load, policy$",
+        ),
+        ({"metric": "wait", "kind": "mean"}, "^unknown kind 'mean'; known: trimmed, quantile$"),
+        ({"metric": "wait", "trim": 0.5}, "^trim is 0.5; it must be at least 0 and below 0.5$"),
+        ({"metric": "wait", "q": (0.9, 0.1)}, r"^q is \[0.9, 0.1\]; quantiles ascend"),
+        ({"metric": "wait", "q": (0.5, 1.1)}, r"^q is \[0.5, 1.1\]; quantiles ascend"),
+    ],
+)
+def test_unknown_questions_are_refused(store: Path, question: dict[str, str], said: str) -> None:
+    """A sentence names the value and what would be right."""
+    with pytest.raises(StoreError, match=said):
+        bands(store, **question)  # type: ignore[arg-type]
+
+
+def test_weekly_trimmed_discards_whole_samples(store: Path) -> None:
+    """Samples are ranked by their mean over all jobs, then mean, min and max at each week.
+
+    Of ALPHA's samples 1..10, those of 1 and 10 go. Week 1 has the means 0.5 x 2..9, where
+    sample 1 (of 3) has ended no job yet; at the end the cumulative mean is the cell's own.
+    """
+    band = weekly_bands(store, "ALPHA", "wait", "original").sel(policy="saf+easy")
+    assert band["wait"].dims == ("week", "band")
+    assert band["wait"][0].values.tolist() == pytest.approx([1, 0.5 * 41 / 7, 4.5], rel=1e-14)
+    # Cumulative factor after two weeks: (0.5 + 0.75) / 2; sample 1 (of 3) is level from there on.
+    second = [1.25, (41 * 0.625 + 3) / 8, 9 * 0.625]
+    assert band["wait"][1].values.tolist() == pytest.approx(second, rel=1e-14)
+    assert band["wait"][4].values.tolist() == pytest.approx([2, 5.5, 9], rel=1e-14)
+    assert int(band["n"]) == 10
+
+
+def test_weekly_ranks_by_the_end_not_by_the_week(store: Path) -> None:
+    """A sample that is best over all is out in every week, even where it is the highest."""
+    weekly = array(store, "BETA/week_wait")
+    # Sample 2 has the least mean over all, 1; now its first week is the highest of all.
+    weekly[2, 0, 1] = [50.0, 0.0, -47.0]
+    band = weekly_bands(store, "BETA", "wait", "original").sel(policy="saf+easy")
+    assert band["wait"][0].values.tolist() == pytest.approx([1, 0.5 * 41 / 7, 4.5], rel=1e-14)
+    quantiles = weekly_bands(store, "BETA", "wait", "original", "quantile", q=(0, 1))
+    first = quantiles["wait"].sel(policy="saf+easy")[0]
+    assert first.values.tolist() == [1, 50]
+
+
+def test_weekly_weights_by_jobs(store: Path) -> None:
+    """The cumulative mean is over jobs, not over weeks."""
+    array(store, "BETA/week_jobs")[:, 0, 0] = np.tile([1, 9, 0], (11, 1))
+    array(store, "BETA/week_wait")[:, 0, 0] = np.tile([10.0, 20.0, np.nan], (11, 1))
+    band = weekly_bands(store, "BETA", "wait", "original").sel(policy="fcfs+easy")
+    assert band["wait"].sel(band="mean").values.tolist() == [10, 19, 19]
+
+
+def test_weekly_counts_failed_cells(store: Path) -> None:
+    """The failed cell of BETA is missing from its band alone."""
+    band = weekly_bands(store, "BETA", "bounded_slowdown")
+    assert band["bounded_slowdown"].dims == ("load", "policy", "week", "band")
+    assert band["n"].values.tolist() == [[10, 10, 10], [10, 9, 10]]
+    assert band["missing"].values.tolist() == [[0, 0, 0], [0, 1, 0]]
+    assert band["bounded_slowdown"].attrs == {
+        "units": "1",
+        "long_name": "cumulative mean bounded slowdown",
+    }
+    assert band.attrs["trace"] == "BETA"
+
+
+def test_weekly_refuses_unknown_names(store: Path) -> None:
+    """Trace, weekly metric and load are each refused with the known ones."""
+    with pytest.raises(StoreError, match=r"^unknown trace 'KTH'; known: ALPHA, BETA$"):
+        weekly_bands(store, "KTH", "wait")
+    with pytest.raises(
+        StoreError, match=r"^unknown weekly metric 'jobs'; known: bounded_slowdown, wait$"
+    ):
+        weekly_bands(store, "BETA", "jobs")
+    with pytest.raises(StoreError, match=r"^unknown load '0.8'; known: original, 0.9$"):
+        weekly_bands(store, "BETA", "wait", "0.8")
+
+
+def test_gains_are_paired_by_resample(store: Path) -> None:
+    """saf has half of fcfs in each sample, so its gain is a half without any width."""
+    gain = gains(store, "wait", "fcfs+easy")
+    assert gain["policy"].values.tolist() == ["saf+easy", "spf+easy"]
+    assert gain["wait"].sel(at()).values.tolist() == [0.5, 0.5, 0.5]
+    assert gain["wait"].attrs["long_name"] == "relative gain in mean wait over fcfs+easy"
+    assert int(gain["missing"].sel(at("BETA", "0.9"))) == 1
+    assert gain.attrs["baseline"] == "fcfs+easy"
+
+
+def test_losses_are_negative_and_zero_baselines_missing(store: Path) -> None:
+    """Twice the baseline is a gain of -1; a baseline of 0 gives no gain at all."""
+    wait = array(store, "wait")
+    wait[0, 5, 0, 1] = 0.0
+    gain = gains(store, "wait", "saf+easy").sel(at(policy="fcfs+easy"))
+    assert gain["wait"].values.tolist() == [-1, -1, -1]
+    assert (int(gain["n"]), int(gain["missing"])) == (9, 1)
+
+
+def test_gains_refuse_what_cannot_be_compared(store: Path) -> None:
+    """An unknown baseline, and a metric that no policy changes."""
+    with pytest.raises(StoreError, match=r"^unknown policy 'easy'; known: fcfs\+easy, saf\+easy"):
+        gains(store, "wait", "easy")
+    with pytest.raises(StoreError, match=r"^metric 'jobs' is the same for every policy"):
+        gains(store, "jobs", "fcfs+easy")

@@ -1,0 +1,110 @@
+"""Opening a store by its documented format."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis import StoreError, bands, open_summary, open_trace, open_tree, weekly_bands
+
+
+def test_summary_is_labelled(store: Path) -> None:
+    """The summary stands on the documented dimensions, with units."""
+    wait = open_summary(store)["wait"]
+    assert wait.dims == ("trace", "resample", "load", "policy")
+    assert wait.attrs == {"units": "s", "long_name": "mean wait"}
+    assert float(wait.sel(trace="ALPHA", resample=3, load="0.9", policy="fcfs+easy")) == 2000
+
+
+def test_trace_keeps_integers_and_padding(store: Path) -> None:
+    """Starts stay int64, and -1 says where no job is."""
+    start = open_trace(store, "BETA")["start"]
+    cell = start.sel(resample=1, load="original", policy="saf+easy")
+    assert cell.dtype == "int64"
+    assert cell.values.tolist() == [0, 1, 2, 3, 4, -1, -1, -1]
+    failed = start.sel(resample=4, load="0.9", policy="saf+easy")
+    assert failed.values.tolist() == [-1] * 8
+
+
+def test_traces_differ_in_weeks(store: Path) -> None:
+    """Each trace has weeks of its own."""
+    assert open_trace(store, "ALPHA").sizes["week"] == 5
+    assert open_trace(store, "BETA").sizes["week"] == 3
+
+
+def test_tree_answers_as_the_folder_does(store: Path) -> None:
+    """An open tree serves wherever a folder does."""
+    tree = open_tree(store)
+    assert set(tree.children) == {"ALPHA", "BETA"}
+    assert bands(tree, "wait").identical(bands(store, "wait"))
+    assert weekly_bands(tree, "BETA", "wait").identical(weekly_bands(store, "BETA", "wait"))
+
+
+def test_unknown_trace_lists_the_known(store: Path) -> None:
+    """An unknown trace is refused with the known ones."""
+    with pytest.raises(StoreError, match=r"^unknown trace 'GAMMA'; known: ALPHA, BETA$"):
+        open_trace(store, "GAMMA")
+
+
+def test_newer_version_is_refused(store: Path) -> None:
+    """A store of a newer version is refused, and the sentence says both versions."""
+    head = {"format": "schedfarm-store", "version": 2}
+    (store / "store.json").write_text(json.dumps(head))
+    for opened in (open_summary, open_tree):
+        with pytest.raises(StoreError, match=r"has format version 2; this schedfarm reads up to 1"):
+            opened(store)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"format": "another", "version": 1}', "does not say 'format': 'schedfarm-store'"),
+        ("[1]", "does not say 'format': 'schedfarm-store'"),
+        ('{"format": "schedfarm-store"}', "says version None"),
+        ('{"format": "schedfarm-store", "version": 0}', "says version 0"),
+        ("{", "cannot be read as JSON"),
+    ],
+)
+def test_other_heads_are_refused(store: Path, text: str, said: str) -> None:
+    """A head that is not of the format is refused in one sentence."""
+    (store / "store.json").write_text(text)
+    with pytest.raises(StoreError, match=re.escape(said)):
+        open_summary(store)
+
+
+def test_what_is_no_store_is_refused(store: Path, tmp_path: Path) -> None:
+    """A missing folder, a folder of something else and a store without arrays are told apart."""
+    with pytest.raises(StoreError, match=r"nowhere' is not a folder"):
+        open_summary(tmp_path / "nowhere")
+    with pytest.raises(StoreError, match=r"has no store.json"):
+        open_summary(tmp_path)
+    shutil.rmtree(store / "results.zarr")
+    with pytest.raises(StoreError, match=r"has no results.zarr yet"):
+        open_tree(store)
+
+
+@pytest.mark.parametrize("opened", [open_summary, open_tree])
+@pytest.mark.parametrize("damage", ["removed", "garbled"])
+def test_damaged_arrays_are_refused(store: Path, opened: object, damage: str) -> None:
+    """Arrays whose metadata is gone or garbled end in a sentence that names them."""
+    head = store / "results.zarr" / "zarr.json"
+    if damage == "removed":
+        head.unlink()
+    else:
+        head.write_text("{")
+    assert callable(opened)
+    with pytest.raises(StoreError, match=r"results.zarr' cannot be read: "):
+        opened(store)
+
+
+def test_import_is_light() -> None:
+    """The door of the package imports neither matplotlib nor scipy nor dask."""
+    code = "import analysis, sys; print({'matplotlib', 'scipy', 'dask'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
