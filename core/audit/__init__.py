@@ -1,0 +1,82 @@
+"""The auditor: prove or refute, from the times alone, that a schedule keeps its rules.
+
+What is proved. From the given starts and runs the state of the machine and of the queue is known
+at every instant: who runs and until when by estimate, who waits, how many processors are free.
+The auditor walks through the instants and looks at every pass of the scheduler as a given
+decision: each job in the queue either has by the rule the right to start there or not, given
+everything decided before it in that pass, and must have started in the first case and not in the
+second. If all passes are so, the schedule is exactly one that the rule permits. A job that starts
+where there is no pass is a fault too. Where an instant has several passes (a job with run 0, or
+the per-event convention) a start belongs to the first pass that gives it the right.
+
+Beside this, and without the replay, straight from the columns: no start before submission, no
+run past its estimate, never more processors in use than the machine has.
+
+Nothing is shared with the simulators but the formulas of the float-valued orders.
+"""
+
+from __future__ import annotations
+
+from core.audit.logged import LoggedSchedule, read_schedule
+from core.audit.replay import Replay
+from core.audit.times import early, overload, overrun
+from core.audit.verdict import Fault, Verdict
+from core.policy import Policy
+from core.schedule import Schedule
+from core.workload import HORIZON
+
+__all__ = ["LoggedSchedule", "Verdict", "audit", "read_schedule"]
+
+
+def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
+    """Prove or refute that a schedule is one that a policy makes.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        The jobs and their starts, of ours or by `read_schedule` of anyone's.
+    policy : Policy or str
+        The policy that is to have made it.
+
+    Returns
+    -------
+    Verdict
+        Whether it holds, what was checked, and the first job by time that breaks a rule.
+
+    Raises
+    ------
+    InputError
+        If the policy's name is not understood.
+
+    Examples
+    --------
+    >>> import dataclasses, numpy as np
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 0], run=[9, 5], estimate=[9, 5], procs=[2, 2],
+    ...                           processors=2)
+    >>> good = simulate(w, "fcfs+easy")
+    >>> audit(good, "fcfs+easy").ok
+    True
+    >>> bad = dataclasses.replace(good, start=np.array([0, 8]))
+    >>> audit(bad, "fcfs+easy").why
+    'at 8 s job 2 (2 processors) started, but nothing arrived or ended at that instant, so there \
+was no pass'
+    """
+    policy = Policy.parse(policy) if isinstance(policy, str) else policy
+    checked = ("submit", "kills", "capacity", policy.name)
+    plain = [fault for fault in (early(schedule), overrun(schedule), overload(schedule)) if fault]
+    until = min((fault.instant for fault in plain), default=HORIZON)
+    fault = _first(plain, Replay(schedule, policy).first_fault(until))
+    if fault is None:
+        n = len(schedule.workload)
+        why = f"every one of the {n} jobs keeps {', '.join(checked[:3])} and {policy.name}"
+        return Verdict(True, checked, None, None, None, why)
+    return Verdict(False, checked, fault.rule, fault.job, fault.instant, fault.why)
+
+
+def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
+    """Return the earliest fault; of one instant, a start before submission, then the policy's."""
+    before = [fault for fault in plain if fault.rule == "submit"]
+    after = [fault for fault in plain if fault.rule != "submit"]
+    faults = before + ([replayed] if replayed else []) + after
+    return min(faults, key=lambda fault: fault.instant, default=None)

@@ -1,0 +1,87 @@
+"""The order of the queue at an instant, written for the auditor alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from core.policy import Policy
+from core.workload import Int64, Workload
+
+EXACT = 2**53
+"""Below this, whole numbers are floats without rounding, and a quotient keeps their order."""
+
+_STATIC: dict[str, Callable[[Workload], Int64]] = {
+    "fcfs": lambda w: w.submit,
+    "lcfs": lambda w: -w.submit,
+    "spf": lambda w: w.estimate,
+    "lpf": lambda w: -w.estimate,
+    "sqf": lambda w: w.procs,
+    "lqf": lambda w: -w.procs,
+    "saf": lambda w: w.estimate * w.procs,
+    "laf": lambda w: -w.estimate * w.procs,
+}
+
+Sorter = Callable[[Int64, int], Int64]
+"""Puts indices of waiting jobs into queue order at an instant, s."""
+
+
+class Order:
+    """Put waiting jobs into the order in which a pass of this policy meets them."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        self.submit = workload.submit
+        self.theta = policy.threshold_seconds(workload.max_estimate)
+        self.primary = _sorter(workload, policy.order)
+        self.backfill = _sorter(workload, policy.backfill) if policy.backfill else None
+
+    def queue(self, waiting: Int64, now: int) -> Int64:
+        """Sort the waiting jobs: the starving ones by arrival, then the others by key."""
+        return self._starving_first(self.primary, waiting, now)
+
+    def behind(self, rest: Int64, now: int) -> Int64:
+        """Sort the jobs behind the blocked ones as the rule looks for backfills among them."""
+        return self._starving_first(self.backfill, rest, now) if self.backfill else rest
+
+    def _starving_first(self, sort: Sorter, jobs: Int64, now: int) -> Int64:
+        if self.theta is None:
+            return sort(jobs, now)
+        starving = now - self.submit[jobs] > self.theta
+        return np.concatenate((np.sort(jobs[starving]), sort(jobs[~starving], now)))
+
+
+def _sorter(workload: Workload, order: str) -> Sorter:
+    if order in _STATIC:
+        rank = np.empty(len(workload), np.int64)
+        rank[np.argsort(_STATIC[order](workload), kind="stable")] = np.arange(len(workload))
+        return lambda jobs, now: jobs[np.argsort(rank[jobs])]
+    if order in ("lxf", "sxf"):
+        sign = -1 if order == "lxf" else 1
+        return lambda jobs, now: _by_expansion(workload, np.sort(jobs), now, sign)
+    raise NotImplementedError(order)
+
+
+def _by_expansion(workload: Workload, jobs: Int64, now: int, sign: int) -> Int64:
+    """Sort by (wait + length) / length, that is by wait / length, without rounding."""
+    wait = now - workload.submit[jobs]
+    length = np.maximum(workload.estimate[jobs], 1)
+    if max(wait.max(initial=0), length.max(initial=0)) >= EXACT:
+        return _exactly(jobs, wait, length, sign)
+    quotient = sign * (wait / length)
+    order = np.argsort(quotient, kind="stable")
+    jobs, wait, length, quotient = jobs[order], wait[order], length[order], quotient[order]
+    # Rounding never swaps two quotients but may make them equal: only such runs need more.
+    edges = np.flatnonzero(np.diff(quotient, prepend=np.nan, append=np.nan) != 0)
+    for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if high - low > 1 and quotient[low] != 0:
+            run = slice(low, high)
+            jobs[run] = _exactly(jobs[run], wait[run], length[run], sign)
+    return jobs
+
+
+def _exactly(jobs: Int64, wait: Int64, length: Int64, sign: int) -> Int64:
+    rows = zip(jobs.tolist(), wait.tolist(), length.tolist(), strict=True)
+    ranked = sorted((sign * Fraction(w, size), job) for job, w, size in rows)
+    return np.array([job for _, job in ranked], np.int64)

@@ -1,0 +1,62 @@
+"""Classical conservative backfilling, followed through given times: who holds which start."""
+
+from __future__ import annotations
+
+from core.audit.machine import Machine, Pass
+from core.audit.profile import Profile
+from core.audit.rule import Rule
+from core.policy import Policy
+
+
+class Plan(Rule):
+    """Keep each waiting job's reservation as the rule would, from arrivals and given ends."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.by_start = policy.walk == "start"
+        self.reserved: dict[int, int] = {}
+
+    def due(self, now: int) -> int | None:
+        """Return the next reservation after now, s: the rule promised a start then."""
+        return min((t for t in self.reserved.values() if t > now), default=None)
+
+    def arrived(self, machine: Machine, jobs: list[int]) -> None:
+        """Give each new job its earliest reservation."""
+        profile = self._profile(machine)
+        for job in jobs:
+            self._place(machine, profile, job)
+
+    def completed(self, machine: Machine, ended: list[int]) -> None:
+        """Compress the plan where a job ended before its estimate."""
+        if not self.reserved or all(machine.run[j] == machine.estimate[j] for j in ended):
+            return
+        walk = sorted(self.reserved)
+        if self.by_start:
+            walk.sort(key=self.reserved.__getitem__)
+        profile = self._profile(machine)
+        for job in walk:
+            begin, procs = self.reserved[job], machine.procs[job]
+            profile.take(begin, begin + machine.estimate[job], -procs)
+            self._place(machine, profile, job)
+
+    def check(self, step: Pass) -> None:
+        """Tell the pass of every reservation that is due and of every one that is not."""
+        for job in sorted(step.queue.tolist()):
+            instant = self.reserved[job]
+            if instant > step.now:
+                step.may_not(job, f"its reservation is {instant}")
+            elif not step.fits(job):
+                step.may_not(job, step.lacks(job))
+            elif step.may(job, f"its reservation is {instant}"):
+                del self.reserved[job]
+
+    def _profile(self, machine: Machine) -> Profile:
+        profile = machine.profile()
+        for job, begin in self.reserved.items():
+            profile.take(begin, begin + machine.estimate[job], machine.procs[job])
+        return profile
+
+    def _place(self, machine: Machine, profile: Profile, job: int) -> None:
+        procs, estimate = machine.procs[job], machine.estimate[job]
+        begin = profile.earliest(procs, estimate)
+        profile.take(begin, begin + estimate, procs)
+        self.reserved[job] = begin

@@ -1,0 +1,60 @@
+"""What holds for every policy: submission, kills and capacity, straight from the columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.audit.logged import LoggedSchedule
+from core.audit.verdict import Fault
+from core.schedule import Schedule
+
+
+def early(schedule: Schedule) -> Fault | None:
+    """Return the first start before its job's submission."""
+    work, start = schedule.workload, schedule.start
+    bad = np.flatnonzero(start < work.submit)
+    if not bad.size:
+        return None
+    job = int(bad[np.argmin(start[bad])])
+    instant = int(start[job])
+    why = f"job {work.job[job]} started at {instant} s, before its submission at {work.submit[job]}"
+    return Fault(instant, job, "submit", why)
+
+
+def overrun(schedule: Schedule) -> Fault | None:
+    """Return the first job that ran on past its estimate, where the log says so."""
+    if not isinstance(schedule, LoggedSchedule):
+        return None
+    bad = np.flatnonzero(schedule.overrun)
+    if not bad.size:
+        return None
+    job = int(bad[np.argmin(schedule.end[bad])])
+    work, instant = schedule.workload, int(schedule.end[job])
+    why = (
+        f"job {work.job[job]} ran {schedule.overrun[job]} s on after its estimate of "
+        f"{work.estimate[job]} s was over at {instant} s"
+    )
+    return Fault(instant, job, "kills", why)
+
+
+def overload(schedule: Schedule) -> Fault | None:
+    """Return the first instant with more processors in use than there are."""
+    work, lasting = schedule.workload, np.flatnonzero(schedule.workload.run > 0)
+    instants = np.concatenate((schedule.start[lasting], schedule.end[lasting]))
+    change = np.concatenate((work.procs[lasting], -work.procs[lasting]))
+    order = np.argsort(instants, kind="stable")
+    used = np.cumsum(change[order])
+    # Only the level after the last change of an instant is ever in force.
+    final = np.append(np.diff(instants[order]) > 0, True)[: used.size]
+    bad = np.flatnonzero(final & (used > work.processors))
+    if not bad.size:
+        return None
+    instant, level = int(instants[order][bad[0]]), int(used[bad[0]])
+    starting = lasting[schedule.start[lasting] == instant]
+    level -= int(work.procs[starting].sum())
+    job = int(starting[np.argmax(level + np.cumsum(work.procs[starting]) > work.processors)])
+    why = (
+        f"job {work.job[job]} ({work.procs[job]} processors) started at {instant} s, when the "
+        f"jobs that run need {used[bad[0]]} of {work.processors} processors"
+    )
+    return Fault(instant, job, "capacity", why)

@@ -1,0 +1,51 @@
+"""What an audit says: a verdict, and the fault that it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Say whether a schedule keeps every rule that was checked, or who breaks one first.
+
+    Parameters
+    ----------
+    ok : bool
+        Whether every rule in `checked` holds for the whole schedule.
+    checked : tuple of str
+        The rules: ``submit``, ``kills``, ``capacity`` and the name of the policy.
+    rule : str, optional
+        The rule that is broken first by time.
+    job : int, optional
+        Index in the workload of the job that breaks it.
+    instant : int, optional
+        When it is broken, s.
+    why : str
+        A sentence with the numbers.
+
+    Examples
+    --------
+    >>> from core.audit import audit
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0], run=[3], estimate=[3], procs=[1], processors=1)
+    >>> audit(simulate(w, "fcfs+none"), "fcfs+none").why
+    'every one of the 1 jobs keeps submit, kills, capacity and fcfs+none'
+    """
+
+    ok: bool
+    checked: tuple[str, ...]
+    rule: str | None
+    job: int | None
+    instant: int | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One broken rule: when, s, by which job, and a sentence with the numbers."""
+
+    instant: int
+    job: int
+    rule: str
+    why: str

@@ -1,0 +1,89 @@
+"""Hypothesis strategies for workloads and policies, with the awkward cases made common."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from core.policy import ORDERS, Policy
+from core.workload import Workload
+
+# The default is the same at every run and quick; `thorough` is for a change of a simulator.
+settings.register_profile(
+    "default",
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000,
+                          derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+WHOLE_ORDERS = ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "lxf", "sxf")
+"""Orders that whole numbers decide, which the reference writes out itself."""
+
+RULES = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
+"""Rules that any order goes with."""
+
+BACKFILLING = ("aggressive", "easy", "depth(1)", "depth(2)", "depth(3)")
+"""Rules that look for jobs to backfill, perhaps in an order of its own."""
+
+THRESHOLDS = (None, "0s", "3s", "12s", "1x", "3x")
+
+PLANNED = tuple(
+    Policy("fcfs", "planned", events=events, walk=walk)
+    for events, walk in product(("instant", "per-event"), ("start", "arrival"))
+)
+"""Every form of the rule that keeps a plan."""
+
+
+@st.composite
+def workloads(draw: st.DrawFn, max_jobs: int = 14, exact: bool = False) -> Workload:
+    """Draw a few jobs, given in any order, on a small machine; exact estimates if asked for.
+
+    Small ranges make ties, bursts and jobs that end together common; run 0, estimate 0 and
+    jobs as wide as the machine are among them; a unit of time stretches some beyond 32 bits.
+    """
+    processors = draw(st.integers(1, 7))
+    count = draw(st.integers(0, max_jobs))
+    span = draw(st.sampled_from((0, 6, 25)))
+    unit = draw(st.sampled_from((1, 1, 1, 3600, 2**33)))
+
+    def column(values: st.SearchStrategy[int]) -> np.ndarray:
+        return np.array(draw(st.lists(values, min_size=count, max_size=count)), np.int64)
+
+    estimate = column(st.integers(0, 12))
+    early = column(st.sampled_from((0, 0, 0, 1, 2, 5, 12)))
+    width = st.integers(1, processors) | st.sampled_from((1, processors))
+    return Workload.from_columns(
+        submit=unit * column(st.integers(0, span)),
+        run=unit * (estimate if exact else np.maximum(estimate - early, 0)),
+        estimate=unit * estimate,
+        procs=column(width),
+        user=column(st.integers(-1, 3)),
+        processors=processors,
+        max_estimate=draw(st.sampled_from((-1, -1, 5, 20))),
+    )
+
+
+@st.composite
+def policies(draw: st.DrawFn, order: str | None = None, rule: str | None = None) -> Policy:
+    """Draw a policy of any order and rule, or of the given ones, with any of its options."""
+    rules = st.sampled_from((*RULES, "planned"))
+    rule = rule or draw(rules if order in (None, "fcfs") else rules.filter(lambda r: r != "planned"))
+    if rule == "planned":
+        return draw(st.sampled_from(PLANNED))
+    orders = st.sampled_from(tuple(ORDERS))
+    return Policy(
+        order or draw(orders),
+        rule,
+        threshold=draw(st.sampled_from(THRESHOLDS)),
+        backfill=draw(st.none() | orders) if rule in BACKFILLING else None,
+        events=draw(st.sampled_from(("instant", "per-event"))),
+    )
