@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def scale_load(workload: Workload, load: float) -> Workload:
     >>> scale_load(w, 0.8).estimate.tolist()
     [10, 2]
     """
-    if not (math.isfinite(load) and load > 0):
+    if not (isinstance(load, Real) and math.isfinite(load) and load > 0):
         raise InputError(f"load={load!r}: an offered load is a finite number above 0, such as 0.9")
     space, done = workload.processors * _span(workload), work(workload)
     if not done:
@@ -136,4 +137,5 @@ def _scaled(values: Int64, factor: Fraction) -> Int64:
     up, down = factor.numerator, factor.denominator
     for j in np.flatnonzero(near).tolist():
         result[j] = (2 * int(values[j]) * up + down) // (2 * down)
-    return np.where(values > 0, np.maximum(result, 1), result)
+    scaled: Int64 = np.where(values > 0, np.maximum(result, 1), result)
+    return scaled

@@ -7,6 +7,8 @@ wherever it is computed.
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 import numpy.typing as npt
 
@@ -180,7 +182,9 @@ def summarise(schedule: Schedule, tau: float = TAU) -> dict[str, float]:
     return {name: float(value) for name, value in zip(METRICS, values, strict=True)}
 
 
-def weekly(schedule: Schedule, tau: float = TAU) -> dict[str, npt.NDArray[np.generic]]:
+def weekly(
+    schedule: Schedule, tau: float = TAU, weeks: int | None = None
+) -> dict[str, npt.NDArray[np.generic]]:
     """Return metrics of the jobs that end in each week, by the names of `WEEKLY`.
 
     Weeks count from the first submission; a job that ends at the instant at which a week begins
@@ -192,12 +196,14 @@ def weekly(schedule: Schedule, tau: float = TAU) -> dict[str, npt.NDArray[np.gen
         Starts of all jobs.
     tau : float
         Run times below this count as this in slowdowns, s, above 0.
+    weeks : int, optional
+        Length of the series; jobs that end later count in the last week. By default up to the
+        week of the last end.
 
     Returns
     -------
     dict of str to array, shape (weeks,)
-        Up to the week of the last end. ``jobs`` is int64; the means are float64, NaN in a week
-        in which no job ends.
+         ``jobs`` is int64; the means are float64, NaN in a week in which no job ends.
 
     Raises
     ------
@@ -221,19 +227,23 @@ def weekly(schedule: Schedule, tau: float = TAU) -> dict[str, npt.NDArray[np.gen
             f"workload {jobs.name!r}: the schedule lasts {int(week.max()) + 1} weeks, more than "
             f"{MAX_WEEKS}; check the units of its times"
         )
-    count = np.bincount(week)
+    if weeks is not None:
+        week = np.minimum(week, weeks - 1)
+    count = np.bincount(week, minlength=weeks or 0)
     divisor = np.where(count > 0, count, np.nan)
     columns = (
         wait,
         _slowdown(wait, jobs.run, tau),
         _slowdown(wait, jobs.run, tau, jobs.procs),
     )
-    means = [np.bincount(week, weights=column) / divisor for column in columns]
+    means = [
+        np.bincount(week, weights=column, minlength=weeks or 0) / divisor for column in columns
+    ]
     return dict(zip(WEEKLY, [count, *means], strict=True))
 
 
 def _slowdown(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
-    if not tau > 0:
+    if not (isinstance(tau, Real) and tau > 0):
         raise InputError(f"tau={tau!r}: the bound of a slowdown is a time above 0 s, such as {TAU}")
     ratio: Float64 = (wait + run) / (procs * np.maximum(run, tau))
     return np.maximum(ratio, 1.0, out=ratio)

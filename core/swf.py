@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
+import threading
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -259,15 +261,16 @@ def write_swf(
             "its run time must be its estimate, above 0 s"
         )
     text = _text(workload, schedule).encode()
-    if os.fspath(path).endswith(".gz"):
+    if os.fspath(path).lower().endswith(".gz"):
         text = gzip.compress(text, compresslevel=6, mtime=0)
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         temporary.write_bytes(text)
         os.replace(temporary, target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
 
 

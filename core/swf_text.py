@@ -151,12 +151,14 @@ def _fast_rows(chunk: bytes) -> Int64 | None:
 
 
 def _truncate(text: npt.NDArray[np.uint8]) -> bool:
-    """Blank every decimal point with its digits, in place; tell whether blanks follow each."""
+    """Blank each decimal point with its digits, in place; tell whether each is in a number."""
     at = np.flatnonzero(text == ord("."))
+    if (text[at - 1] < ord("0")).any():
+        return False
     while at.size:
         text[at] = ord(" ")
         after = text[at + 1]
-        digit = (after >= ord("0")) & (after <= ord("9"))
+        digit = after >= ord("0")
         if (after[~digit] > ord(" ")).any():
             return False
         at = at[digit] + 1

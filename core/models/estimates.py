@@ -65,7 +65,7 @@ def f_model(
         raise InputError(f"f={f!r}: the f-model's factor is a finite number, at least 0")
     if max_estimate is not None and max_estimate < GRAIN:
         raise InputError(f"max_estimate={max_estimate!r}: give at least one minute, {GRAIN} s")
-    uniform = np.random.Generator(philox("estimates", name, seed, index)).random(run.size)
-    minutes = np.ceil(run * (1.0 + f * uniform) / GRAIN).astype(np.int64)
-    estimate = np.maximum(minutes, 1) * GRAIN
+    uniform = np.random.Generator(philox(name, int(seed), int(index), "estimates")).random(run.size)
+    wished = run + (run * (f * uniform)).astype(np.int64)
+    estimate = np.maximum(-(-wished // GRAIN), 1) * GRAIN
     return estimate if max_estimate is None else np.minimum(estimate, max_estimate)

@@ -92,6 +92,9 @@ INTERACTIVE = Class(
 CLASSES = {"one": (ALL,), "two": (BATCH, INTERACTIVE)}
 """What `lublin` takes as `classes`."""
 
+Key = tuple[str, int, int]
+"""What draws are keyed by: the workload's name, the seed and the index."""
+
 
 def lublin(
     processors: int,
@@ -159,20 +162,19 @@ def lublin(
     _check(**({"weeks": weeks} if jobs is None else {"jobs": jobs}))
     if classes not in CLASSES:
         raise InputError(f"classes={classes!r} is unknown; known: {', '.join(CLASSES)}")
-    parts = [
-        _draw_class(kind, int(processors), jobs, weeks, (seed, index)) for kind in CLASSES[classes]
-    ]
+    name = f"lublin-{processors}"
+    key = (name, int(seed), int(index))
+    parts = [_draw_class(kind, int(processors), jobs, weeks, key) for kind in CLASSES[classes]]
     submit, procs, run = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(submit, kind="stable")[:jobs]
     submit, procs, run = submit[order], procs[order], run[order]
-    name = f"lublin-{processors}"
     estimate = f_model(run, f=f, seed=seed, index=index, name=name, max_estimate=max_estimate)
     workload = Workload(
         submit=submit,
         run=np.minimum(run, estimate),
         estimate=estimate,
         procs=procs,
-        user=_users(submit.size, users, (seed, index)),
+        user=_users(submit.size, users, key),
         job=np.arange(1, submit.size + 1),
         killed=run > estimate,
         processors=int(processors),
@@ -189,7 +191,7 @@ def _check(**values: int | None) -> None:
 
 
 def _draw_class(
-    kind: Class, processors: int, jobs: int | None, weeks: int | None, key: tuple[int, int]
+    kind: Class, processors: int, jobs: int | None, weeks: int | None, key: Key
 ) -> tuple[Int64, Int64, Int64]:
     """Return submit, procs and run of one class, in order of submission."""
     blocks, size = [], 0
@@ -204,11 +206,11 @@ def _draw_class(
     return submit, procs, _runs(kind, procs, key)
 
 
-def _generator(kind: Class, what: str, key: tuple[int, int]) -> np.random.Generator:
-    return np.random.Generator(philox("lublin", kind.name, what, *key))
+def _generator(kind: Class, what: str, key: Key) -> np.random.Generator:
+    return np.random.Generator(philox(*key, kind.name, what))
 
 
-def _arrivals(kind: Class, key: tuple[int, int]) -> Iterator[Int64]:
+def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
     """Yield blocks of submission instants, s since midnight.
 
     A gap of e^gamma / 1800 points is paid to the half hours passed, each at its weight: the
@@ -224,9 +226,7 @@ def _arrivals(kind: Class, key: tuple[int, int]) -> Iterator[Int64]:
         spent = np.cumsum(np.concatenate(([points], gap)))[1:]
         points = float(spent[-1])
         day, rest = np.divmod(spent, paid[-1])
-        yield (day.astype(np.int64) * BUCKET * BUCKETS) + np.interp(rest, paid, clock).astype(
-            np.int64
-        )
+        yield (day * BUCKET * BUCKETS + np.interp(rest, paid, clock)).astype(np.int64)
 
 
 def _daily_cycle(kind: Class) -> Float64:
@@ -234,7 +234,8 @@ def _daily_cycle(kind: Class) -> Float64:
     step = np.arange(CYCLE_START, CYCLE_START + BUCKETS)
     weight = np.empty(BUCKETS)
     weight[(step - 1) % BUCKETS] = _gamma_mass(kind.anum, kind.bnum, step)
-    return weight / weight.mean()
+    weight /= weight.mean()
+    return weight
 
 
 def _gamma_mass(shape: float, scale: float, middle: npt.NDArray[np.int64]) -> Float64:
@@ -249,7 +250,7 @@ def _gamma_mass(shape: float, scale: float, middle: npt.NDArray[np.int64]) -> Fl
     return mass
 
 
-def _sizes(kind: Class, processors: int, size: int, key: tuple[int, int]) -> Int64:
+def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
     """Draw processors: serial, a power of two, or any, by a two-stage uniform log2."""
     draw = _generator(kind, "sizes", key)
     high = math.log2(processors) if kind.uhi is None else min(kind.uhi, math.log2(processors))
@@ -265,7 +266,7 @@ def _sizes(kind: Class, processors: int, size: int, key: tuple[int, int]) -> Int
     return np.where(which <= kind.serial, 1, np.clip(procs, 1, processors))
 
 
-def _runs(kind: Class, procs: Int64, key: tuple[int, int]) -> Int64:
+def _runs(kind: Class, procs: Int64, key: Key) -> Int64:
     """Draw run times, s: e to a mixture of two gammas, the more processors the longer."""
     share = np.clip(kind.pa * procs + kind.pb, 0, 1)
     log = np.full(procs.size, np.inf)
@@ -280,11 +281,12 @@ def _runs(kind: Class, procs: Int64, key: tuple[int, int]) -> Int64:
         drawn = np.where(coin.random(procs.size) <= share, short, long)
         log = np.where(again, drawn, log)
         turn += 1
-    return np.exp(log).astype(np.int64)
+    run: Int64 = np.exp(log).astype(np.int64)
+    return run
 
 
-def _users(size: int, users: int, key: tuple[int, int]) -> Int64:
+def _users(size: int, users: int, key: Key) -> Int64:
     weight = np.cumsum(1.0 / np.arange(1, users + 1))
-    uniform = np.random.Generator(philox("lublin", "users", users, *key)).random(size)
+    uniform = np.random.Generator(philox(*key, "users", users)).random(size)
     rank: Int64 = np.searchsorted(weight, uniform * weight[-1], side="right") + 1
     return rank
