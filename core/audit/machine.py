@@ -96,8 +96,8 @@ class Pass:
     """Compare one pass of the scheduler, decision by decision, with the given starts.
 
     A rule calls `may` for each job that it would start and `may_not` for those that it would
-    not, in the order in which the scheduler meets them. The pass goes on with what the times
-    say: a job that starts later stays in the queue here even where it had the right to start.
+    not, in the order in which the scheduler meets them. Where a job that may start does not, the
+    rest of the instant is judged as if it did: whoever is within his rights then is not to blame.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -105,7 +105,7 @@ class Pass:
         self.now = machine.now
         self.started: list[int] = []
         self.refused: dict[int, str] = {}
-        self.left: dict[int, tuple[str, int, int]] = {}
+        self.left: dict[int, str] = {}
 
     @cached_property
     def queue(self) -> Int64:
@@ -120,19 +120,19 @@ class Pass:
         """Whether the processors that are free at this moment of the pass are enough."""
         return self.machine.procs[job] <= self.machine.free
 
-    def may(self, job: int, why: str) -> bool:
-        """Note that the rule starts this job now, and return whether the times do so."""
-        if self.machine.start[job] == self.now:
-            self.started.append(job)
-            self.machine.begin(job)
-            return True
-        self.left.setdefault(job, (why, self.machine.free, len(self.started)))
-        return False
+    def may(self, job: int, why: str) -> None:
+        """Start a job that the rule starts now, and note it if the times do not."""
+        machine = self.machine
+        if machine.start[job] != self.now:
+            self.left[job] = why
+            machine.start[job], machine.end[job] = self.now, self.now + machine.run[job]
+        machine.begin(job)
+        self.started.append(job)
 
     def may_not(self, job: int, why: str) -> None:
         """Note that the rule does not start this job now."""
         if self.machine.start[job] == self.now:
-            self.refused.setdefault(job, why)
+            self.refused[job] = why
 
     def room(self, job: int) -> str:
         """Say that a job fits."""

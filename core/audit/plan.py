@@ -46,7 +46,8 @@ class Plan(Rule):
                 step.may_not(job, f"its reservation is {instant}")
             elif not step.fits(job):
                 step.may_not(job, step.lacks(job))
-            elif step.may(job, f"its reservation is {instant}"):
+            else:
+                step.may(job, f"its reservation is {instant}")
                 del self.reserved[job]
 
     def _profile(self, machine: Machine) -> Profile:

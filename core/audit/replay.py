@@ -97,8 +97,7 @@ class Replay:
     def _judge(self, given: list[int], passes: list[Pass]) -> Fault | None:
         """Name the job that a fault of this instant rests on.
 
-        A job that started without a right comes first, then one that took what another had a
-        right to, then the one that was left waiting.
+        A job that started without a right comes first, then one that was left waiting.
         """
         machine = self.machine
         started = {job for step in passes for job in step.started}
@@ -108,15 +107,7 @@ class Replay:
             job = min(wrong, key=list(refused).index)
             return self._fault(job, f"{machine.says(job)} started, but {refused[job]}")
         for step in passes:
-            for job, (why, free, count) in step.left.items():
-                for other in step.started[count:]:
-                    free -= machine.procs[other]
-                    if free < machine.procs[job]:
-                        return self._fault(
-                            other,
-                            f"{machine.says(other)} started on processors that "
-                            f"{machine.says(job)}, before it in the queue, had a right to",
-                        )
+            for job, why in step.left.items():
                 return self._fault(job, f"{machine.says(job)} was left waiting, but {why}")
         return None
 

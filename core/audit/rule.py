@@ -24,14 +24,12 @@ class Rule:
 
     def check(self, step: Pass) -> None:
         """Tell the pass of every right to start and of every lack of it."""
-        queue = step.queue.tolist()
-        for place, job in enumerate(queue):
+        for place, job in enumerate(step.queue.tolist()):
             if not step.fits(job):
                 step.may_not(job, step.lacks(job))
-            elif step.may(job, step.room(job)):
-                continue
-            self.behind_head(step, job, step.queue[place + 1 :])
-            return
+                self.behind_head(step, job, step.queue[place + 1 :])
+                return
+            step.may(job, step.room(job))
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
         """Judge the jobs behind the first that does not start."""

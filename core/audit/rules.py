@@ -101,7 +101,8 @@ class Reserving(Rule):
                 step.may_not(job, step.lacks(job))
             elif not profile.has_room(procs, estimate):
                 step.may_not(job, "it would delay a reservation")
-            elif step.may(job, "it fits and delays no reservation"):
+            else:
+                step.may(job, "it fits and delays no reservation")
                 profile.take(step.now, step.now + estimate, procs)
 
 
@@ -117,7 +118,8 @@ def _reserve(step: Pass, job: int, profile: Profile) -> int | None:
         )
     elif not step.fits(job):
         step.may_not(job, step.lacks(job))
-    elif step.may(job, "its reservation is this instant"):
+    else:
+        step.may(job, "its reservation is this instant")
         return None
     return instant
 
@@ -139,8 +141,9 @@ def _walk(
         job = int(jobs[place])
         if not allowed[place]:
             step.may_not(job, why(job))
-        elif step.may(job, step.room(job)):
+        else:
             charge(job)
+            step.may(job, step.room(job))
         jobs = jobs[place + 1 :]
 
 
