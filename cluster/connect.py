@@ -1,0 +1,72 @@
+"""Give a Dask client for a spec, and take down afterwards what was put up for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cluster.spec import ClusterError, ClusterSpec
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_TIMEOUT = "15s"
+"""A scheduler that does not answer within this time is taken for absent."""
+
+
+@contextmanager
+def connect(spec: ClusterSpec | str = "local") -> Iterator[Client]:
+    """Open a client on the cluster that a spec names, and close it at the end.
+
+    Parameters
+    ----------
+    spec : ClusterSpec or str
+        Where to work.
+
+    Yields
+    ------
+    distributed.Client
+        Connected. A local cluster ends with the context; one that was found running stays.
+
+    Raises
+    ------
+    ClusterError
+        If no scheduler answers.
+
+    Examples
+    --------
+    >>> from cluster import connect
+    >>> with connect("local") as client:  # doctest: +SKIP
+    ...     client.submit(sum, [1, 2]).result()
+    3
+    """
+    if isinstance(spec, str):
+        spec = ClusterSpec.parse(spec)
+    if spec.kind == "local":
+        from cluster.local import local_cluster
+
+        with local_cluster(spec.workers) as client:
+            yield client
+        return
+    with _existing(spec) as client:
+        yield client
+
+
+def _existing(spec: ClusterSpec) -> Client:
+    from distributed import Client
+
+    try:
+        if spec.kind == "address":
+            return Client(spec.target, timeout=CONNECT_TIMEOUT)
+        if not Path(spec.target).is_file():
+            raise ClusterError(
+                f"scheduler file {spec.target} does not exist; start one with "
+                f"'dask scheduler --scheduler-file {spec.target}'"
+            )
+        return Client(scheduler_file=spec.target, timeout=CONNECT_TIMEOUT)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ClusterError):
+            raise
+        raise ClusterError(f"no scheduler answers at {spec.target}: {error}") from None

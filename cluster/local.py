@@ -1,0 +1,71 @@
+"""A cluster on this machine: one process per core, one thread each, on the loopback interface."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOOPBACK = "127.0.0.1"
+
+SETTINGS: dict[str, Any] = {
+    # A terminal's Ctrl-C reaches the whole process group; a worker that dies of it takes with it
+    # the very block that the run wants to finish.
+    "distributed.worker.preload": ["cluster.ignore_interrupts"],
+    # Results are a few hundred bytes a task: memory is the simulations', which Dask cannot spill.
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.scheduler.worker-saturation": 1.0,
+}
+
+
+@contextmanager
+def local_cluster(workers: int | None = None) -> Iterator[Client]:
+    """Start worker processes on this machine and give a client of them.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many; by default one per core that this process may use.
+
+    Yields
+    ------
+    distributed.Client
+        The processes end with the context. Nothing listens beyond the loopback interface.
+    """
+    import dask
+    from distributed import Client, LocalCluster
+
+    count = workers or len(os.sched_getaffinity(0))
+    with dask.config.set(SETTINGS):
+        with _interrupts_ignored():
+            local = LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                host=LOOPBACK,
+                dashboard_address=None,
+                memory_limit=0,
+            )
+        with local, Client(local) as client:
+            yield client
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Start child processes that ignore SIGINT from their first instruction on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)

@@ -1,0 +1,35 @@
+"""Campaigns: the cross product of traces, resamples, loads and policies, simulated and stored.
+
+Importing the package is instant; each name below is loaded where it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from farm.campaign import Campaign
+    from farm.runner import Outcome, run
+    from farm.status import Status, status
+    from farm.store import Store
+    from farm.traces import Trace
+
+__all__ = ["Campaign", "Outcome", "Status", "Store", "Trace", "run", "status"]
+
+_ROOMS = {
+    "Campaign": "campaign",
+    "Outcome": "runner",
+    "Status": "status",
+    "Store": "store",
+    "Trace": "traces",
+    "run": "runner",
+    "status": "status",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'farm' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"farm.{_ROOMS[name]}"), name)

@@ -1,0 +1,166 @@
+"""The Zarr side of a store: create and grow its arrays, write and read one block of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from farm.files import sync
+from farm.layout import TraceLayout
+from farm.schema import COORDINATES, DECISIONS, WORKLOAD, Variable
+
+if TYPE_CHECKING:
+    import zarr
+
+CHUNK_VALUES = 65_536
+"""A chunk inside a shard holds about this many values, so that short cells share one: a chunk
+costs zarr about 0.2 ms, whatever its size."""
+
+Axes = Mapping[str, Sequence[Any]]
+"""Labels along each dimension of a group that has labels."""
+
+
+def open_results(path: Path, mode: str = "r") -> zarr.Group:
+    """Open a store's results as they are, not as consolidated metadata remembers them."""
+    import zarr
+
+    return zarr.open_group(path, mode=mode, zarr_format=3, use_consolidated=False)  # type: ignore[arg-type]
+
+
+def open_trace(path: Path, trace: str) -> Any:
+    """Open one trace's group for writing."""
+    return open_results(path, "r+")[trace]
+
+
+def fit_group(root: zarr.Group, trace: str, layout: TraceLayout, axes: Axes, jobs: int) -> None:
+    """Create a trace's group, or resize it to longer axes; what is written stays.
+
+    Parameters
+    ----------
+    root : zarr.Group
+        The store's results, writable.
+    trace : str
+        Name of the group.
+    layout : TraceLayout
+        Sizes of shards.
+    axes : mapping of str to sequence
+        Labels of `resample`, `load` and `policy`.
+    jobs : int
+        Length that `job` must have at least.
+    """
+    group = root.require_group(trace)
+    labels = {**axes, "week": range(1, layout.weeks + 1)}
+    write_coordinates(group, labels)
+    sizes = {name: len(values) for name, values in labels.items()}
+    for variable in (*WORKLOAD, *DECISIONS):
+        _fit_array(group, variable, layout, {**sizes, "job": jobs})
+
+
+def write_coordinates(group: zarr.Group, labels: Axes) -> None:
+    """Write the labels of a group's dimensions, anew and whole."""
+    for name, values in labels.items():
+        text = any(isinstance(v, str) for v in values)
+        array = group.create_array(
+            name,
+            shape=(len(values),),
+            dtype="str" if text else "int64",
+            dimension_names=[name],
+            attributes={"long_name": COORDINATES[name]},
+            overwrite=True,
+        )
+        array[:] = np.asarray(list(values), dtype=object if text else np.int64)
+
+
+def create_values(
+    group: zarr.Group,
+    variable: Variable,
+    shape: tuple[int, ...],
+    chunks: tuple[int, ...],
+    shards: tuple[int, ...] | None,
+) -> None:
+    """Create one array with the codecs that every array of a store has."""
+    from zarr.codecs import BloscCodec, Crc32cCodec
+
+    size = np.dtype(variable.dtype).itemsize
+    group.create_array(
+        variable.name,
+        shape=shape,
+        chunks=chunks,
+        shards=shards,
+        dtype=variable.dtype,
+        fill_value=variable.fill,
+        compressors=[
+            BloscCodec(cname="zstd", clevel=3, shuffle="shuffle", typesize=size),
+            Crc32cCodec(),
+        ],
+        dimension_names=variable.dims,
+        attributes={"units": variable.units, "long_name": variable.long_name},
+        overwrite=True,
+    )
+
+
+def write_block(
+    group: zarr.Group, name: str, place: tuple[slice | int, ...], values: npt.NDArray[Any]
+) -> None:
+    """Write one whole shard and put it on the disk.
+
+    Parameters
+    ----------
+    group : zarr.Group
+        The trace's group.
+    name : str
+        The array.
+    place : tuple of slice or int
+        Run of resamples, then the places of load and policy.
+    values : ndarray
+        Values over the run of resamples and the last dimension, padded.
+    """
+    array: Any = group[name]
+    array[place] = values
+    shard = array.shards or array.chunks
+    first = [p.start if isinstance(p, slice) else p for p in place]
+    corner = [at // length for at, length in zip(first, shard, strict=False)]
+    store: Any = array.store_path.store
+    written = Path(store.root, array.path, "c", *map(str, corner))
+    for path in [written] if written.is_file() else written.rglob("*"):
+        sync(path)
+
+
+def consolidate(path: Path) -> None:
+    """Gather all metadata into the root, so that readers open the store with one request."""
+    import zarr
+    from zarr.errors import ZarrUserWarning
+
+    with warnings.catch_warnings():
+        # Zarr v3 has no text for consolidated metadata yet; xarray and zarr both read it.
+        warnings.simplefilter("ignore", ZarrUserWarning)
+        zarr.consolidate_metadata(path, zarr_format=3)
+
+
+def _fit_array(
+    group: zarr.Group, variable: Variable, layout: TraceLayout, sizes: Mapping[str, int]
+) -> None:
+    shape = tuple(sizes[d] for d in variable.dims)
+    if variable.name in group:
+        array: Any = group[variable.name]
+        if array.shape != shape:
+            array.resize(tuple(max(a, b) for a, b in zip(array.shape, shape, strict=True)))
+        return
+    lengths = {
+        "resample": layout.resamples_per_block,
+        "job": layout.job_shard,
+        "week": layout.weeks,
+    }
+    shard = tuple(lengths.get(d, 1) for d in variable.dims)
+    values = shard[-1] if variable.dims[-1] in ("job", "week") else 1
+    chunk = (_divisor(shard[0], CHUNK_VALUES // values), *shard[1:])
+    create_values(group, variable, shape, chunk, None if chunk == shard else shard)
+
+
+def _divisor(length: int, most: int) -> int:
+    return next(d for d in range(max(1, min(length, most)), 0, -1) if length % d == 0)

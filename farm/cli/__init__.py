@@ -1,0 +1,49 @@
+"""The command line: `farm COMMAND`. The one place where campaigns, clusters and analysis meet."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from farm.cli.lists import campaigns, policies, traces
+from farm.cli.results import bands, status
+from farm.cli.run import run
+from farm.cli.simulate import simulate
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="schedfarm", prog_name="farm")
+def cli() -> None:
+    """Answer what users would have felt under policy P instead of Q, and how sure that is."""
+
+
+for command in (run, status, simulate, bands, policies, campaigns, traces):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run a command; bad input is one sentence on standard error and exit status 2."""
+    try:
+        sys.exit(cli(standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except ValueError as error:
+        if not _is_bad_input(error):
+            raise
+        click.echo(f"farm: {error}", err=True)
+        sys.exit(BAD_INPUT)
+
+
+def _is_bad_input(error: ValueError) -> bool:
+    from analysis.errors import StoreError
+    from cluster.spec import ClusterError
+    from core.errors import InputError
+
+    return isinstance(error, InputError | ClusterError | StoreError)

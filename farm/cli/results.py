@@ -1,0 +1,64 @@
+"""`farm status` and `farm bands`: how far a store is, and what is in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+STORE = click.argument("store", type=click.Path(path_type=Path))
+
+
+@click.command()
+@STORE
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--failed", is_flag=True, help="Print each failed cell and why.")
+def status(store: Path, as_json: bool, failed: bool) -> None:
+    """Say how far STORE is: cells done, failed and missing, for each trace."""
+    from farm.status import status as read
+
+    found = read(store)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=1))
+        return
+    click.echo(
+        f"campaign {found.campaign}: {found.cells} cells, {found.done} done, "
+        f"{found.failed} failed, {found.missing} missing; {found.jobs} jobs simulated in "
+        f"{found.seconds:.1f} s of CPU"
+    )
+    for name, counts in found.traces.items():
+        click.echo(f"  {name}: {counts['done']}/{counts['cells']} done, {counts['failed']} failed")
+    for f in found.failures if failed else ():
+        click.echo(f"\n{f.trace} resample {f.resample} load {f.load} {f.policy}: {f.error}")
+        click.echo(f.traceback.rstrip())
+
+
+@click.command()
+@STORE
+@click.option(
+    "--metric",
+    default="bounded_slowdown",
+    show_default=True,
+    help="A metric of the store's summary, such as wait.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), help="Also draw the bands over the weeks.")
+@click.option("--csv", type=click.Path(path_type=Path), help="Also write the table as CSV.")
+def bands(store: Path, metric: str, plot: Path | None, csv: Path | None) -> None:
+    """Print the 10 to 90 percentile bands of a metric over the resamples of STORE."""
+    show_bands(store, metric, plot, csv)
+
+
+def show_bands(store: Path, metric: str, plot: Path | None, csv: Path | None = None) -> None:
+    """Print a table of bands; draw them over the weeks, and write them, where a path is given."""
+    import analysis
+
+    found = analysis.bands(store, metric)
+    click.echo(analysis.table_text(found))
+    if csv:
+        csv.write_text(analysis.table_csv(found), encoding="utf-8")
+        click.echo(f"table: {csv}")
+    if plot:
+        plot.parent.mkdir(parents=True, exist_ok=True)
+        analysis.weekly_bands_figure(store, metric, path=plot)
+        click.echo(f"figure: {plot}")

@@ -1,0 +1,83 @@
+"""`farm run`: carry a campaign out, or what is missing of it, and show the bands."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from farm.campaign import Campaign
+
+SOME_FAILED = 1
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("campaign")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Folder of the results; by default "
+    "NAME.farm here. A store that is there is resumed, or grown.",
+)
+@click.option(
+    "--on",
+    "spec",
+    default="local",
+    show_default=True,
+    help="Where to run: local, tcp://HOST:PORT, scheduler-file:PATH.",
+)
+@click.option(
+    "--scheduler-file", type=click.Path(path_type=Path), help="Short for --on scheduler-file:PATH."
+)
+@click.option("--workers", type=int, help="Processes of a local cluster; by default one a core.")
+@click.option("--retry-failed", is_flag=True, help="Run cells again that failed before.")
+def run(
+    campaign: str,
+    store: Path | None,
+    spec: str,
+    scheduler_file: Path | None,
+    workers: int | None,
+    retry_failed: bool,
+) -> None:
+    """Simulate every cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
+
+    The same command again goes on where the last run stopped. Ctrl-C finishes the blocks that
+    run; a second one abandons them. Exit status: 0 all cells done, 1 some failed, 2 bad input,
+    130 interrupted.
+    """
+    from cluster import ClusterSpec, connect
+    from farm.campaigns import find
+    from farm.progress import watcher
+    from farm.runner import begin, carry_out
+
+    where = ClusterSpec.parse(
+        f"scheduler-file:{scheduler_file}" if scheduler_file else spec, workers
+    )
+    wanted = find(campaign)
+    target = store or Path(f"{wanted.name}.farm")
+    sweep = begin(wanted, target.resolve(), retry_failed=retry_failed)
+    with connect(where) if sweep.tasks else nullcontext() as client:
+        outcome = carry_out(sweep, client, watcher())
+    click.echo(
+        f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
+        f"{outcome.failed} failed; store {target}"
+    )
+    if outcome.interrupted:
+        click.echo("interrupted; the same command goes on from here", err=True)
+        sys.exit(INTERRUPTED)
+    _show(wanted, target)
+    if outcome.failed:
+        click.echo(f"farm status {target} --failed says why cells failed", err=True)
+        sys.exit(SOME_FAILED)
+
+
+def _show(campaign: Campaign, store: Path) -> None:
+    from farm.cli.results import show_bands
+
+    figure = store / "figures" / "bands.png"
+    show_bands(store, "bounded_slowdown", figure)

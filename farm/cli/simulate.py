@@ -1,0 +1,117 @@
+"""`farm simulate`: one log, one policy, one schedule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from core.schedule import Schedule
+
+
+class Rows(click.ParamType[tuple[int, int]]):
+    """Read A:B as a pair of row numbers."""
+
+    name = "A:B"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Return the pair, or refuse the text."""
+        first, colon, last = str(value).partition(":")
+        if not colon or not first.isdigit() or not last.isdigit() or int(first) >= int(last):
+            self.fail(f"{value!r} is not A:B with A < B, such as 0:5000", param, ctx)
+        return int(first), int(last)
+
+
+@click.command()
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option("--policy", required=True, help="ORDER+RULE[,option=value], such as saf+easy.")
+@click.option("--processors", type=int, help="Size of the machine; by default the log's header.")
+@click.option("--rows", type=Rows(), help="Rows of the file, [A, B), before any filter.")
+@click.option("--jobs", type=int, help="The first K jobs that can be simulated.")
+@click.option(
+    "--resample",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Number of a weekly user resample; 0 is the log itself.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the resamples.")
+@click.option("--weeks", type=int, help="Weeks of a resample; by default the log's own.")
+@click.option(
+    "--draw",
+    default="replace",
+    show_default=True,
+    help="How a resample draws each user's weeks: replace or permute.",
+)
+@click.option(
+    "--load",
+    default="original",
+    show_default=True,
+    help="Offered load to scale run times to, such as 0.9.",
+)
+@click.option(
+    "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the schedule as SWF.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def simulate(
+    trace: Path,
+    policy: str,
+    resample: int,
+    seed: int,
+    draw: str,
+    load: str,
+    tau: int,
+    out: Path | None,
+    as_json: bool,
+    **source: Any,
+) -> None:
+    """Simulate the log TRACE (SWF, plain or gzip) under one policy and print what users felt.
+
+    With a campaign's --resample, --seed, --weeks, --draw and --load it gives that cell again.
+    """
+    from core import simulate as run_policy
+    from core import write_swf
+    from farm.campaign import load_label
+    from farm.traces import Trace, at_load, sample
+
+    origin = Trace(file=str(trace), name="log", **source)
+    log = origin.read()
+    jobs = at_load(sample(origin, log, seed=seed, resample=resample, draw=draw), load_label(load))
+    schedule = run_policy(jobs, policy)
+    if out:
+        write_swf(jobs, out, schedule)
+    click.echo(_as_json(schedule, tau) if as_json else _as_text(schedule, tau))
+
+
+def _as_json(schedule: Schedule, tau: int) -> str:
+    from core import summarise
+
+    jobs = schedule.workload
+    return json.dumps(
+        {
+            "trace": jobs.name,
+            "processors": jobs.processors,
+            "policy": schedule.policy,
+            "dropped": dict(jobs.dropped),
+            "metrics": summarise(schedule, tau),
+            "sha256_starts": schedule.digest(),
+        },
+        indent=1,
+    )
+
+
+def _as_text(schedule: Schedule, tau: int) -> str:
+    from core import summarise
+    from core.metrics import METRICS
+
+    jobs = schedule.workload
+    lines = [f"{jobs.name} on {jobs.processors} processors under {schedule.policy}"]
+    lines += [f"  dropped: {count} rows, {why}" for why, count in jobs.dropped.items()]
+    for name, value in summarise(schedule, tau).items():
+        unit, meaning = METRICS[name]
+        lines.append(f"  {meaning:<58} {value:>14,.6g}{'' if unit == '1' else ' ' + unit}")
+    return "\n".join(lines)

@@ -1,0 +1,145 @@
+"""One block in the making: cells are put in one by one, then the whole goes to the disk."""
+
+from __future__ import annotations
+
+import traceback
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from farm.arrays import open_trace, write_block
+from farm.layout import WORKLOAD_BLOCK, Block, block_positions
+from farm.provenance import versions
+from farm.records import Record, read_record, write_record
+from farm.schema import DECISIONS, WORKLOAD
+from farm.store import Store
+
+Rows = Mapping[str, npt.NDArray[Any]]
+
+
+class Draft:
+    """Gather the cells of one block; what an earlier record acknowledged is taken from the disk.
+
+    Parameters
+    ----------
+    store : Store
+        Where the block belongs.
+    block : Block
+        Which block.
+    """
+
+    def __init__(self, store: Store, block: Block) -> None:
+        self.store, self.block = store, block
+        self.resamples = store.resamples_of(block)
+        self._group = open_trace(store.results, block.trace)
+        variables = WORKLOAD if block.policy == WORKLOAD_BLOCK else DECISIONS
+        self._values: dict[str, npt.NDArray[Any]] = {}
+        for v in variables:
+            inner = self._group[v.name].shape[-1:] if v.dims[-1] in ("job", "week") else ()
+            self._values[v.name] = np.full((len(self.resamples), *inner), v.fill, v.dtype)
+        count = len(self.resamples)
+        self._jobs = [0] * count
+        self._errors: list[dict[str, str] | None] = [None] * count
+        self._metrics: dict[str, list[float]] = {}
+        self._crc = {name: [0] * count for name in self._values}
+        self._seconds = 0.0
+        self._kept = self._recall()
+
+    @property
+    def missing(self) -> list[int]:
+        """Cells, by their place in the block, that no record acknowledges."""
+        return [i for i in range(len(self.resamples)) if i not in self._kept]
+
+    @property
+    def failed(self) -> int:
+        """How many cells have failed."""
+        return sum(error is not None for error in self._errors)
+
+    def put(
+        self, cell: int, jobs: int, rows: Rows, metrics: Mapping[str, float], seconds: float
+    ) -> None:
+        """Put in one cell: its job count, its values without padding, its metrics, its CPU time."""
+        for name, row in rows.items():
+            target = self._values[name]
+            kept = np.asarray(row, dtype=target.dtype)
+            if target.ndim == 1:
+                target[cell] = kept
+            else:
+                target[cell, : kept.size] = kept
+            self._crc[name][cell] = zlib.crc32(kept.tobytes())
+        for name, value in metrics.items():
+            column = self._metrics.setdefault(name, [float("nan")] * len(self.resamples))
+            column[cell] = float(value)
+        self._jobs[cell] = jobs
+        self._seconds += seconds
+
+    def fail(self, cell: int, error: Exception) -> None:
+        """Put in one cell that could not be simulated, as data."""
+        self._errors[cell] = {
+            "type": type(error).__name__,
+            "message": str(error),
+            "traceback": "".join(traceback.format_exception(error)),
+        }
+
+    def commit(self) -> None:
+        """Write the block's shard of every array, and only then its record.
+
+        Raises
+        ------
+        OSError
+            If the store cannot be written.
+        """
+        axes = self.store.axes
+        layout = self.store.layouts[self.block.trace]
+        run = block_positions(self.block.number, layout.resamples_per_block, len(axes["resample"]))
+        place: tuple[slice | int, ...] = (
+            slice(run.start, run.stop),
+            axes["load"].index(self.block.load),
+        )
+        if self.block.policy != WORKLOAD_BLOCK:
+            place = (*place, axes["policy"].index(self.block.policy))
+        for name, values in self._values.items():
+            write_block(self._group, name, place, values)
+        record = Record(
+            block=self.block,
+            store=self.store.identity,
+            resamples=self.resamples,
+            jobs=self._jobs,
+            errors=self._errors,
+            metrics=self._metrics,
+            crc=self._crc,
+            seconds=self._seconds,
+            versions=versions(),
+        )
+        write_record(self.store.records, record)
+
+    def _recall(self) -> set[int]:
+        record = read_record(self.store.records, self.block)
+        if record is None:
+            return set()
+        kept = set()
+        for old, resample in enumerate(record.resamples):
+            if record.errors[old] is None and resample in self.resamples:
+                cell = self.resamples.index(resample)
+                metrics = {name: column[old] for name, column in record.metrics.items()}
+                self.put(
+                    cell, record.jobs[old], self._stored(resample, record.jobs[old]), metrics, 0.0
+                )
+                kept.add(cell)
+        self._seconds = record.seconds
+        return kept
+
+    def _stored(self, resample: int, jobs: int) -> Rows:
+        axes = self.store.axes
+        place: tuple[int, ...] = (
+            axes["resample"].index(resample),
+            axes["load"].index(self.block.load),
+        )
+        if self.block.policy != WORKLOAD_BLOCK:
+            place = (*place, axes["policy"].index(self.block.policy))
+        rows = {name: np.asarray(self._group[name][place]) for name in self._values}
+        per_job = {v.name for v in (*WORKLOAD, *DECISIONS) if v.dims[-1] == "job"}
+        return {name: row[:jobs] if name in per_job else row for name, row in rows.items()}

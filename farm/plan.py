@@ -1,0 +1,110 @@
+"""What a run has to do: the tasks that lead to every missing record, longest first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from farm.campaign import Campaign
+from farm.layout import SHARD_BYTES, WORKLOAD_BLOCK, Block, cell_seconds
+from farm.records import Record
+from farm.store import Store
+from farm.work import Task
+
+TASK_SECONDS = 30.0
+"""CPU time that a task of several blocks should not exceed: policies that meet the same jobs
+share one task, which saves drawing and scaling the jobs anew for each."""
+
+TASK_BYTES = 8 * SHARD_BYTES
+"""Memory that the unwritten blocks of one task may take."""
+
+BYTES_PER_JOB = 17
+"""Start and wait, int64, and one byte for backfilled."""
+
+
+def missing_blocks(
+    store: Store, records: Mapping[Block, Record], *, retry_failed: bool = False
+) -> list[Block]:
+    """Return the blocks that are not done.
+
+    Parameters
+    ----------
+    store : Store
+        The store, at its present axes.
+    records : mapping of Block to Record
+        Its records.
+    retry_failed : bool
+        Whether a block with failed cells counts as not done.
+
+    Returns
+    -------
+    list of Block
+        In the order of the axes.
+    """
+
+    def done(block: Block) -> bool:
+        record = records.get(block)
+        return (
+            record is not None
+            and record.resamples == store.resamples_of(block)
+            and not (retry_failed and record.failed)
+        )
+
+    return [block for block in store.blocks() if not done(block)]
+
+
+def cells_missing(store: Store, block: Block, record: Record | None) -> int:
+    """Return how many simulations a block still needs; the workload's own block needs none."""
+    if block.policy == WORKLOAD_BLOCK:
+        return 0
+    resamples = store.resamples_of(block)
+    if record is None:
+        return len(resamples)
+    kept = [r for r, e in zip(record.resamples, record.errors, strict=True) if e is None]
+    return len(set(resamples).difference(kept))
+
+
+def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
+    """Gather blocks into tasks, longest first.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    campaign : Campaign
+        Defines the traces.
+    blocks : list of Block
+        What is to be done.
+
+    Returns
+    -------
+    list of Task
+        Every block in exactly one task.
+    """
+    traces = {t.name: t for t in campaign.traces}
+    alike: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    for block in blocks:
+        alike[block.trace, block.load, block.number].append(block.policy)
+    tasks = []
+    for (trace, load, number), policies in alike.items():
+        layout = store.layouts[trace]
+        cells = len(store.resamples_of(Block(trace, load, policies[0], number)))
+        room = max(1, TASK_BYTES // (cells * layout.job_shard * BYTES_PER_JOB))
+        for group, seconds in _batches(policies, cells, layout.job_shard, room):
+            tasks.append(Task(store, traces[trace], load, number, group, seconds))
+    return sorted(tasks, key=lambda task: -task.seconds)
+
+
+def _batches(
+    policies: list[str], cells: int, jobs: int, room: int
+) -> list[tuple[tuple[str, ...], float]]:
+    batches: list[tuple[tuple[str, ...], float]] = []
+    group: tuple[str, ...] = ()
+    total = 0.0
+    for policy in policies:
+        seconds = 0.0 if policy == WORKLOAD_BLOCK else cells * cell_seconds(jobs, policy)
+        if group and (total + seconds > TASK_SECONDS or len(group) >= room):
+            batches.append((group, total))
+            group, total = (), 0.0
+        group, total = (*group, policy), total + seconds
+    return [*batches, (group, total)]

@@ -1,0 +1,222 @@
+"""Run a campaign: prepare the store, do what is missing, fold the summary."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from core.errors import InputError
+from farm.campaign import Campaign
+from farm.executors import Stop, on_dask, serial
+from farm.files import remove_partial
+from farm.layout import WORKLOAD_BLOCK
+from farm.plan import cells_missing, missing_blocks, plan
+from farm.progress import Silent, Watcher
+from farm.store import Store, prepare
+from farm.summary import fold
+from farm.work import Task
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Hold what one run has to do.
+
+    Parameters
+    ----------
+    store : Store
+        Made or grown for the campaign.
+    tasks : list of Task
+        Longest first.
+    before : int
+        Cells that earlier runs have done.
+    """
+
+    store: Store
+    tasks: list[Task]
+    before: int
+
+
+@dataclass
+class Tally:
+    """Count the cells that a run has simulated, and those whose task was lost."""
+
+    done: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Say how a run ended.
+
+    Parameters
+    ----------
+    store : Store
+        Where the results are.
+    cells : int
+        Cells of the campaign.
+    before : int
+        Cells that earlier runs had done.
+    done : int
+        Cells that this run simulated.
+    failed : int
+        Cells of the campaign that have failed.
+    interrupted : bool
+        Whether the run was asked to stop before the end.
+    """
+
+    store: Store
+    cells: int
+    before: int
+    done: int
+    failed: int
+    interrupted: bool
+
+
+def run(
+    campaign: Campaign,
+    store: str | Path,
+    client: Client | None = None,
+    *,
+    watch: Watcher | None = None,
+    retry_failed: bool = False,
+) -> Outcome:
+    """Simulate every cell of a campaign that its store does not hold yet.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What to simulate.
+    store : str or Path
+        Folder; made where it is missing, grown where the campaign has grown.
+    client : distributed.Client, optional
+        Any Dask client; by default the cells run one after the other in this process.
+    watch : Watcher, optional
+        Told of progress; by default nobody.
+    retry_failed : bool
+        Whether cells that failed before run again.
+
+    Returns
+    -------
+    Outcome
+        Counts of cells, and whether the run was interrupted (first SIGINT or SIGTERM: what
+        runs is finished; second: it is abandoned, and simulated again by the next run).
+
+    Raises
+    ------
+    InputError
+        If the campaign or the store is unusable; nothing is written then.
+
+    Examples
+    --------
+    >>> import tempfile, farm
+    >>> c = farm.Campaign(name="tiny", traces=(farm.Trace(name="m", model="lublin", processors=64,
+    ...                   jobs=50),), policies=("fcfs+easy", "saf+easy"), resamples=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, again = farm.run(c, folder), farm.run(c, folder)
+    >>> (first.cells, first.done), (again.before, again.done)
+    ((4, 4), (4, 0))
+    """
+    sweep = begin(campaign, store, retry_failed=retry_failed)
+    return carry_out(sweep, client, watch or Silent())
+
+
+def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) -> Sweep:
+    """Make a campaign's store ready and find what is missing in it.
+
+    Parameters
+    ----------
+    campaign, store, retry_failed
+        As for `run`.
+
+    Returns
+    -------
+    Sweep
+        To be carried out.
+
+    Raises
+    ------
+    InputError
+        As for `run`.
+    """
+    prepared = prepare(store, campaign)
+    remove_partial(prepared.path)
+    records = prepared.read_records()
+    blocks = missing_blocks(prepared, records, retry_failed=retry_failed)
+    missing = sum(cells_missing(prepared, b, records.get(b)) for b in blocks)
+    return Sweep(prepared, plan(prepared, campaign, blocks), prepared.cells - missing)
+
+
+def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
+    """Run the tasks of a sweep and fold the summary.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        From `begin`.
+    client, watch
+        As for `run`.
+
+    Returns
+    -------
+    Outcome
+        As for `run`.
+    """
+    store = sweep.store
+    watch.begin(store.cells, sweep.before)
+    tally = Tally()
+    with interruptible(watch) as stop:
+        _work(sweep, client, stop, watch, tally)
+    watch.end()
+    records = store.read_records()
+    fold(store, records.values())
+    failed = tally.lost + sum(r.failed for b, r in records.items() if b.policy != WORKLOAD_BLOCK)
+    return Outcome(store, store.cells, sweep.before, tally.done, failed, stop.wished)
+
+
+@contextmanager
+def interruptible(watch: Watcher) -> Iterator[Stop]:
+    """Turn the first SIGINT or SIGTERM into a wish to stop, the second into KeyboardInterrupt."""
+    stop = Stop()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.wished:
+            raise KeyboardInterrupt
+        stop.wished = True
+        watch.say("stopping: finishing the blocks that run; interrupt again to abandon them")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    except KeyboardInterrupt:
+        stop.wished = True
+        watch.say("abandoned what was running; the next run simulates it again")
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally: Tally) -> None:
+    store, tasks = sweep.store, sweep.tasks
+    for task, result in on_dask(client, tasks, stop) if client else serial(tasks, stop):
+        if isinstance(result, OSError):
+            raise InputError(f"store {store.path} cannot be written: {result}") from result
+        if isinstance(result, BaseException):
+            cells = sum(cells_missing(store, b, None) for b in task.blocks)
+            tally.lost += cells
+            watch.say(f"{task.trace.name} at load {task.load}: {cells} cells lost: {result!r}")
+            watch.advance(0, cells)
+        else:
+            tally.done += sum(d.cells for d in result)
+            watch.advance(sum(d.cells for d in result), sum(d.failed for d in result))

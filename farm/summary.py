@@ -1,0 +1,82 @@
+"""The summary at the root of a store, folded from the completion records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.metrics import METRICS
+from farm.arrays import create_values, open_results, write_coordinates
+from farm.layout import WORKLOAD_BLOCK
+from farm.records import Record
+from farm.schema import Variable
+
+if TYPE_CHECKING:
+    import zarr
+
+    from farm.store import Store
+
+ALL = ("trace", "resample", "load", "policy")
+SHARED = ("trace", "resample", "load")
+
+PER_SAMPLE = ("jobs", "offered_load")
+"""Metrics that no policy changes."""
+
+
+def summary_variables() -> list[Variable]:
+    """Return the declaration of every array at the root of a store."""
+    return [
+        Variable(
+            name,
+            SHARED if name in PER_SAMPLE else ALL,
+            "int64" if name == "jobs" else "float64",
+            units,
+            long_name,
+        )
+        for name, (units, long_name) in METRICS.items()
+    ]
+
+
+def fit_summary(root: zarr.Group, axes: Mapping[str, tuple[Any, ...]]) -> None:
+    """Create the root's arrays anew for these axes; `fold` fills them.
+
+    One chunk an array: a mean over a million cells then reads one file.
+    """
+    write_coordinates(root, axes)
+    for variable in summary_variables():
+        shape = tuple(len(axes[d]) for d in variable.dims)
+        create_values(root, variable, shape, shape, None)
+
+
+def fold(store: Store, records: Iterable[Record]) -> None:
+    """Write the summary of all finished blocks.
+
+    Parameters
+    ----------
+    store : Store
+        Whose summary.
+    records : iterable of Record
+        Every record of the store.
+    """
+    place = {
+        axis: {label: i for i, label in enumerate(labels)} for axis, labels in store.axes.items()
+    }
+    variables = summary_variables()
+    folded = {
+        v.name: np.full([len(store.axes[d]) for d in v.dims], v.fill, v.dtype) for v in variables
+    }
+    for record in records:
+        block = record.block
+        rows = [place["resample"][r] for r in record.resamples]
+        at = place["trace"][block.trace], rows, place["load"][block.load]
+        if block.policy == WORKLOAD_BLOCK:
+            folded["jobs"][at] = record.jobs
+            folded["offered_load"][at] = record.metrics["offered_load"]
+        else:
+            for name in set(folded).difference(PER_SAMPLE):
+                folded[name][(*at, place["policy"][block.policy])] = record.metrics[name]
+    root = open_results(store.results, "r+")
+    for name, values in folded.items():
+        root[name][...] = values  # type: ignore[index]
