@@ -7,6 +7,7 @@ matplotlib is imported when a figure is asked for, not before.
 from analysis.bands import bands, gains, weekly_bands
 from analysis.errors import StoreError
 from analysis.store import open_summary, open_trace, open_tree
+from analysis.tables import table, table_csv, table_text
 
 __all__ = [
     "StoreError",
@@ -15,5 +16,8 @@ __all__ = [
     "open_summary",
     "open_trace",
     "open_tree",
+    "table",
+    "table_csv",
+    "table_text",
     "weekly_bands",
 ]
