@@ -1,0 +1,144 @@
+"""A store read with plain xarray holds what `simulate` gives for the same cell."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+
+import farm
+from core import read_swf, resample_weekly, scale_load, simulate, summarise
+from core.metrics import METRICS, weekly
+from core.models.lublin import lublin
+from core.swf import write_swf
+from farm.campaign import Campaign
+from farm.cli import cli
+from farm.schema import DECISIONS, WORKLOAD
+from farm.traces import Trace
+
+POLICIES = ("fcfs+easy", "saf+easy,threshold=3x", "spf+conservative")
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("log") / "small.swf.gz"
+    write_swf(lublin(64, weeks=3, seed=5, users=8), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def campaign(log: Path) -> Campaign:
+    return Campaign(
+        name="values",
+        traces=(
+            Trace(name="small", file=str(log)),
+            Trace(name="model", model="lublin", processors=32, jobs=80, parameters={"f": 1.0}),
+        ),
+        policies=POLICIES,
+        loads=("original", "0.95"),
+        resamples=3,
+        log=True,
+        seed=11,
+    )
+
+
+@pytest.fixture(scope="module")
+def store(campaign: Campaign, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "values.farm"
+    outcome = farm.run(campaign, path)
+    assert (outcome.done, outcome.failed) == (campaign.cells, 0)
+    return path
+
+
+@pytest.mark.parametrize("resample", [0, 2])
+@pytest.mark.parametrize("load", ["original", "0.95"])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_cell_equals_a_simulation_by_hand(
+    log: Path, store: Path, resample: int, load: str, policy: str
+) -> None:
+    """Every per-job, per-week and summary value is that of `core` on the same jobs."""
+    jobs = read_swf(log)
+    if resample:
+        jobs = resample_weekly(jobs, seed=11, index=resample)
+    if load != "original":
+        jobs = scale_load(jobs, float(load))
+    schedule = simulate(jobs, policy)
+    n = len(jobs)
+
+    group = xr.open_zarr(store / "results.zarr", group="small", chunks=None)
+    cell = group.sel(resample=resample, load=load, policy=policy)
+    assert int(cell.jobs) == n
+    for name, values in {
+        "submit": jobs.submit,
+        "run": jobs.run,
+        "estimate": jobs.estimate,
+        "procs": jobs.procs,
+        "user": jobs.user,
+        "number": jobs.job,
+        "start": schedule.start,
+        "wait": schedule.wait,
+        "backfilled": schedule.backfilled,
+    }.items():
+        np.testing.assert_array_equal(cell[name].values[:n], values, err_msg=name)
+        assert (cell[name].values[n:] == -1).all()
+    for name, values in weekly(schedule, 10, group.sizes["week"]).items():
+        np.testing.assert_array_equal(cell[f"week_{name}"].values, values, err_msg=name)
+
+    root = xr.open_zarr(store / "results.zarr", chunks=None)
+    summary = root.sel(trace="small", resample=resample, load=load, policy=policy)
+    for name, value in summarise(schedule, 10).items():
+        assert float(summary[name]) == value, name
+
+
+def test_cell_equals_farm_simulate(log: Path, store: Path) -> None:
+    """`farm simulate` with a cell's resample, seed and load prints the cell's numbers."""
+    options = ["--policy", POLICIES[0], "--resample", "3", "--seed", "11", "--load", "0.95"]
+    result = CliRunner().invoke(cli, ["simulate", str(log), *options, "--json"])
+    assert result.exit_code == 0, result.output
+    printed = json.loads(result.stdout)
+    root = xr.open_zarr(store / "results.zarr", chunks=None)
+    cell = root.sel(trace="small", resample=3, load="0.95", policy=POLICIES[0])
+    assert {name: float(cell[name]) for name in METRICS} == printed["metrics"]
+
+
+def test_tree_is_labelled_and_has_units(store: Path) -> None:
+    """`xr.open_datatree` gives every variable a unit and a long name, and string labels."""
+    tree = xr.open_datatree(store / "results.zarr", engine="zarr", chunks=None)
+    assert sorted(tree.children) == ["model", "small"]
+    assert list(tree["small"].ds.policy.values) == list(POLICIES)
+    assert list(tree["small"].ds["load"].values) == ["original", "0.95"]
+    assert list(tree.ds.resample.values) == [0, 1, 2, 3]
+    for node in tree.subtree:
+        for name, variable in node.to_dataset(inherit=False).data_vars.items():
+            assert variable.attrs["units"] in {"1", "s"}, name
+            assert variable.attrs["long_name"], name
+    assert {v.name for v in (*WORKLOAD, *DECISIONS)} == set(tree["small"].ds.data_vars)
+
+
+def test_record_carries_the_crc_of_what_is_stored(store: Path) -> None:
+    """The CRC-32 in a record is that of the stored values without their padding."""
+    record = json.loads((store / "records/small/0.95/fcfs+easy/00000.json").read_bytes())
+    group = xr.open_zarr(store / "results.zarr", group="small", chunks=None)
+    cell = group.sel(resample=2, load="0.95", policy="fcfs+easy")
+    place = record["resamples"].index(2)
+    stored = cell.start.values[: record["jobs"][place]]
+    assert record["crc"]["start"][place] == zlib.crc32(stored.tobytes())
+
+
+def test_status_counts_what_is_there(campaign: Campaign, store: Path) -> None:
+    """Status adds up, by trace and in all."""
+    found = farm.status(store)
+    assert (found.cells, found.done, found.failed, found.missing) == (
+        campaign.cells,
+        campaign.cells,
+        0,
+        0,
+    )
+    assert {name: t["done"] for name, t in found.traces.items()} == {"small": 24, "model": 24}
+    result = CliRunner().invoke(cli, ["status", str(store), "--json"])
+    assert json.loads(result.stdout)["done"] == campaign.cells
