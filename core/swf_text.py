@@ -139,8 +139,8 @@ def _fast_rows(chunk: bytes) -> Int64 | None:
     """Return int64[n, 18] if every line is a row of 18 plain numbers, None if not surely so."""
     if chunk.translate(None, _PLAIN):
         return None
-    text = np.frombuffer(b"\n" + chunk + b"\n", np.uint8).copy()
-    if not (_truncate(text) and _is_table(text)):
+    text = _truncated(np.frombuffer(b"\n" + chunk + b"\n", np.uint8))
+    if text is None or not _is_table(text):
         return None
     table = np.fromstring(text.tobytes(), np.int64, sep=" ")
     # The parser clips a number beyond 64 bits to the nearest one.
@@ -150,19 +150,20 @@ def _fast_rows(chunk: bytes) -> Int64 | None:
     return table.reshape(-1, len(FIELDS))
 
 
-def _truncate(text: npt.NDArray[np.uint8]) -> bool:
-    """Blank each decimal point with its digits, in place; tell whether each is in a number."""
+def _truncated(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8] | None:
+    """Return the text with blanks for each decimal point and its digits; None if one is odd."""
+    whole = text.copy()
     at = np.flatnonzero(text == ord("."))
     if (text[at - 1] < ord("0")).any():
-        return False
+        return None
     while at.size:
-        text[at] = ord(" ")
+        whole[at] = ord(" ")
         after = text[at + 1]
         digit = after >= ord("0")
         if (after[~digit] > ord(" ")).any():
-            return False
+            return None
         at = at[digit] + 1
-    return True
+    return whole
 
 
 def _is_table(text: npt.NDArray[np.uint8]) -> bool:
