@@ -29,9 +29,7 @@ class LoggedSchedule(Schedule):
     overrun: Int64
 
 
-def read_schedule(
-    path: str | os.PathLike[str], processors: int | None = None
-) -> LoggedSchedule:
+def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -> LoggedSchedule:
     """Read the schedule that a log of the Standard Workload Format tells.
 
     A job starts at its submit time + its wait time (field 3). Rows that cannot be placed are
@@ -84,8 +82,14 @@ def read_schedule(
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
     keep = np.flatnonzero(~bad)
     keep = keep[np.argsort(column["submit"][keep], kind="stable")]
-    return _placed({name: values[keep] for name, values in column.items()}, procs[keep], machine,
-                   os.fspath(path), log.max_estimate, _counted(faults))
+    return _placed(
+        {name: values[keep] for name, values in column.items()},
+        procs[keep],
+        machine,
+        os.fspath(path),
+        log.max_estimate,
+        _counted(faults),
+    )
 
 
 def _counted(faults: dict[str, np.typing.NDArray[np.bool_]]) -> dict[str, int]:
@@ -100,7 +104,11 @@ def _counted(faults: dict[str, np.typing.NDArray[np.bool_]]) -> dict[str, int]:
 
 
 def _placed(
-    column: dict[str, Int64], procs: Int64, machine: int, name: str, longest: int,
+    column: dict[str, Int64],
+    procs: Int64,
+    machine: int,
+    name: str,
+    longest: int,
     dropped: dict[str, int],
 ) -> LoggedSchedule:
     run, asked = column["run"], column["request_time"]

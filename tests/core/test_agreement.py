@@ -1,0 +1,112 @@
+"""The fast simulator against the reference, schedule for schedule."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.policy import ORDERS, Policy
+from core.reference import simulate_reference
+from core.schedule import Schedule
+from core.simulate import simulate
+from core.workload import Workload
+from tests.strategies import BACKFILLING, PLANNED, RULES, THRESHOLDS, workloads
+
+Simulator = Callable[[Workload, Policy], Schedule]
+
+EVENTS = ("instant", "per-event")
+
+
+def story(schedule: Schedule) -> dict[str, list[object]]:
+    """Return everything that a schedule says, and of what jobs, to compare and to print."""
+    work = schedule.workload
+    columns = (work.submit, work.run, work.estimate, work.procs)
+    return {
+        "submit, run, estimate, procs": list(zip(*(c.tolist() for c in columns), strict=True)),
+        "start": schedule.start.tolist(),
+        "backfilled": schedule.backfilled.tolist(),
+        "promised": schedule.promised.tolist(),
+    }
+
+
+def check(work: Workload, policy: Policy) -> None:
+    fast, slow = simulate(work, policy), simulate_reference(work, policy)
+    assert story(fast) == story(slow), policy.name
+    assert fast.policy == slow.policy == policy.name
+
+
+@pytest.mark.parametrize("starving", [False, True], ids=["", "threshold"])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("order", ORDERS)
+@given(work=workloads(), data=st.data())
+def test_fast_equals_reference(
+    order: str, rule: str, starving: bool, work: Workload, data: st.DataObject
+) -> None:
+    """Start, backfilled and promised of every job, under both conventions of the clock."""
+    threshold = data.draw(st.sampled_from(THRESHOLDS)) if starving else None
+    orders = st.none() | st.sampled_from(tuple(ORDERS))
+    backfill = data.draw(orders) if rule in BACKFILLING else None
+    for events in EVENTS:
+        check(work, Policy(order, rule, threshold=threshold, backfill=backfill, events=events))
+
+
+@pytest.mark.parametrize("policy", PLANNED, ids=str)
+@given(work=workloads())
+def test_fast_equals_reference_where_a_plan_is_kept(policy: Policy, work: Workload) -> None:
+    """The classical conservative backfilling, with each walk and clock."""
+    check(work, policy)
+
+
+@pytest.mark.parametrize("simulator", [simulate, simulate_reference])
+@given(work=workloads(), data=st.data())
+def test_easy_is_depth_one(simulator: Simulator, work: Workload, data: st.DataObject) -> None:
+    """One reservation is easy's; only that easy does not promise it."""
+    order = data.draw(st.sampled_from(tuple(ORDERS)))
+    options = {
+        "threshold": data.draw(st.none() | st.sampled_from(THRESHOLDS)),
+        "backfill": data.draw(st.none() | st.sampled_from(tuple(ORDERS))),
+        "events": data.draw(st.sampled_from(EVENTS)),
+    }
+    one = simulator(work, Policy(order, "depth(1)", **options))
+    easy = simulator(work, Policy(order, "easy", **options))
+    assert one.start.tolist() == easy.start.tolist()
+    assert one.backfilled.tolist() == easy.backfilled.tolist()
+
+
+@pytest.mark.parametrize("simulator", [simulate, simulate_reference])
+@given(work=workloads(), data=st.data())
+def test_conservative_is_depth_of_all(
+    simulator: Simulator, work: Workload, data: st.DataObject
+) -> None:
+    """As many reservations as jobs are conservative's, and so are the promises."""
+    order = data.draw(st.sampled_from(tuple(ORDERS)))
+    events = data.draw(st.sampled_from(EVENTS))
+    depth = max(len(work), 1)
+    deep = simulator(work, Policy(order, f"depth({depth})", events=events))
+    assert story(deep) == story(simulator(work, Policy(order, "conservative", events=events)))
+
+
+@pytest.mark.parametrize("simulator", [simulate, simulate_reference])
+@given(work=workloads(exact=True).filter(lambda w: w.estimate.min(initial=1) > 0))
+def test_planned_is_conservative_with_exact_estimates(simulator: Simulator, work: Workload) -> None:
+    """Where nothing ends early no reservation moves, so making them anew changes nothing."""
+    planned = simulator(work, Policy("fcfs", "planned"))
+    assert story(planned) == story(simulator(work, Policy("fcfs", "conservative")))
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="this is the run without the JIT")
+def test_agreement_without_the_jit() -> None:
+    """The same source gives the same integers when Python runs it."""
+    root = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "few"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert " passed" in done.stdout.splitlines()[-1]
