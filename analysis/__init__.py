@@ -6,6 +6,7 @@ matplotlib is imported when a figure is asked for, not before.
 
 from analysis.bands import bands, gains, weekly_bands
 from analysis.errors import StoreError
+from analysis.figures import weekly_bands_figure
 from analysis.store import open_summary, open_trace, open_tree
 from analysis.tables import table, table_csv, table_text
 
@@ -20,4 +21,5 @@ __all__ = [
     "table_csv",
     "table_text",
     "weekly_bands",
+    "weekly_bands_figure",
 ]
