@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-import heapq
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from core.errors import InputError
+from core.orders import (
+    SERIAL_LOG2,
+    OrderFunction,
+    fixed_key,
+    moving_key,
+    order_function,
+)
 from core.policy import Policy
 from core.schedule import NO_PROMISE, Schedule
 from core.workload import Int64, Workload
+
+if TYPE_CHECKING:
+    from core.kernels.moving_order import Order
+    from core.kernels.running import Jobs
+
+NEVER = 2**63 - 1
+"""The threshold of a policy without one, s."""
 
 
 def simulate(workload: Workload, policy: Policy | str) -> Schedule:
@@ -46,70 +58,103 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
         from core.kernels.conservative import schedule_reserved
 
         start, backfilled, promised = schedule_reserved(workload, chosen)
+        return Schedule(workload, chosen.name, start, backfilled, promised)
+    jobs = _jobs(workload)
+    key = fixed_key(workload, chosen.order)
+    if key is not None and chosen.backfill in (None, chosen.order):
+        _run_fixed(workload, chosen, jobs, key)
     else:
-        start, backfilled = _schedule_plain(workload, chosen)
-        promised = np.full(len(workload), NO_PROMISE, np.int64)
-    return Schedule(workload, chosen.name, start, backfilled, promised)
+        _run_moving(workload, chosen, jobs)
+    promised = np.full(len(workload), NO_PROMISE, np.int64)
+    return Schedule(workload, chosen.name, jobs.start, jobs.backfilled, promised)
 
 
-def _schedule_plain(workload: Workload, policy: Policy) -> tuple[Int64, npt.NDArray[np.bool_]]:
-    keys = {
-        "fcfs": np.arange(len(workload)),
-        "spf": workload.estimate,
-        "sqf": workload.procs,
-        "saf": workload.estimate * workload.procs,
+def _jobs(workload: Workload) -> Jobs:
+    from core.kernels.running import Jobs
+
+    n = len(workload)
+    return Jobs(
+        workload.submit,
+        workload.run,
+        workload.estimate,
+        workload.procs,
+        np.full(n, -1, np.int64),
+        np.zeros(n, np.bool_),
+    )
+
+
+def _options(workload: Workload, policy: Policy) -> tuple[int, int, bool]:
+    from core.kernels.fixed_order import AGGRESSIVE, EASY, NONE
+
+    rule = {"none": NONE, "aggressive": AGGRESSIVE, "easy": EASY}[policy.rule]
+    threshold = policy.threshold_seconds(workload.max_estimate)
+    limit = NEVER if threshold is None else min(threshold, NEVER)
+    return rule, limit, policy.events == "per-event"
+
+
+def _run_fixed(workload: Workload, policy: Policy, jobs: Jobs, key: Int64) -> None:
+    from core.kernels.fixed_order import run_fixed
+
+    run_fixed(jobs, key, workload.processors, *_options(workload, policy))
+
+
+def _run_moving(workload: Workload, policy: Policy, jobs: Jobs) -> None:
+    from core.kernels.moving_order import run_moving
+
+    primary, function = _order(workload, policy.order)
+    second, other = _order(workload, policy.backfill or policy.order)
+    if function is None and other is None:
+        options = _options(workload, policy)
+        run_moving(jobs, (primary, second), workload.processors, *options)
+    else:
+        _run_functions(workload, policy, jobs, ((primary, function), (second, other)))
+
+
+def _order(workload: Workload, name: str) -> tuple[Order, OrderFunction | None]:
+    from core.kernels import moving_order as kernels
+
+    codes = {
+        "lxf": kernels.LARGEST_RATIO,
+        "sxf": kernels.SMALLEST_RATIO,
+        "wfp3": kernels.LARGEST_CUBE,
+        "unicef": kernels.LARGEST_SHARE,
     }
-    if policy.order not in keys or policy.backfill or policy.events != "instant":
-        raise InputError(f"policy {policy.name!r} is not simulated yet; orders: {', '.join(keys)}")
-    theta = policy.threshold_seconds(workload.max_estimate)
-    key = keys[policy.order].tolist()
-    submit, run = workload.submit.tolist(), workload.run.tolist()
-    estimate, procs = workload.estimate.tolist(), workload.procs.tolist()
-    n, free, arrived = len(workload), workload.processors, 0
-    start = np.zeros(n, np.int64)
-    backfilled = np.zeros(n, np.bool_)
-    ends: list[tuple[int, int]] = []
-    waiting: list[int] = []
-    running: set[int] = set()
-    while arrived < n or ends:
-        now = min(
-            ends[0][0] if ends else submit[arrived], submit[arrived] if arrived < n else ends[0][0]
-        )
-        while ends and ends[0][0] == now:
-            j = heapq.heappop(ends)[1]
-            free += procs[j]
-            running.remove(j)
-        while arrived < n and submit[arrived] == now:
-            waiting.append(arrived)
-            arrived += 1
-        waiting.sort(
-            key=lambda j: (
-                (0, 0, j) if theta is not None and now - submit[j] > theta else (1, key[j], j)
-            )
-        )
-        blocked, shadow, extra, rest = False, 0, 0, []
-        for j in waiting:
-            fits = procs[j] <= free
-            if blocked and fits and policy.rule == "easy" and now + estimate[j] > shadow:
-                fits = procs[j] <= extra
-                extra -= procs[j] if fits else 0
-            if fits and not (blocked and policy.rule == "none"):
-                start[j], backfilled[j] = now, blocked
-                free -= procs[j]
-                heapq.heappush(ends, (now + run[j], j))
-                running.add(j)
-                continue
-            rest.append(j)
-            if not blocked and policy.rule == "easy":
-                level, releases = (
-                    free,
-                    sorted((int(start[i]) + estimate[i], procs[i]) for i in running),
-                )
-                for end, width in releases:
-                    if level >= procs[j] and end > shadow:
-                        break
-                    level, shadow = level + width, end
-                extra = level - procs[j]
-            blocked = True
-        waiting = rest
-    return start, backfilled
+    code = codes.get(name, kernels.KEYED)
+    width = workload.procs.astype(np.float64)
+    if name == "unicef":
+        width = np.maximum(np.log2(workload.procs), SERIAL_LOG2)
+    if code != kernels.KEYED:
+        return kernels.Order(code, np.empty(0, np.int64), width), None
+    key = fixed_key(workload, name)
+    if key is not None:
+        return kernels.Order(code, key, width), None
+    key = np.zeros(len(workload), np.int64)
+    return kernels.Order(code, key, width), order_function(name)
+
+
+def _run_functions(
+    workload: Workload,
+    policy: Policy,
+    jobs: Jobs,
+    orders: tuple[tuple[Order, OrderFunction | None], tuple[Order, OrderFunction | None]],
+) -> None:
+    from core.kernels.moving_order import NOW, next_pass, run_pass
+    from core.kernels.queue import empty_queue
+    from core.kernels.running import idle_machine
+
+    n = len(workload)
+    rule, threshold, per_event = _options(workload, policy)
+    running, queue = idle_machine(workload.processors, n), empty_queue(n)
+    hold, clock, by_age = np.zeros(3, np.int64), np.zeros(2, np.int64), np.zeros(n, np.int64)
+    pair = (orders[0][0], orders[1][0])
+    names = (policy.order, policy.backfill or policy.order)
+    while True:
+        waiting = next_pass(queue, jobs, running, clock, per_event, by_age)
+        if not waiting.size:
+            return
+        now = int(clock[NOW])
+        for name, (order, function) in zip(names, orders, strict=True):
+            if function is not None:
+                order.key[waiting] = moving_key(workload, function, name, waiting, now)
+        limit = now - threshold if threshold < NEVER else -1
+        run_pass(queue, jobs, running, hold, pair, rule, now, limit, by_age)

@@ -1,0 +1,184 @@
+"""The rules none, aggressive and easy in an order that is fixed at submission."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.kernels._jit import NEVER, kernel, verb
+from core.kernels.queue import (
+    Queue,
+    close_cell,
+    dequeue,
+    empty_queue,
+    enqueue,
+    head_of,
+    precedes,
+    tidy,
+)
+from core.kernels.running import Jobs, Running, find_shadow, idle_machine, launch, turn_clock
+from core.workload import Int64
+
+NONE, AGGRESSIVE, EASY = 0, 1, 2
+"""Codes of the rules."""
+
+KNOWN, SHADOW, EXTRA = 0, 1, 2
+"""Fields of the head's reservation: whether it is worked out, and what it is."""
+
+STARVED = -(2**63)
+"""Key of a starving job: before all others, first come first served among themselves."""
+
+
+@verb
+def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
+    """Give the head the one reservation; without one, whatever fits may start."""
+    if rule == EASY:
+        hold[SHADOW], hold[EXTRA] = find_shadow(running, need)
+    else:
+        hold[SHADOW], hold[EXTRA] = NEVER, 0
+    hold[KNOWN] = 1
+
+
+@verb
+def may_backfill(hold: Int64, now: int, need: int, estimate: int) -> bool:
+    """Say whether a job that fits now leaves the reservation alone, and charge it for extra."""
+    if now + estimate <= hold[SHADOW]:
+        return True
+    if need > hold[EXTRA]:
+        return False
+    hold[EXTRA] -= need
+    return True
+
+
+@verb
+def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, limit: int) -> int:
+    """Put the jobs submitted before `limit` that still wait first; return the next to watch."""
+    while oldest < arrived and jobs.submit[oldest] < limit:
+        if jobs.start[oldest] < 0:
+            dequeue(queue, key, oldest)
+            key[oldest] = STARVED
+            enqueue(queue, jobs, key, oldest)
+        oldest += 1
+    return oldest
+
+
+@verb
+def admit(
+    queue: Queue, jobs: Jobs, running: Running, hold: Int64, key: Int64, rule: int, j: int
+) -> bool:
+    """Take in a job that arrives alone; return whether the others need a look too.
+
+    Behind a blocked head, and with nothing released, only the arrival can start: time makes no
+    waiting job's backfill legal, and a legal backfill moves no shadow.
+    """
+    now, need = jobs.submit[j], jobs.procs[j]
+    fits = need <= running.free[0]
+    if queue.size[0] == 0:
+        if fits:
+            launch(jobs, running, j, now)
+            return False
+        hold[KNOWN] = 0
+    elif precedes(key, j, queue.job[head_of(queue)]):
+        enqueue(queue, jobs, key, j)
+        return fits or rule == EASY
+    elif fits and rule != NONE:
+        if hold[KNOWN] == 0:
+            reserve(running, hold, rule, queue.need[head_of(queue)])
+        if may_backfill(hold, now, need, jobs.estimate[j]):
+            jobs.backfilled[j] = True
+            launch(jobs, running, j, now)
+            return False
+    enqueue(queue, jobs, key, j)
+    return False
+
+
+@verb
+def start_heads(queue: Queue, jobs: Jobs, running: Running, now: int) -> int:
+    """Start the head while it fits; return the need of the one that does not, 0 if none waits."""
+    while queue.size[0] > 0:
+        b = queue.order[0]
+        need = queue.need[queue.first[b]]
+        if need > running.free[0]:
+            return need
+        launch(jobs, running, queue.job[queue.first[b]], now)
+        close_cell(queue, b, queue.first[b])
+        if queue.count[b] == 0:
+            tidy(queue)
+    return 0
+
+
+@verb
+def backfill(queue: Queue, jobs: Jobs, running: Running, hold: Int64, now: int, b: int) -> None:
+    """Start what may start of block `b` behind the head, and make its minima exact."""
+    free, least_need, least_estimate = running.free[0], NEVER, NEVER
+    cell = queue.first[b]
+    while cell < queue.first[b] + queue.count[b]:
+        need, estimate = queue.need[cell], queue.estimate[cell]
+        if need <= free and may_backfill(hold, now, need, estimate):
+            j = queue.job[cell]
+            jobs.backfilled[j] = True
+            launch(jobs, running, j, now)
+            free -= need
+            close_cell(queue, b, cell)
+            cell = max(cell, queue.first[b])
+        else:
+            least_need, least_estimate = min(least_need, need), min(least_estimate, estimate)
+            cell += 1
+    queue.least_need[b], queue.least_estimate[b] = least_need, least_estimate
+
+
+@verb
+def within_reach(queue: Queue, hold: Int64, now: int, b: int) -> bool:
+    """Say whether the minima of block `b` leave room for a backfill."""
+    return now + queue.least_estimate[b] <= hold[SHADOW] or queue.least_need[b] <= hold[EXTRA]
+
+
+@verb
+def schedule(queue: Queue, jobs: Jobs, running: Running, hold: Int64, rule: int, now: int) -> None:
+    """Run one pass: start the head while it fits, then backfill behind the one that does not."""
+    hold[KNOWN] = 0
+    head = start_heads(queue, jobs, running, now)
+    if head == 0 or rule == NONE:
+        return
+    emptied = False
+    for place in range(queue.size[0]):
+        b = queue.order[place]
+        if queue.least_need[b] > running.free[0]:
+            continue
+        if hold[KNOWN] == 0:
+            reserve(running, hold, rule, head)
+        if within_reach(queue, hold, now, b):
+            waiting = queue.count[b]
+            backfill(queue, jobs, running, hold, now, b)
+            emptied |= queue.count[b] < waiting
+    if emptied:
+        tidy(queue)
+
+
+@kernel
+def run_fixed(
+    jobs: Jobs, key: Int64, processors: int, rule: int, threshold: int, per_event: bool
+) -> None:
+    """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS.
+
+    Jobs wait in the order of `key`, int64[n], smallest first, ties by index; starving jobs are
+    marked in it.
+    """
+    n = jobs.submit.size
+    running, queue = idle_machine(processors, n), empty_queue(n)
+    hold = np.zeros(3, np.int64)
+    arrived = oldest = 0
+    while arrived < n or running.count[0] > 0:
+        first = arrived
+        now, arrived, look = turn_clock(jobs, running, arrived, per_event)
+        if threshold < NEVER and oldest < first and jobs.submit[oldest] < now - threshold:
+            oldest = promote(queue, jobs, key, oldest, first, now - threshold)
+            look = True
+        if arrived == first + 1 and not look:
+            look = admit(queue, jobs, running, hold, key, rule, first)
+        else:
+            for j in range(first, arrived):
+                enqueue(queue, jobs, key, j)
+            look = True
+        if look and queue.size[0] > 0:
+            schedule(queue, jobs, running, hold, rule, now)
