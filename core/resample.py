@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from core.checks import whole
 from core.errors import InputError
 from core.keyed import philox
 from core.workload import Int64, Workload
@@ -200,16 +201,11 @@ def _drawn(
 ) -> tuple[Int64, Int64, Int64]:
     """Return, for each new week and user: the new week, and the drawn week's count and first."""
     users, known = table.count.shape
-    for what, value in (("seed", seed), ("index", index), ("weeks", weeks)):
-        if not (isinstance(value, (int, np.integer)) or (what == "weeks" and value is None)):
-            raise InputError(f"{what}={value!r}: give a whole number")
-    length = known if weeks is None else int(weeks)
-    if length < 1:
-        raise InputError(f"weeks={weeks!r}: a resample has at least 1 week")
+    length = known if weeks is None else whole("weeks", weeks, least=1)
     if draw not in DRAWS:
         raise InputError(f"draw={draw!r} is unknown; known: {', '.join(DRAWS)}")
     _check_draws("the resample", length, users)
-    bits = philox("resample", int(seed), int(index), table.digest)
+    bits = philox("resample", whole("seed", seed), whole("index", index), table.digest)
     if draw == "replace":
         # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
         raw = bits.random_raw((length, users))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core import swf_cache, swf_text
+from core.checks import is_whole, whole
 from core.errors import InputError
 from core.swf_text import Log
 from core.workload import Int64, Workload
@@ -92,8 +93,8 @@ def read_swf(
     """
     source = os.fspath(path)
     for what, value in (("processors", processors), ("jobs", jobs)):
-        if value is not None and not (_is_whole(value) and value > 0):
-            raise InputError(f"{source}: {what}={value!r}; give a whole number, at least 1")
+        if value is not None:
+            whole(f"{source}: {what}", value, least=1)
     log = read_log(path, USED)
     machine = _machine(log, source) if processors is None else int(processors)
     columns = log.columns if rows is None else _chosen_rows(log, source, rows)
@@ -146,10 +147,6 @@ def _unpacked(content: bytes, source: str) -> bytes:
         ) from None
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
 def _machine(log: Log, source: str) -> int:
     if not log.processors:
         raise InputError(
@@ -162,7 +159,7 @@ def _machine(log: Log, source: str) -> int:
 def _chosen_rows(log: Log, source: str, rows: tuple[int, int]) -> dict[str, Int64]:
     count = log.columns["submit"].size
     given = list(rows) if isinstance(rows, (tuple, list)) else []
-    if len(given) != 2 or not all(map(_is_whole, given)) or not 0 <= given[0] < given[1] <= count:
+    if len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1] <= count:
         raise InputError(
             f"{source}: rows={rows!r} is not a range of the log's {count} rows; "
             f"give two whole numbers with 0 <= first < last <= {count}"

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from core.checks import whole
 from core.errors import InputError
 from core.keyed import philox
 from core.workload import Int64
@@ -65,7 +66,8 @@ def f_model(
         raise InputError(f"f={f!r}: the f-model's factor is a finite number, at least 0")
     if max_estimate is not None and max_estimate < GRAIN:
         raise InputError(f"max_estimate={max_estimate!r}: give at least one minute, {GRAIN} s")
-    uniform = np.random.Generator(philox(name, int(seed), int(index), "estimates")).random(run.size)
+    bits = philox(name, whole("seed", seed), whole("index", index), "estimates")
+    uniform = np.random.Generator(bits).random(run.size)
     wished = run + (run * (f * uniform)).astype(np.int64)
     estimate = np.maximum(-(-wished // GRAIN), 1) * GRAIN
     return estimate if max_estimate is None else np.minimum(estimate, max_estimate)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.checks import whole
 from core.errors import InputError
 from core.keyed import philox
 from core.load import scale_load
@@ -41,8 +42,8 @@ BLOCK = 4_096
 class Class:
     """Hold the parameters of one class of jobs, by the names of the authors' program.
 
-    Attributes `umed` and `uhi` are log2 of sizes: None stands for log2 of the machine, and for
-    2.5 below it.
+    Sizes: `ulow` and `uhi` are log2 of the smallest and largest parallel job, where None stands
+    for the whole machine; the program's ``umed`` is `uhi` - `upper`.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Class:
     anum: float
     bnum: float
     arar: float
-    umed: float | None = None
+    upper: float = 2.5
     uhi: float | None = None
 
 
@@ -75,7 +76,7 @@ ALL = Class(
 
 BATCH = Class(
     name="batch",
-    serial=0.2927, pow2=0.6686, ulow=1.2, uprob=0.875,
+    serial=0.2927, pow2=0.6686, ulow=1.2, uprob=0.875, upper=2.0,
     a1=6.57, b1=0.823, a2=639.1, b2=0.0156, pa=-0.003, pb=0.6986,
     aarr=6.0415, barr=0.8531, anum=6.1271, bnum=5.2740, arar=1.0519,
 )  # fmt: skip
@@ -83,14 +84,14 @@ BATCH = Class(
 
 INTERACTIVE = Class(
     name="interactive",
-    serial=0.1541, pow2=0.625, ulow=1.0, uprob=0.705, umed=3.0, uhi=5.5,
+    serial=0.1541, pow2=0.625, ulow=1.0, uprob=0.705, uhi=5.5,
     a1=3.8351, b1=0.6605, a2=7.073, b2=0.6856, pa=-0.0118, pb=0.9156,
     aarr=6.5510, barr=0.6621, anum=8.9186, bnum=3.6680, arar=0.9797,
 )  # fmt: skip
 """Interactive jobs."""
 
-CLASSES = {"one": (ALL,), "two": (BATCH, INTERACTIVE)}
-"""What `lublin` takes as `classes`."""
+CLASSES = {"one": (ALL,), "two": (INTERACTIVE, BATCH)}
+"""What `lublin` takes as `classes`; of two jobs of one instant the first class comes first."""
 
 Key = tuple[str, int, int]
 """What draws are keyed by: the workload's name, the seed and the index."""
@@ -111,7 +112,8 @@ def lublin(
 ) -> Workload:
     """Draw a workload from the Lublin-Feitelson model; it starts at midnight.
 
-    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``. The model
+    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, but that a
+    submission is rounded down to whole seconds once, not again with each job after it. The model
     has neither estimates nor users: estimates follow `core.models.estimates.f_model`, and the
     k-th of the users submits each job with a probability in proportion to 1 / k, which is ours.
     Fewer jobs or weeks under the same seed and index are the first of more.
@@ -156,15 +158,16 @@ def lublin(
     >>> len(w), w.processors, int(w.procs.max()) <= 128, lublin(128, jobs=10, seed=7).name
     (1000, 128, True, 'lublin-128')
     """
-    _check(processors=processors, users=users)
+    machine = whole("processors", processors, least=1)
+    crowd = whole("users", users, least=1)
     if (jobs is None) == (weeks is None):
         raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
-    _check(**({"weeks": weeks} if jobs is None else {"jobs": jobs}))
+    whole("jobs" if weeks is None else "weeks", jobs if weeks is None else weeks, least=1)
     if classes not in CLASSES:
         raise InputError(f"classes={classes!r} is unknown; known: {', '.join(CLASSES)}")
-    name = f"lublin-{processors}"
-    key = (name, int(seed), int(index))
-    parts = [_draw_class(kind, int(processors), jobs, weeks, key) for kind in CLASSES[classes]]
+    name = f"lublin-{machine}"
+    key = (name, whole("seed", seed), whole("index", index))
+    parts = [_draw_class(kind, machine, jobs, weeks, key) for kind in CLASSES[classes]]
     submit, procs, run = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(submit, kind="stable")[:jobs]
     submit, procs, run = submit[order], procs[order], run[order]
@@ -174,20 +177,14 @@ def lublin(
         run=np.minimum(run, estimate),
         estimate=estimate,
         procs=procs,
-        user=_users(submit.size, users, key),
+        user=_users(submit.size, crowd, key),
         job=np.arange(1, submit.size + 1),
         killed=run > estimate,
-        processors=int(processors),
+        processors=machine,
         name=name,
         max_estimate=-1 if max_estimate is None else max_estimate,
     )
     return workload if load is None else scale_load(workload, load)
-
-
-def _check(**values: int | None) -> None:
-    for what, value in values.items():
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-            raise InputError(f"{what}={value!r}: give a whole number, at least 1")
 
 
 def _draw_class(
@@ -241,7 +238,7 @@ def _daily_cycle(kind: Class) -> Float64:
 def _gamma_mass(shape: float, scale: float, middle: npt.NDArray[np.int64]) -> Float64:
     """Return the gamma distribution's mass within 1/2 of each point, by Gauss and Legendre.
 
-    With 20 nodes an interval the sum agrees with the incomplete gamma function to 1e-15.
+    With 20 nodes an interval it agrees with the incomplete gamma function to 1e-13.
     """
     node, weight = np.polynomial.legendre.leggauss(20)
     x = middle[:, None] + node / 2
@@ -255,8 +252,8 @@ def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
     draw = _generator(kind, "sizes", key)
     high = math.log2(processors) if kind.uhi is None else min(kind.uhi, math.log2(processors))
     low = min(kind.ulow, high)
-    # The program wants ulow < umed < uhi; a machine of fewer than 10 has no room for both stages.
-    middle = min(max(high - 2.5 if kind.umed is None else kind.umed, low), high)
+    # The program wants ulow < umed < uhi, for which a machine of fewer than 10 has no room.
+    middle = max(high - kind.upper, low)
     which, stage, place = draw.random((size, 3)).T
     first = stage <= kind.uprob
     log = np.where(first, low + place * (middle - low), middle + place * (high - middle))

@@ -253,8 +253,8 @@ def test_real_log_resamples(traces: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"weeks": 0}, "weeks=0: a resample has at least 1 week"),
-        ({"weeks": 1.5}, "weeks=1.5: give a whole number"),
+        ({"weeks": 0}, "weeks=0: give a whole number, at least 1"),
+        ({"weeks": 1.5}, "weeks=1.5: give a whole number, at least 1"),
         ({"seed": "a"}, "seed='a': give a whole number"),
         ({"index": None}, "index=None: give a whole number"),
         ({"draw": "shuffle"}, "draw='shuffle' is unknown; known: replace, permute"),
