@@ -112,7 +112,7 @@ def test_tree_is_labelled_and_has_units(store: Path) -> None:
     assert sorted(tree.children) == ["model", "small"]
     assert list(tree["small"].ds.policy.values) == list(POLICIES)
     assert list(tree["small"].ds["load"].values) == ["original", "0.95"]
-    assert list(tree.ds.resample.values) == [0, 1, 2, 3]
+    assert list(tree.ds["resample"].values) == [0, 1, 2, 3]
     for node in tree.subtree:
         for name, variable in node.to_dataset(inherit=False).data_vars.items():
             assert variable.attrs["units"] in {"1", "s"}, name
