@@ -1,0 +1,221 @@
+"""Metrics of a schedule (SEMANTICS: metrics of a job), all of it or week by week."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import (
+    InputError,
+    Schedule,
+    Workload,
+    bounded_slowdown,
+    pp_bounded_slowdown,
+    read_swf,
+    simulate,
+    summarise,
+)
+from core.metrics import MAX_WEEKS, METRICS, WEEKLY, weekly
+from core.resample import WEEK
+
+
+def schedule(rows: list[tuple[int, int, int, int]], **changes: object) -> Schedule:
+    """A schedule of (submit, start, run, procs) on 8 processors, whether or not it is possible."""
+    submit, start, run, procs = zip(*rows, strict=True) if rows else ((), (), (), ())
+    n = len(rows)
+    columns: dict[str, object] = {
+        "submit": np.array(submit, np.int64),
+        "run": np.array(run, np.int64),
+        "estimate": np.array(run, np.int64),
+        "procs": np.array(procs, np.int64),
+        "processors": 8,
+    }
+    backfilled = changes.pop("backfilled", np.zeros(n, np.bool_))
+    w = Workload.from_columns(**(columns | changes))  # type: ignore[arg-type]
+    starts = np.array(start, np.int64)
+    return Schedule(w, "fcfs+easy", starts, np.array(backfilled), np.full(n, -1))
+
+
+LITERAL = schedule(
+    [(100, 100, 50, 4), (110, 150, 5, 8), (120, 155, 0, 1), (140, 155, 20, 2)],
+    backfilled=[False, False, True, True],
+    killed=[True, False, False, False],
+)
+"""Waits 0, 40, 35, 15; responses 50, 45, 35, 35; from 100 s to 175 s."""
+
+
+def test_bounded_slowdown_of_each_job() -> None:
+    """Bounded slowdown = max((wait + run) / max(run, tau), 1), tau = 10 s."""
+    assert bounded_slowdown(LITERAL).tolist() == [1.0, 4.5, 3.5, 1.75]
+
+
+def test_pp_bounded_slowdown_of_each_job() -> None:
+    """Per-processor: max((wait + run) / (procs x max(run, tau)), 1)."""
+    assert pp_bounded_slowdown(LITERAL).tolist() == [1.0, 1.0, 3.5, 1.0]
+    assert pp_bounded_slowdown(LITERAL, tau=1).tolist() == [1.0, 45 / 40, 35.0, 1.0]
+
+
+def test_tau_is_a_parameter() -> None:
+    """With tau = 1 s (Klusacek and Rudova) short runs count as they are, and 0 as 1."""
+    assert bounded_slowdown(LITERAL, tau=1).tolist() == [1.0, 9.0, 35.0, 1.75]
+    assert bounded_slowdown(LITERAL, tau=2.5).tolist() == [1.0, 9.0, 14.0, 1.75]
+
+
+def test_summary_is_the_literal() -> None:
+    """Every metric of the literal schedule, worked out by hand."""
+    assert summarise(LITERAL) == {
+        "jobs": 4.0,
+        "wait": 22.5,
+        "wait_max": 40.0,
+        "response": 41.25,
+        "bounded_slowdown": 2.6875,
+        "bounded_slowdown_max": 4.5,
+        "pp_bounded_slowdown": 1.625,
+        "pp_bounded_slowdown_max": 3.5,
+        "utilisation": 280 / (8 * 75),
+        "makespan": 75.0,
+        "backfilled": 2.0,
+        "killed": 1.0,
+        "queue_length": 90 / 75,
+        "offered_load": 280 / (8 * 40),
+    }
+
+
+def test_every_metric_is_declared_once() -> None:
+    """Summary and weeks have the keys of their tables, in order, as plain floats and arrays."""
+    summary, weeks = summarise(LITERAL), weekly(LITERAL)
+    assert list(summary) == list(METRICS)
+    assert all(type(value) is float for value in summary.values())
+    assert list(weeks) == list(WEEKLY)
+    assert [column.dtype for column in weeks.values()] == [np.int64, *[np.float64] * 3]
+    assert all(unit in ("s", "1") and name for unit, name in (METRICS | WEEKLY).values())
+
+
+def test_queue_length_is_the_integral_of_the_queue() -> None:
+    """The time average of the number waiting, counted second by second."""
+    seconds = range(100, 175)
+    w, start = LITERAL.workload, LITERAL.start
+    waiting = [np.count_nonzero((w.submit <= t) & (t < start)) for t in seconds]
+    assert summarise(LITERAL)["queue_length"] == sum(waiting) / 75
+
+
+def test_no_job_and_no_time_have_no_means() -> None:
+    """Means over nothing and shares of no time are NaN; counts and makespan are 0."""
+    empty = summarise(schedule([]))
+    zeros = {"jobs", "makespan", "backfilled", "killed"}
+    assert {name for name, value in empty.items() if value == 0} == zeros
+    assert all(math.isnan(value) for name, value in empty.items() if name not in zeros)
+    instant = summarise(schedule([(5, 5, 0, 1), (5, 5, 0, 1)]))
+    missing = {name for name, value in instant.items() if math.isnan(value)}
+    assert missing == {"utilisation", "queue_length", "offered_load"}
+
+
+def test_sums_are_exact_beyond_64_bits() -> None:
+    """Waits that add up past int64 still have an exact mean."""
+    late = 2**61
+    s = schedule([(0, late, 0, 1), (0, late, 0, 1), (0, late + 2048, 0, 1), (0, late, 0, 1)])
+    assert summarise(s)["wait"] == late + 512
+
+
+def test_weeks_count_by_the_end() -> None:
+    """A job counts in the week in which it ends; a week's first instant is its own."""
+    rows = [(9, 9, WEEK - 1, 1), (9, 10, WEEK - 1, 2), (50, 50 + WEEK, 100, 1)]
+    weeks = weekly(schedule(rows))
+    assert weeks["jobs"].tolist() == [1, 2]
+    assert weeks["wait"].tolist() == [0.0, (1 + WEEK) / 2]
+    assert weeks["bounded_slowdown"].tolist() == [
+        1.0,
+        (WEEK / (WEEK - 1) + (WEEK + 100) / 100) / 2,
+    ]
+
+
+def test_week_without_an_end_is_nan() -> None:
+    """Weeks go up to the last end; one in which no job ends has a count of 0 and no means."""
+    weeks = weekly(schedule([(9, 9, 10, 1), (10, 9 + 2 * WEEK, 40, 2)]))
+    assert weeks["jobs"].tolist() == [1, 0, 1]
+    wait = 2 * WEEK - 1
+    assert weeks["wait"].tolist() == pytest.approx([0.0, math.nan, wait], nan_ok=True)
+    slow = (wait + 40) / 40
+    assert weeks["bounded_slowdown"].tolist() == pytest.approx([1, math.nan, slow], nan_ok=True)
+    assert weeks["pp_bounded_slowdown"].tolist() == pytest.approx(
+        [1, math.nan, slow / 2], nan_ok=True
+    )
+
+
+def test_weeks_of_no_job_are_none() -> None:
+    """An empty schedule has no week."""
+    assert all(column.shape == (0,) for column in weekly(schedule([])).values())
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 3 * WEEK),
+            st.integers(0, 2 * WEEK),
+            st.integers(0, WEEK),
+            st.integers(1, 8),
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    st.sampled_from([1, 10, 60]),
+)
+def test_metrics_equal_the_plain_formulas(jobs: list[tuple[int, int, int, int]], tau: int) -> None:
+    """Arrays give what SEMANTICS says of each job, and weeks add up to the whole."""
+    rows = sorted((submit, submit + wait, run, procs) for submit, wait, run, procs in jobs)
+    s = schedule(rows)
+    slow = [max((b - a + r) / max(r, tau), 1) for a, b, r, _ in rows]
+    per_processor = [max((b - a + r) / (p * max(r, tau)), 1) for a, b, r, p in rows]
+    assert bounded_slowdown(s, tau).tolist() == slow
+    assert pp_bounded_slowdown(s, tau).tolist() == per_processor
+    summary, weeks = summarise(s, tau), weekly(s, tau)
+    n = len(rows)
+    assert summary["wait"] == sum(b - a for a, b, _, _ in rows) / n
+    assert summary["response"] == sum(b - a + r for a, b, r, _ in rows) / n
+    assert summary["bounded_slowdown"] == pytest.approx(sum(slow) / n, rel=1e-12)
+    assert weeks["jobs"].sum() == n
+    assert len(weeks["jobs"]) == summary["makespan"] // WEEK + 1
+    for name in ("wait", "bounded_slowdown", "pp_bounded_slowdown"):
+        total = np.nansum(weeks[name] * weeks["jobs"])
+        assert total / n == pytest.approx(summary[name], rel=1e-12)
+
+
+def test_means_equal_the_independent_program(traces: Path, golden: Path) -> None:
+    """Mean wait, bounded slowdowns and last end of golden schedules, to 1e-9."""
+    runs = [
+        run
+        for run in json.loads((golden / "schedules.json").read_text())["runs"]
+        if run["order"] == "FCFS" and run["backfill"] == "easy" and run["theta"] is None
+    ]
+    assert runs
+    for run in runs:
+        s = simulate(read_swf(traces / run["file"], jobs=run["first"]), "fcfs+easy")
+        summary = summarise(s)
+        assert summary["jobs"] == run["count"]
+        assert summary["wait"] == pytest.approx(run["mean_wait"], rel=1e-12)
+        assert summary["wait_max"] == run["max_wait"]
+        assert summary["bounded_slowdown"] == pytest.approx(run["mean_bsld"], abs=1e-9)
+        assert summary["pp_bounded_slowdown"] == pytest.approx(run["mean_ppbsld"], abs=1e-9)
+        assert summary["makespan"] == run["last_end"] - s.workload.submit[0]
+
+
+@pytest.mark.parametrize("tau", [0, -1, math.nan, "10", None])
+def test_a_tau_that_bounds_nothing_is_refused(tau: object) -> None:
+    """Tau is a time above 0 s in every function that takes one."""
+    for act in (bounded_slowdown, pp_bounded_slowdown, summarise, weekly):
+        with pytest.raises(InputError, match="tau=.*a time above 0 s") as error:
+            act(LITERAL, tau)  # type: ignore[arg-type]
+        assert repr(tau) in str(error.value)
+
+
+def test_absurd_spans_have_no_weeks() -> None:
+    """A schedule of thousands of years is refused before it fills the memory."""
+    weekly(schedule([(0, 0, 1, 1), (0, MAX_WEEKS * WEEK - 2, 1, 1)]))
+    with pytest.raises(InputError, match=f"lasts {MAX_WEEKS + 1} weeks, more than {MAX_WEEKS}"):
+        weekly(schedule([(0, 0, 1, 1), (0, MAX_WEEKS * WEEK - 1, 1, 1)]))
