@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +26,10 @@ STYLE = Path(__file__).with_name("paper.mplstyle")
 """Where the looks are, but for the few that a style file cannot say."""
 
 COLUMNS = 3
-"""Panels side by side when there is one load."""
+"""At most so many panels side by side when there is one load."""
 
-PANEL, MARGIN = 2.3, 1.3
-"""Height of a row of panels, and of title and legend together, inches."""
+NARROWEST, PANEL, MARGIN = 2.1, 2.3, 1.45
+"""Least width of a panel, height of a row, and of title and legend together, inches."""
 
 FILL, EDGE = 0.13, 0.8
 """Opacity of a band, so that four may overlap, and of its edges."""
@@ -36,8 +37,14 @@ FILL, EDGE = 0.13, 0.8
 EDGE_WIDTH = 0.7
 """Line width of a band's edges, points."""
 
+LAST_WEEK = "The last week also holds the jobs that ended after it"
+"""What a reader must know of a line that leaps at its end (docs/store-format.md)."""
+
 LEGEND_COLUMNS = 5
 """Policies side by side in the legend."""
+
+THIN_SPACE = "\N{THIN SPACE}"
+"""Sets thousands apart."""
 
 METADATA: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
@@ -106,6 +113,9 @@ def weekly_bands_figure(
         figure = _draw(panels, policies, Rule(kind), log)
         if target is not None:
             save(figure, target)
+        else:
+            # Ticks are made by drawing; made later, they would not have the style's looks.
+            figure.draw_without_rendering()
     return figure
 
 
@@ -163,15 +173,17 @@ def _panels(
     if not bands:
         raise refused[0]
     rows = [
-        [
-            (f"{trace}, load {x}", bands[trace].sel(load=x) if trace in bands else None)
-            for trace in traces
-        ]
+        [(trace if load else f"{trace}, load {x}", _at(bands.get(trace), x)) for trace in traces]
         for x in loads
     ]
     if len(rows) > 1:
         return rows
-    return [rows[0][i : i + COLUMNS] for i in range(0, len(traces), COLUMNS)]
+    across = math.ceil(len(traces) / math.ceil(len(traces) / COLUMNS))
+    return [rows[0][i : i + across] for i in range(0, len(traces), across)]
+
+
+def _at(band: xr.Dataset | None, load: str) -> xr.Dataset | None:
+    return None if band is None else band.sel(load=load)
 
 
 def _draw(
@@ -181,11 +193,13 @@ def _draw(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(rcParams["figure.figsize"][0], PANEL * len(panels) + MARGIN))
+    across = max(map(len, panels))
+    width = max(rcParams["figure.figsize"][0], NARROWEST * across)
+    figure = Figure(figsize=(width, PANEL * len(panels) + MARGIN))
     FigureCanvasAgg(figure)
     cycle = list(rcParams["axes.prop_cycle"])
     looks = {policy: cycle[i % len(cycle)] for i, policy in enumerate(policies)}
-    axes = figure.subplots(len(panels), max(map(len, panels)), squeeze=False)
+    axes = figure.subplots(len(panels), across, squeeze=False)
     for row, places in zip(panels, axes, strict=True):
         for place in places[len(row) :]:
             place.remove()
@@ -193,13 +207,12 @@ def _draw(
             place.set_title(title)
             _panel(place, band, looks, rule, log)
     # A figure's own label would lie on the legend, so the lowest panel of each column has one.
-    for i in range(axes.shape[1]):
+    for i in range(across):
         axes[sum(i < len(row) for row in panels) - 1, i].set_xlabel("Week")
     shown = [band for row in panels for _, band in row if band is not None]
     figure.suptitle(_title(shown, rule), x=0.01, ha="left")
     figure.supylabel(named(shown[0]), fontsize=rcParams["axes.labelsize"])
     _legend(figure, looks)
-    figure.draw_without_rendering()
     return figure
 
 
@@ -225,6 +238,7 @@ def _panel(
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(lambda x, _: f"{x:,.10g}".replace(",", THIN_SPACE))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if absent:
         text = f"too few samples: {', '.join(absent)}" if len(absent) < len(looks) else "no samples"
@@ -247,8 +261,9 @@ def _title(bands: list[xr.Dataset], rule: Rule) -> str:
     counts = np.concatenate([band["n"].values for band in bands])
     counts = counts[counts >= rule.need]
     name = str(bands[0][str(bands[0].attrs["metric"])].attrs["long_name"])
-    first = f"{name[:1].upper()}{name[1:]}, load {' and '.join(loads)}"
-    return f"{first}\n{_caption(int(counts.min()), int(counts.max()), rule)}"
+    plural = "s" if len(loads) > 1 else ""
+    first = f"{name[:1].upper()}{name[1:]}, load{plural} {', '.join(loads)}"
+    return f"{first}\n{_caption(int(counts.min()), int(counts.max()), rule)}\n{LAST_WEEK}"
 
 
 def _caption(fewest: int, most: int, rule: Rule) -> str:
@@ -257,4 +272,4 @@ def _caption(fewest: int, most: int, rule: Rule) -> str:
         return f"Line: median of {samples}; band: their 10 to 90 % quantiles"
     one = left_out([fewest, most], rule.trim).tolist() == [1, 1]
     gone = "the best and the worst" if one else "those outside the 10 to 90 % range"
-    return f"Line: mean of {samples} without {gone}; band: lowest to highest of the same"
+    return f"Line: mean of {samples} without {gone}; band: lowest to highest of these"

@@ -1,0 +1,197 @@
+"""The figure of weekly bands: what it draws, says and writes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+import zarr
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from analysis import StoreError, weekly_bands, weekly_bands_figure
+from analysis.figures import save
+
+
+def array(store: Path, path: str) -> zarr.Array[Any]:
+    found = zarr.open_group(store / "results.zarr")[path]
+    assert isinstance(found, zarr.Array)
+    return found
+
+
+def titles(figure: Figure) -> list[str]:
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def test_panels_are_loads_by_traces(store: Path) -> None:
+    """With all loads a row is a load and a column a trace; with one load titles name traces."""
+    figure = weekly_bands_figure(store)
+    assert titles(figure) == [
+        "ALPHA, load original",
+        "BETA, load original",
+        "ALPHA, load 0.9",
+        "BETA, load 0.9",
+    ]
+    assert [axes.get_subplotspec().get_geometry()[:2] for axes in figure.axes] == [(2, 2)] * 4  # type: ignore[union-attr]
+    assert titles(weekly_bands_figure(store, load="0.9")) == ["ALPHA", "BETA"]
+
+
+def test_lines_are_the_bands(store: Path) -> None:
+    """A policy has two dashed edges and a solid line, the numbers of `weekly_bands`."""
+    axes = weekly_bands_figure(store, "wait", "original").axes[1]
+    band = weekly_bands(store, "BETA", "wait", "original")["wait"].sel(policy="saf+easy")
+    low, high, mean = axes.get_lines()[3:6]
+    for line, label in ((low, "low"), (high, "high"), (mean, "mean")):
+        assert np.asarray(line.get_xdata()).tolist() == [1, 2, 3]
+        np.testing.assert_array_equal(np.asarray(line.get_ydata()), band.sel(band=label).values)
+    assert [line.get_linestyle() for line in (low, high, mean)] == ["--", "--", "-"]
+    assert len(axes.collections) == 3
+
+
+def test_a_policy_keeps_its_colour(store: Path) -> None:
+    """Colours follow the store's policy axis in every panel, and in the legend."""
+    figure = weekly_bands_figure(store)
+    expected = ["#000000", "#E69F00", "#0072B2"]
+    for axes in figure.axes:
+        assert [line.get_color() for line in axes.get_lines()[2::3]] == expected
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["fcfs+easy", "saf+easy", "spf+easy"]
+    lines = legend.findobj(Line2D)
+    assert [line.get_color() for line in lines if isinstance(line, Line2D)] == expected
+
+
+def test_words_say_what_is_drawn(store: Path) -> None:
+    """Title: metric, loads, samples and band; axes: units."""
+    figure = weekly_bands_figure(store, "wait")
+    assert figure.get_suptitle().splitlines() == [
+        "Cumulative mean wait, loads original, 0.9",
+        "Line: mean of 9 to 10 samples without the best and the worst; "
+        "band: lowest to highest of these",
+        "The last week also holds the jobs that ended after it",
+    ]
+    assert figure.get_supylabel() == "Cumulative mean wait (s)"
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Week", "Week"]
+    quantiles = weekly_bands_figure(store, load="original", kind="quantile")
+    assert quantiles.get_suptitle().splitlines()[:2] == [
+        "Cumulative mean bounded slowdown, load original",
+        "Line: median of 10 samples; band: their 10 to 90 % quantiles",
+    ]
+    assert quantiles.get_supylabel() == "Cumulative mean bounded slowdown"
+
+
+def test_axes_start_at_zero_unless_logarithmic(store: Path) -> None:
+    """A linear axis shows 0, so that heights compare; a logarithmic one is asked for."""
+    linear = weekly_bands_figure(store, "wait", "0.9").axes[0]
+    assert (linear.get_yscale(), linear.get_ylim()[0]) == ("linear", 0)
+    assert linear.get_xlim() == (1, 5)
+    assert "1\N{THIN SPACE}000" in [tick.get_text() for tick in linear.get_yticklabels()]
+    assert weekly_bands_figure(store, log=True).axes[0].get_yscale() == "log"
+
+
+def test_a_policy_without_band_is_named(store: Path) -> None:
+    """Too few samples of one policy, and of a whole trace, are said in the panel."""
+    array(store, "BETA/week_jobs")[4:, 0, 1] = 0
+    axes = weekly_bands_figure(store, load="original").axes[1]
+    assert [text.get_text() for text in axes.texts] == ["too few samples: saf+easy"]
+    assert len(axes.get_lines()) == 6
+    array(store, "BETA/week_jobs")[...] = 0
+    axes = weekly_bands_figure(store, load="original").axes[1]
+    assert [text.get_text() for text in axes.texts] == ["no samples"]
+    array(store, "ALPHA/week_jobs")[...] = 0
+    with pytest.raises(
+        StoreError, match=r"needs at least 4 samples over resample; the store has 0"
+    ):
+        weekly_bands_figure(store)
+
+
+def test_one_week_is_a_mark(store: Path) -> None:
+    """A line of one point would not be seen."""
+    for name in ("week_jobs", "week_wait", "week_bounded_slowdown"):
+        array(store, f"BETA/{name}").resize((11, 2, 3, 1))
+    array(store, "BETA/week").resize((1,))
+    axes = weekly_bands_figure(store, load="original").axes[1]
+    assert axes.get_lines()[2].get_marker() == "."
+
+
+def test_four_traces_make_two_rows(store: Path) -> None:
+    """Traces of one load fill a grid of at most three columns evenly."""
+    root = zarr.open_group(store / "results.zarr")
+    names = ["ALPHA", "BETA", "GAMMA", "DELTA"]
+    for name in names[2:]:
+        shutil.copytree(store / "results.zarr" / "ALPHA", store / "results.zarr" / name)
+    del root["trace"]
+    trace = root.create_array("trace", shape=(4,), dtype="str", dimension_names=["trace"])
+    trace[...] = np.array(names, dtype=object)
+    for name in ("wait", "bounded_slowdown", "jobs"):
+        values = array(store, name)
+        values.resize((4, *values.shape[1:]))
+    figure = weekly_bands_figure(store, load="0.9")
+    places = [axes.get_subplotspec().get_geometry() for axes in figure.axes]  # type: ignore[union-attr]
+    assert [place[:3] for place in places] == [(2, 2, 0), (2, 2, 1), (2, 2, 2), (2, 2, 3)]
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
+def test_the_same_store_gives_the_same_bytes(store: Path, tmp_path: Path, kind: str) -> None:
+    """No date, program name or random identifier is in a file, and no temporary file stays."""
+    files = [tmp_path / f"{i}.{kind}" for i in (1, 2)]
+    for file in files:
+        weekly_bands_figure(store, path=file)
+    first, second = (file.read_bytes() for file in files)
+    assert first == second
+    assert matplotlib.__version__.encode() not in first
+    assert sorted(x.name for x in tmp_path.iterdir()) == [f"1.{kind}", f"2.{kind}", "store"]
+
+
+def test_size_suits_a_page(store: Path, tmp_path: Path) -> None:
+    """A PNG is 1350 pixels wide."""
+    weekly_bands_figure(store, path=tmp_path / "bands.png")
+    head = (tmp_path / "bands.png").read_bytes()[16:24]
+    assert int.from_bytes(head[:4]) == 1350
+    assert 600 < int.from_bytes(head[4:]) < 1200
+
+
+def test_a_failed_write_leaves_what_was_there(store: Path, tmp_path: Path) -> None:
+    """If the name cannot be taken, what has it stays and the temporary file goes."""
+    taken = tmp_path / "bands.png"
+    (taken / "kept").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"bands\.png"):
+        save(Figure(), taken)
+    assert sorted(x.name for x in tmp_path.iterdir()) == ["bands.png", "store"]
+    assert (taken / "kept").is_dir()
+
+
+def test_paths_that_cannot_be_written_are_refused(store: Path, tmp_path: Path) -> None:
+    """An unknown kind of file and a missing folder are refused before anything is drawn."""
+    with pytest.raises(StoreError, match=r"bands.jpg': a figure's name ends in .png, .pdf or .svg"):
+        weekly_bands_figure(store, path=tmp_path / "bands.jpg")
+    with pytest.raises(StoreError, match=r"its folder does not exist; make it first"):
+        weekly_bands_figure(store, path=tmp_path / "no" / "bands.png")
+
+
+def test_unknown_names_are_refused(store: Path) -> None:
+    """Metric, load and kind are each refused with the known ones."""
+    with pytest.raises(StoreError, match=r"^unknown weekly metric 'makespan'; known: bounded_slow"):
+        weekly_bands_figure(store, "makespan")
+    with pytest.raises(StoreError, match=r"^unknown load '1.0'; known: original, 0.9$"):
+        weekly_bands_figure(store, load="1.0")
+    with pytest.raises(StoreError, match=r"^unknown kind 'mean'; known: trimmed, quantile$"):
+        weekly_bands_figure(store, kind="mean")
+
+
+def test_no_state_is_left_behind(store: Path, tmp_path: Path) -> None:
+    """Drawing imports no pyplot and leaves matplotlib's settings as they were."""
+    code = (
+        "import sys, matplotlib; from analysis import weekly_bands_figure; "
+        "seen = lambda: [matplotlib.rcParams[x] for x in ('font.size', 'axes.prop_cycle')]; "
+        "before = seen(); "
+        f"weekly_bands_figure({str(store)!r}, path={str(tmp_path / 'a.png')!r}); "
+        "print(seen() == before, 'matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True False\n"
