@@ -28,6 +28,18 @@ GROUP = "schedfarm.orders"
 SERIAL_LOG2 = 2.0**-40
 """Stands for log2 of one processor in UNICEF: serial jobs go first, by wait / estimate."""
 
+FIXED: dict[str, Callable[[Workload], Int64]] = {
+    "fcfs": lambda w: np.arange(len(w)),
+    "lcfs": lambda w: -w.submit,
+    "spf": lambda w: w.estimate.copy(),
+    "lpf": lambda w: -w.estimate,
+    "sqf": lambda w: w.procs.copy(),
+    "lqf": lambda w: -w.procs,
+    "saf": lambda w: w.estimate * w.procs,
+    "laf": lambda w: -(w.estimate * w.procs),
+}
+"""Orders by a number known at submission: a new array each time, smallest first."""
+
 MOVING = ("lxf", "sxf", "wfp3", "unicef")
 """Orders of our own that change as time passes."""
 
@@ -45,7 +57,7 @@ def wfp3(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) ->
     array([-16.,  -4.])
     """
     ratio = (now - submit) / np.maximum(estimate, 1)
-    return cast(Float64, -(ratio * ratio * ratio * procs))
+    return -(ratio * ratio * ratio * procs)
 
 
 def unicef(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
@@ -75,7 +87,7 @@ def f1(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> F
     >>> f1(np.array([0, 10]), np.array([100, 1]), np.array([2, 4]), np.array([1, 1]), 0)
     array([  4., 870.])
     """
-    return cast(Float64, _log10(estimate) * procs + 870.0 * _log10(submit))
+    return _log10(estimate) * procs + 870.0 * _log10(submit)
 
 
 def f2(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
@@ -87,7 +99,7 @@ def f2(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> F
     >>> f2(np.array([0, 10]), np.array([4, 1]), np.array([2, 4]), np.array([1, 1]), 0)
     array([4.0000e+00, 2.5604e+04])
     """
-    return cast(Float64, np.sqrt(estimate) * procs + 25_600.0 * _log10(submit))
+    return np.sqrt(estimate) * procs + 25_600.0 * _log10(submit)
 
 
 def f3(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
@@ -99,7 +111,7 @@ def f3(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> F
     >>> f3(np.array([0, 10]), np.array([4, 1]), np.array([2, 4]), np.array([1, 1]), 0)
     array([8.000000e+00, 6.860004e+06])
     """
-    return cast(Float64, estimate.astype(np.float64) * procs + 6_860_000.0 * _log10(submit))
+    return estimate.astype(np.float64) * procs + 6_860_000.0 * _log10(submit)
 
 
 def f4(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
@@ -111,11 +123,11 @@ def f4(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> F
     >>> f4(np.array([0, 10]), np.array([4, 1]), np.array([4, 1]), np.array([1, 1]), 0)
     array([8.00000e+00, 5.30001e+05])
     """
-    return cast(Float64, estimate * np.sqrt(procs) + 530_000.0 * _log10(submit))
+    return estimate * np.sqrt(procs) + 530_000.0 * _log10(submit)
 
 
 def _log10(values: Int64) -> Float64:
-    return cast(Float64, np.log10(np.maximum(values, 1)))
+    return np.log10(np.maximum(values, 1))
 
 
 for _function in (f1, f2, f3, f4):
@@ -184,29 +196,13 @@ def fixed_key(workload: Workload, order: str) -> Int64 | None:
     """
     if order in MOVING:
         return None
-    n = len(workload)
-    match order:
-        case "fcfs":
-            return np.arange(n)
-        case "lcfs":
-            return -workload.submit
-        case "spf":
-            return workload.estimate.copy()
-        case "lpf":
-            return -workload.estimate
-        case "sqf":
-            return workload.procs.copy()
-        case "lqf":
-            return -workload.procs
-        case "saf":
-            return workload.estimate * workload.procs
-        case "laf":
-            return -(workload.estimate * workload.procs)
+    if order in FIXED:
+        return FIXED[order](workload)
     function = order_function(order)
     if not getattr(function, "static", False):
         return None
-    columns = (workload.submit, workload.estimate, workload.procs, workload.user)
-    return as_key(function(*columns, 0), n, order)
+    values = function(workload.submit, workload.estimate, workload.procs, workload.user, 0)
+    return as_key(values, len(workload), order)
 
 
 def moving_key(
@@ -224,8 +220,14 @@ def moving_key(
     InputError
         As `as_key`.
     """
-    columns = (workload.submit, workload.estimate, workload.procs, workload.user)
-    return as_key(function(*(c[waiting] for c in columns), now), waiting.size, order)
+    values = function(
+        workload.submit[waiting],
+        workload.estimate[waiting],
+        workload.procs[waiting],
+        workload.user[waiting],
+        now,
+    )
+    return as_key(values, waiting.size, order)
 
 
 def as_key(values: npt.ArrayLike, n: int, order: str) -> Int64:

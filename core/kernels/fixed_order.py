@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from core.kernels._jit import NEVER, kernel, verb
 from core.kernels.queue import (
@@ -99,10 +98,10 @@ def start_heads(queue: Queue, jobs: Jobs, running: Running, now: int) -> int:
         b = queue.order[0]
         need = queue.need[queue.first[b]]
         if need > running.free[0]:
-            return need
+            return int(need)
         launch(jobs, running, queue.job[queue.first[b]], now)
         close_cell(queue, b, queue.first[b])
-        if queue.count[b] == 0:
+        if queue.length[b] == 0:
             tidy(queue)
     return 0
 
@@ -112,7 +111,7 @@ def backfill(queue: Queue, jobs: Jobs, running: Running, hold: Int64, now: int, 
     """Start what may start of block `b` behind the head, and make its minima exact."""
     free, least_need, least_estimate = running.free[0], NEVER, NEVER
     cell = queue.first[b]
-    while cell < queue.first[b] + queue.count[b]:
+    while cell < queue.first[b] + queue.length[b]:
         need, estimate = queue.need[cell], queue.estimate[cell]
         if need <= free and may_backfill(hold, now, need, estimate):
             j = queue.job[cell]
@@ -130,7 +129,8 @@ def backfill(queue: Queue, jobs: Jobs, running: Running, hold: Int64, now: int, 
 @verb
 def within_reach(queue: Queue, hold: Int64, now: int, b: int) -> bool:
     """Say whether the minima of block `b` leave room for a backfill."""
-    return now + queue.least_estimate[b] <= hold[SHADOW] or queue.least_need[b] <= hold[EXTRA]
+    soon = now + queue.least_estimate[b] <= hold[SHADOW]
+    return bool(soon or queue.least_need[b] <= hold[EXTRA])
 
 
 @verb
@@ -148,9 +148,9 @@ def schedule(queue: Queue, jobs: Jobs, running: Running, hold: Int64, rule: int,
         if hold[KNOWN] == 0:
             reserve(running, hold, rule, head)
         if within_reach(queue, hold, now, b):
-            waiting = queue.count[b]
+            waiting = queue.length[b]
             backfill(queue, jobs, running, hold, now, b)
-            emptied |= queue.count[b] < waiting
+            emptied |= queue.length[b] < waiting
     if emptied:
         tidy(queue)
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.kernels._jit import NEVER, kernel, verb
-from core.kernels.fixed_order import NONE, may_backfill, reserve, within_reach
+from core.kernels.fixed_order import EXTRA, NONE, SHADOW, may_backfill, reserve, within_reach
 from core.kernels.queue import Queue, dequeue, empty_queue, enqueue, head_of
 from core.kernels.running import Jobs, Running, idle_machine, launch, turn_clock
 from core.workload import Int64
@@ -57,7 +57,7 @@ def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
 def comes_first(order: Order, jobs: Jobs, now: int, i: int, j: int) -> bool:
     """Say whether waiting job `i` comes strictly before `j`, but for (submit, position)."""
     if order.code == KEYED:
-        return order.key[i] < order.key[j]
+        return bool(order.key[i] < order.key[j])
     a, b = now - jobs.submit[i], max(jobs.estimate[i], 1)
     c, d = now - jobs.submit[j], max(jobs.estimate[j], 1)
     if order.code == LARGEST_RATIO:
@@ -66,17 +66,17 @@ def comes_first(order: Order, jobs: Jobs, now: int, i: int, j: int) -> bool:
         return ratio_exceeds(c, d, a, b)
     if order.code == LARGEST_CUBE:
         p, q = a / b, c / d
-        return p * p * p * order.width[i] > q * q * q * order.width[j]
-    return a / (order.width[i] * b) > c / (order.width[j] * d)
+        return bool(p * p * p * order.width[i] > q * q * q * order.width[j])
+    return bool(a / (order.width[i] * b) > c / (order.width[j] * d))
 
 
 @verb
 def fits_somewhere(queue: Queue, free: int) -> bool:
     """Say whether some waiting job may fit, by the blocks' minima."""
+    least = NEVER
     for place in range(queue.size[0]):
-        if queue.least_need[queue.order[place]] <= free:
-            return True
-    return False
+        least = min(least, queue.least_need[queue.order[place]])
+    return least <= free
 
 
 @verb
@@ -84,13 +84,13 @@ def first_of_all(queue: Queue, jobs: Jobs, order: Order, now: int, limit: int) -
     """Return the head of the queue; a job submitted before `limit` starves and goes first."""
     best = queue.job[head_of(queue)]
     if jobs.submit[best] < limit:
-        return best
+        return int(best)
     for place in range(queue.size[0]):
         b = queue.order[place]
-        for cell in range(queue.first[b], queue.first[b] + queue.count[b]):
+        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
             if comes_first(order, jobs, now, queue.job[cell], best):
                 best = queue.job[cell]
-    return best
+    return int(best)
 
 
 @verb
@@ -99,13 +99,13 @@ def first_backfill(
 ) -> int:
     """Return the first job that may start behind the head, -1 if none may."""
     best = -1
-    slack, extra = hold[1] - now, hold[2]
+    slack, extra = hold[SHADOW] - now, hold[EXTRA]
     for place in range(queue.size[0]):
         b = queue.order[place]
         if queue.least_need[b] > free or not within_reach(queue, hold, now, b):
             continue
         least_need, least_estimate = NEVER, NEVER
-        for cell in range(queue.first[b], queue.first[b] + queue.count[b]):
+        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
             need, estimate = queue.need[cell], queue.estimate[cell]
             least_need, least_estimate = min(least_need, need), min(least_estimate, estimate)
             if need <= free and (estimate <= slack or need <= extra):
@@ -194,11 +194,11 @@ def next_pass(
     """Go on as `advance`; return the jobs that wait, ascending, none at the end."""
     if not advance(queue, jobs, running, clock, per_event, by_age):
         return np.empty(0, np.int64)
-    waiting = np.empty(queue.count[queue.order[: queue.size[0]]].sum(), np.int64)
+    waiting = np.empty(queue.length[queue.order[: queue.size[0]]].sum(), np.int64)
     k = 0
     for place in range(queue.size[0]):
         b = queue.order[place]
-        for cell in range(queue.first[b], queue.first[b] + queue.count[b]):
+        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
             waiting[k] = queue.job[cell]
             k += 1
     return waiting

@@ -26,14 +26,14 @@ class Queue(NamedTuple):
     """Blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
 
     The minima are lower bounds: a removal leaves them, a scan makes them exact again.
-    Cells of block b are ``job[first[b] : first[b] + count[b]]``, in queue order, somewhere in
+    Cells of block b are ``job[first[b] : first[b] + length[b]]``, in queue order, somewhere in
     ``b * BLOCK`` to ``(b + 1) * BLOCK``: the head leaves without a shift.
     """
 
     size: Int64
     order: Int64
     first: Int64
-    count: Int64
+    length: Int64
     least_need: Int64
     least_estimate: Int64
     job: Int64
@@ -65,13 +65,13 @@ def empty_queue(most: int) -> Queue:
 @verb
 def head_of(queue: Queue) -> int:
     """Return the cell of the first waiting job."""
-    return queue.first[queue.order[0]]
+    return int(queue.first[queue.order[0]])
 
 
 @verb
 def precedes(key: Int64, i: int, j: int) -> bool:
     """Say whether job `i` comes before job `j`: by key, then by (submit, position)."""
-    return (key[i] < key[j]) | ((key[i] == key[j]) & (i < j))
+    return bool((key[i] < key[j]) | ((key[i] == key[j]) & (i < j)))
 
 
 @verb
@@ -81,7 +81,7 @@ def find_place(queue: Queue, key: Int64, j: int) -> int:
     while low < high:
         middle = (low + high) // 2
         b = queue.order[middle]
-        if precedes(key, queue.job[queue.first[b] + queue.count[b] - 1], j):
+        if precedes(key, queue.job[queue.first[b] + queue.length[b] - 1], j):
             low = middle + 1
         else:
             high = middle
@@ -92,14 +92,14 @@ def find_place(queue: Queue, key: Int64, j: int) -> int:
 def find_cell(queue: Queue, key: Int64, b: int, j: int) -> int:
     """Return the first cell of block `b` whose job does not precede job `j`."""
     low = queue.first[b]
-    high = low + queue.count[b]
+    high = low + queue.length[b]
     while low < high:
         middle = (low + high) // 2
         if precedes(key, queue.job[middle], j):
             low = middle + 1
         else:
             high = middle
-    return low
+    return int(low)
 
 
 @verb
@@ -112,7 +112,7 @@ def open_block(queue: Queue, place: int) -> None:
     order[place] = fresh
     queue.size[0] += 1
     queue.first[fresh] = fresh * BLOCK
-    queue.count[fresh] = 0
+    queue.length[fresh] = 0
     queue.least_need[fresh] = NEVER
     queue.least_estimate[fresh] = NEVER
 
@@ -129,8 +129,8 @@ def copy_cell(queue: Queue, source: int, target: int) -> None:
 def open_cell(queue: Queue, b: int, cell: int) -> int:
     """Make a free cell in block `b` before `cell`, on the shorter side; return it."""
     first = queue.first[b]
-    end = first + queue.count[b]
-    queue.count[b] += 1
+    end = first + queue.length[b]
+    queue.length[b] += 1
     if first > b * BLOCK and (cell - first < end - cell or end == (b + 1) * BLOCK):
         queue.first[b] = first - 1
         for k in range(first, cell):
@@ -144,11 +144,11 @@ def open_cell(queue: Queue, b: int, cell: int) -> int:
 @verb
 def close_cell(queue: Queue, b: int, cell: int) -> None:
     """Take a cell out of block `b`; those behind it move up."""
-    queue.count[b] -= 1
+    queue.length[b] -= 1
     if cell == queue.first[b]:
         queue.first[b] += 1
         return
-    for k in range(cell, queue.first[b] + queue.count[b]):
+    for k in range(cell, queue.first[b] + queue.length[b]):
         copy_cell(queue, k + 1, k)
 
 
@@ -156,15 +156,15 @@ def close_cell(queue: Queue, b: int, cell: int) -> None:
 def pour(queue: Queue, source: int, skip: int, target: int) -> None:
     """Move the jobs of block `source` after its first `skip` to the end of block `target`."""
     base = target * BLOCK
-    moved = queue.count[source] - skip
+    moved = queue.length[source] - skip
     # To the block's own beginning first, where its tail may have no room left.
-    for k in range(queue.count[target]):
+    for k in range(queue.length[target]):
         copy_cell(queue, queue.first[target] + k, base + k)
     for k in range(moved):
-        copy_cell(queue, queue.first[source] + skip + k, base + queue.count[target] + k)
+        copy_cell(queue, queue.first[source] + skip + k, base + queue.length[target] + k)
     queue.first[target] = base
-    queue.count[source] = skip
-    queue.count[target] += moved
+    queue.length[source] = skip
+    queue.length[target] += moved
     queue.least_need[target] = min(queue.least_need[target], queue.least_need[source])
     queue.least_estimate[target] = min(queue.least_estimate[target], queue.least_estimate[source])
 
@@ -188,7 +188,7 @@ def enqueue(queue: Queue, jobs: Jobs, key: Int64, j: int) -> None:
     if queue.size[0] == 0:
         open_block(queue, 0)
     place = find_place(queue, key, j)
-    if queue.count[queue.order[place]] == BLOCK:
+    if queue.length[queue.order[place]] == BLOCK:
         place = make_room(queue, key, place, j)
     b = queue.order[place]
     cell = open_cell(queue, b, find_cell(queue, key, b, j))
@@ -213,9 +213,9 @@ def tidy(queue: Queue) -> None:
     order, kept = queue.order, 0
     for place in range(queue.size[0]):
         b = order[place]
-        if queue.count[b] == 0:
+        if queue.length[b] == 0:
             continue
-        if kept > 0 and queue.count[order[kept - 1]] + queue.count[b] <= MERGE:
+        if kept > 0 and queue.length[order[kept - 1]] + queue.length[b] <= MERGE:
             pour(queue, b, 0, order[kept - 1])
         else:
             order[place], order[kept] = order[kept], b

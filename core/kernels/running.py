@@ -33,7 +33,7 @@ class Running(NamedTuple):
     job: Int64
     predicted: Int64
     width: Int64
-    count: Int64
+    count: Int64  # type: ignore[assignment]
     free: Int64
 
 
