@@ -84,7 +84,7 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     """
     known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if isinstance(store, xr.DataTree):
-        return store[trace].to_dataset()
+        return store[trace].to_dataset().drop_dims("trace", errors="ignore")
     return _open(_arrays(store), trace)
 
 

@@ -42,6 +42,7 @@ def test_tree_answers_as_the_folder_does(store: Path) -> None:
     """An open tree serves wherever a folder does."""
     tree = open_tree(store)
     assert set(tree.children) == {"ALPHA", "BETA"}
+    assert open_trace(tree, "BETA").identical(open_trace(store, "BETA"))
     assert bands(tree, "wait").identical(bands(store, "wait"))
     assert weekly_bands(tree, "BETA", "wait").identical(weekly_bands(store, "BETA", "wait"))
 
