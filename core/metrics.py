@@ -12,6 +12,7 @@ from numbers import Real
 import numpy as np
 import numpy.typing as npt
 
+from core.checks import whole
 from core.errors import InputError
 from core.load import work
 from core.resample import WEEK
@@ -197,18 +198,19 @@ def weekly(
     tau : float
         Run times below this count as this in slowdowns, s, above 0.
     weeks : int, optional
-        Length of the series; jobs that end later count in the last week. By default up to the
-        week of the last end.
+        Length of the series, at least 1; jobs that end later count in the last week. By default
+        up to the week of the last end.
 
     Returns
     -------
     dict of str to array, shape (weeks,)
-         ``jobs`` is int64; the means are float64, NaN in a week in which no job ends.
+        ``jobs`` is int64; the means are float64, NaN in a week in which no job ends.
 
     Raises
     ------
     InputError
-        If `tau` is not above 0, or the schedule lasts longer than `MAX_WEEKS`.
+        If `tau` is not above 0, `weeks` is not at least 1, or the schedule lasts longer than
+        `MAX_WEEKS`.
 
     Examples
     --------
@@ -228,7 +230,7 @@ def weekly(
             f"{MAX_WEEKS}; check the units of its times"
         )
     if weeks is not None:
-        week = np.minimum(week, weeks - 1)
+        week = np.minimum(week, whole("weeks", weeks, least=1) - 1)
     count = np.bincount(week, minlength=weeks or 0)
     divisor = np.where(count > 0, count, np.nan)
     columns = (

@@ -179,6 +179,7 @@ def _index(workload: Workload) -> _Weeks:
     since = workload.submit - workload.submit[0]
     weeks = max(1, (int(since[-1]) + LATE) // WEEK)
     whole = int(np.searchsorted(since, weeks * WEEK))
+    # Submissions ascend, so to sort by user is to sort by (user, week, place).
     job = np.argsort(workload.user[:whole], kind="stable")
     user = workload.user[job]
     rank = np.cumsum(np.concatenate(([False], user[1:] != user[:-1])))

@@ -116,7 +116,8 @@ def lublin(
     submission is rounded down to whole seconds once, not again with each job after it. The model
     has neither estimates nor users: estimates follow `core.models.estimates.f_model`, and the
     k-th of the users submits each job with a probability in proportion to 1 / k, which is ours.
-    Fewer jobs or weeks under the same seed and index are the first of more.
+    Fewer jobs or weeks under the same seed and index are the first of more. The draws are those
+    of numpy's `Generator`, the same as long as numpy keeps its streams.
 
     Parameters
     ----------

@@ -148,6 +148,18 @@ def test_week_without_an_end_is_nan() -> None:
     )
 
 
+def test_a_series_of_weeks_can_be_given_its_length() -> None:
+    """A shorter one counts later ends in its last week; a longer one ends in weeks without."""
+    s = schedule([(0, 0, 10, 1), (0, WEEK, 10, 1), (0, 2 * WEEK, 10, 1)])
+    assert weekly(s, weeks=2)["jobs"].tolist() == [1, 2]
+    assert weekly(s, weeks=2)["wait"].tolist() == [0.0, 1.5 * WEEK]
+    longer = weekly(s, weeks=4)
+    assert longer["jobs"].tolist() == [1, 1, 1, 0]
+    assert longer["wait"].tolist() == pytest.approx([0, WEEK, 2 * WEEK, math.nan], nan_ok=True)
+    with pytest.raises(InputError, match="weeks=0: give a whole number, at least 1"):
+        weekly(s, weeks=0)
+
+
 def test_weeks_of_no_job_are_none() -> None:
     """An empty schedule has no week."""
     assert all(column.shape == (0,) for column in weekly(schedule([])).values())
