@@ -241,8 +241,17 @@ def _panel(
         axes.yaxis.set_major_formatter(lambda x, _: f"{x:,.10g}".replace(",", THIN_SPACE))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if absent:
-        text = f"too few samples: {', '.join(absent)}" if len(absent) < len(looks) else "no samples"
-        axes.text(0.02, 0.97, text, transform=axes.transAxes, va="top")
+        _say_absent(axes, absent, everyone=len(absent) == len(looks))
+
+
+def _say_absent(axes: Axes, absent: list[str], *, everyone: bool) -> None:
+    text = "too few samples"
+    if everyone:
+        axes.set(xticks=[], yticks=[])
+    else:
+        text = f"{text}: {', '.join(absent)}"
+    box = {"facecolor": "white", "alpha": 0.8}
+    axes.text(0.98, 0.97, text, transform=axes.transAxes, ha="right", va="top", bbox=box)
 
 
 def _legend(figure: Figure, looks: dict[str, dict[str, Any]]) -> None:

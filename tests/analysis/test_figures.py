@@ -102,7 +102,8 @@ def test_a_policy_without_band_is_named(store: Path) -> None:
     assert len(axes.get_lines()) == 6
     array(store, "BETA/week_jobs")[...] = 0
     axes = weekly_bands_figure(store, load="original").axes[1]
-    assert [text.get_text() for text in axes.texts] == ["no samples"]
+    assert [text.get_text() for text in axes.texts] == ["too few samples"]
+    assert list(axes.get_xticks()) == []
     array(store, "ALPHA/week_jobs")[...] = 0
     with pytest.raises(
         StoreError, match=r"needs at least 4 samples over resample; the store has 0"
