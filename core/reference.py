@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from core.orders import fixed_key, moving_key, order_function
 from core.policy import Policy
 from core.schedule import NO_PROMISE, Schedule
 from core.workload import Workload
@@ -110,6 +111,7 @@ class _Simulation:
         columns = (workload.submit, workload.run, workload.estimate, workload.procs, workload.user)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         self.jobs = [_Job(index, *row) for index, row in enumerate(rows)]
+        self.workload = workload
         self.policy = policy
         self.processors = workload.processors
         self.threshold = policy.threshold_seconds(workload.max_estimate)
@@ -185,42 +187,47 @@ class _Queued(_Simulation):
 
     def scheduling_pass(self, arrived: list[_Job]) -> None:
         queue = self.ordered(self.waiting, self.policy.order)
+        behind = self.ordered(self.waiting, self.policy.backfill or self.policy.order)
         if self.policy.rule == "conservative" or self.policy.rule.startswith("depth"):
-            self.reserve(queue, arrived)
+            self.reserve(queue, behind, arrived)
             return
         while queue and self.fits(queue[0]):
             self.start(queue.pop(0), backfilled=False)
+        behind = [job for job in behind if job in queue[1:]]
         if self.policy.rule == "aggressive":
-            self.fill(queue)
-        elif self.policy.rule == "easy":
-            self.fill_around_head(queue)
+            self.fill(behind)
+        elif self.policy.rule == "easy" and queue:
+            self.fill_around(queue[0], behind)
 
     def ordered(self, jobs: list[_Job], order: str) -> list[_Job]:
         """Jobs in this order, but those that starve first, in order of arrival."""
         theta = self.threshold
         starving = [j for j in jobs if theta is not None and self.now - j.submit > theta]
+        keys = self.keys(jobs, order)
         others = [job for job in jobs if job not in starving]
-        return sorted(starving, key=lambda job: job.index) + self.ranked(others, order)
+        others.sort(key=lambda job: (keys[job.index], job.index))
+        return sorted(starving, key=lambda job: job.index) + others
 
-    def ranked(self, jobs: list[_Job], order: str) -> list[_Job]:
-        key = _KEYS[order]
-        return sorted(jobs, key=lambda job: (key(job, self.now), job.index))
+    def keys(self, jobs: list[_Job], order: str) -> dict[int, int | Fraction]:
+        if order in _KEYS:
+            return {job.index: _KEYS[order](job, self.now) for job in jobs}
+        indices = np.array([job.index for job in jobs], np.int64)
+        known = fixed_key(self.workload, order)
+        if known is None:
+            key = moving_key(self.workload, order_function(order), order, indices, self.now)
+        else:
+            key = known[indices]
+        return dict(zip(indices.tolist(), key.tolist(), strict=True))
 
-    def behind(self, queue: list[_Job]) -> list[_Job]:
-        return self.ordered(queue, self.policy.backfill or self.policy.order)
-
-    def fill(self, queue: list[_Job]) -> None:
-        for job in self.behind(queue[1:]):
+    def fill(self, behind: list[_Job]) -> None:
+        for job in behind:
             if self.fits(job):
                 self.start(job, backfilled=True)
 
-    def fill_around_head(self, queue: list[_Job]) -> None:
-        if not queue:
-            return
-        head = queue[0]
+    def fill_around(self, head: _Job, behind: list[_Job]) -> None:
         shadow = self.earliest(head, self.predicted())
         extra = self.processors - _used(self.predicted(), shadow) - head.procs
-        for job in self.behind(queue[1:]):
+        for job in behind:
             if not self.fits(job):
                 continue
             if self.now + job.estimate <= shadow:
@@ -229,7 +236,7 @@ class _Queued(_Simulation):
                 self.start(job, backfilled=True)
                 extra -= job.procs
 
-    def reserve(self, queue: list[_Job], arrived: list[_Job]) -> None:
+    def reserve(self, queue: list[_Job], behind: list[_Job], arrived: list[_Job]) -> None:
         depth = len(queue) if self.policy.depth < 0 else self.policy.depth
         held: list[tuple[_Job, int]] = []
         while queue and len(held) < depth:
@@ -245,7 +252,7 @@ class _Queued(_Simulation):
         # Easy does not let a job pass over the shadow of a head with estimate 0, which occupies
         # nothing; so that easy is depth(1), such a holder blocks here the instant of its start.
         planned = [_Block(t, t + max(other.estimate, 1), other.procs) for other, t in held]
-        for job in self.behind(queue):
+        for job in [job for job in behind if job in queue]:
             end = self.now + job.estimate
             free = self.is_free(job.procs, self.now, end, self.predicted() + planned)
             if free and self.fits(job):

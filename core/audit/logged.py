@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import InputError
 from core.schedule import NO_PROMISE, Schedule
@@ -92,9 +93,9 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     )
 
 
-def _counted(faults: dict[str, np.typing.NDArray[np.bool_]]) -> dict[str, int]:
+def _counted(faults: dict[str, npt.NDArray[np.bool_]]) -> dict[str, int]:
     """Count each row under the first reason that applies."""
-    counts, seen = {}, np.False_
+    counts, seen = {}, np.zeros_like(faults["no wait"])
     for reason, fault in faults.items():
         count = int(np.count_nonzero(fault & ~seen))
         seen = seen | fault

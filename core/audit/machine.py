@@ -112,9 +112,14 @@ class Pass:
         """The waiting jobs in queue order."""
         return self.machine.order.queue(self.machine.waiting, self.now)
 
+    def behind(self, rest: Int64) -> Int64:
+        """Return jobs of the queue in the order in which the rule looks for backfills."""
+        return self.machine.order.behind(rest, self.machine.waiting, self.now)
+
     def is_given(self, jobs: Int64) -> npt.NDArray[np.bool_]:
         """Whether the times let each of these jobs start now."""
-        return self.machine.starts[jobs] == self.now
+        given: npt.NDArray[np.bool_] = self.machine.starts[jobs] == self.now
+        return given
 
     def fits(self, job: int) -> bool:
         """Whether the processors that are free at this moment of the pass are enough."""

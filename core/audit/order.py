@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from core.orders import fixed_key, moving_key, order_function
 from core.policy import Policy
 from core.workload import Int64, Workload
 
@@ -24,8 +25,8 @@ _STATIC: dict[str, Callable[[Workload], Int64]] = {
     "laf": lambda w: -w.estimate * w.procs,
 }
 
-Sorter = Callable[[Int64, int], Int64]
-"""Puts indices of waiting jobs into queue order at an instant, s."""
+Sorter = Callable[[Int64, Int64, int], Int64]
+"""Puts some of the waiting jobs into queue order at an instant, s; knows all who wait."""
 
 
 class Order:
@@ -39,28 +40,45 @@ class Order:
 
     def queue(self, waiting: Int64, now: int) -> Int64:
         """Sort the waiting jobs: the starving ones by arrival, then the others by key."""
-        return self._starving_first(self.primary, waiting, now)
+        return self._starving_first(self.primary, waiting, waiting, now)
 
-    def behind(self, rest: Int64, now: int) -> Int64:
+    def behind(self, rest: Int64, waiting: Int64, now: int) -> Int64:
         """Sort the jobs behind the blocked ones as the rule looks for backfills among them."""
-        return self._starving_first(self.backfill, rest, now) if self.backfill else rest
+        if self.backfill is None:
+            return rest
+        return self._starving_first(self.backfill, rest, waiting, now)
 
-    def _starving_first(self, sort: Sorter, jobs: Int64, now: int) -> Int64:
+    def _starving_first(self, sort: Sorter, jobs: Int64, waiting: Int64, now: int) -> Int64:
         if self.theta is None:
-            return sort(jobs, now)
+            return sort(jobs, waiting, now)
         starving = now - self.submit[jobs] > self.theta
-        return np.concatenate((np.sort(jobs[starving]), sort(jobs[~starving], now)))
+        others = sort(jobs[~starving], waiting, now)
+        return np.concatenate((np.sort(jobs[starving]), others))
 
 
 def _sorter(workload: Workload, order: str) -> Sorter:
-    if order in _STATIC:
-        rank = np.empty(len(workload), np.int64)
-        rank[np.argsort(_STATIC[order](workload), kind="stable")] = np.arange(len(workload))
-        return lambda jobs, now: jobs[np.argsort(rank[jobs])]
     if order in ("lxf", "sxf"):
         sign = -1 if order == "lxf" else 1
-        return lambda jobs, now: _by_expansion(workload, np.sort(jobs), now, sign)
-    raise NotImplementedError(order)
+        return lambda jobs, waiting, now: _by_expansion(workload, np.sort(jobs), now, sign)
+    key = _STATIC[order](workload) if order in _STATIC else fixed_key(workload, order)
+    if key is None:
+        return _by_function(workload, order)
+    rank = np.empty(len(workload), np.int64)
+    rank[np.argsort(key, kind="stable")] = np.arange(len(workload))
+    return lambda jobs, waiting, now: jobs[np.argsort(rank[jobs])]
+
+
+def _by_function(workload: Workload, order: str) -> Sorter:
+    function = order_function(order)
+
+    def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
+        # A function may compare the jobs it is given, so it is given all who wait, always.
+        everyone = np.sort(waiting)
+        key = moving_key(workload, function, order, everyone, now)
+        jobs = np.sort(jobs)
+        return jobs[np.argsort(key[np.searchsorted(everyone, jobs)], kind="stable")]
+
+    return sort
 
 
 def _by_expansion(workload: Workload, jobs: Int64, now: int, sign: int) -> Int64:

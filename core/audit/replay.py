@@ -66,7 +66,8 @@ class Replay:
 
     def _passes(self, given: list[int]) -> list[Pass]:
         """Meet every event of this instant, and make the pass after each, or after all."""
-        machine, passes = self.machine, []
+        machine = self.machine
+        passes: list[Pass] = []
         while not passes or machine.ends_now() or self._submits():
             if not self.per_event:
                 self._complete(None)

@@ -28,7 +28,7 @@ class Aggressive(Rule):
         def right(jobs: Int64) -> npt.NDArray[np.bool_]:
             return machine.widths[jobs] <= machine.free
 
-        _walk(step, machine.order.behind(rest, step.now), right, step.lacks)
+        _walk(step, step.behind(rest), right, step.lacks)
 
 
 class Easy(Rule):
@@ -62,7 +62,7 @@ class Easy(Rule):
             if machine.estimate[job] > shadow - now:
                 extra -= machine.procs[job]
 
-        _walk(step, machine.order.behind(rest, now), right, why, charge)
+        _walk(step, step.behind(rest), right, why, charge)
 
 
 class Reserving(Rule):
@@ -95,7 +95,7 @@ class Reserving(Rule):
     def _beyond(self, step: Pass, rest: Int64, profile: Profile) -> None:
         machine = step.machine
         look = step.is_given(rest) | (machine.widths[rest] <= machine.free)
-        for job in machine.order.behind(rest[look], step.now).tolist():
+        for job in step.behind(rest[look]).tolist():
             procs, estimate = machine.procs[job], machine.estimate[job]
             if not step.fits(job):
                 step.may_not(job, step.lacks(job))
