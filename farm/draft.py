@@ -13,7 +13,7 @@ import numpy.typing as npt
 from farm.arrays import open_trace, write_block
 from farm.layout import WORKLOAD_BLOCK, Block, block_positions
 from farm.provenance import versions
-from farm.records import Record, read_record, write_record
+from farm.records import Body, Head, Record, read_record, write_record
 from farm.schema import DECISIONS, WORKLOAD
 from farm.store import Store
 
@@ -103,33 +103,29 @@ class Draft:
             place = (*place, axes["policy"].index(self.block.policy))
         for name, values in self._values.items():
             write_block(self._group, name, place, values)
-        record = Record(
-            block=self.block,
-            store=self.store.identity,
-            resamples=self.resamples,
-            jobs=self._jobs,
-            errors=self._errors,
-            metrics=self._metrics,
-            crc=self._crc,
-            seconds=self._seconds,
-            versions=versions(),
+        head = Head(
+            self.block,
+            self.store.identity,
+            self.resamples,
+            [r for r, e in zip(self.resamples, self._errors, strict=True) if e is not None],
         )
-        write_record(self.store.records, record)
+        body = Body(self._jobs, self._errors, self._metrics, self._crc, self._seconds, versions())
+        write_record(self.store.records, Record(head, body))
 
     def _recall(self) -> set[int]:
         record = read_record(self.store.records, self.block)
         if record is None:
             return set()
         kept = set()
-        for old, resample in enumerate(record.resamples):
-            if record.errors[old] is None and resample in self.resamples:
+        head, body = record.head, record.body
+        for old, resample in enumerate(head.resamples):
+            if body.errors[old] is None and resample in self.resamples:
                 cell = self.resamples.index(resample)
-                metrics = {name: column[old] for name, column in record.metrics.items()}
-                self.put(
-                    cell, record.jobs[old], self._stored(resample, record.jobs[old]), metrics, 0.0
-                )
+                metrics = {name: column[old] for name, column in body.metrics.items()}
+                rows = self._stored(resample, body.jobs[old])
+                self.put(cell, body.jobs[old], rows, metrics, 0.0)
                 kept.add(cell)
-        self._seconds = record.seconds
+        self._seconds = body.seconds
         return kept
 
     def _stored(self, resample: int, jobs: int) -> Rows:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from farm.campaign import Campaign
 from farm.layout import SHARD_BYTES, WORKLOAD_BLOCK, Block, cell_seconds
-from farm.records import Record
+from farm.records import Head
 from farm.store import Store
 from farm.work import Task
 
@@ -23,7 +23,7 @@ BYTES_PER_JOB = 17
 
 
 def missing_blocks(
-    store: Store, records: Mapping[Block, Record], *, retry_failed: bool = False
+    store: Store, heads: Mapping[Block, Head], *, retry_failed: bool = False
 ) -> list[Block]:
     """Return the blocks that are not done.
 
@@ -31,8 +31,8 @@ def missing_blocks(
     ----------
     store : Store
         The store, at its present axes.
-    records : mapping of Block to Record
-        Its records.
+    heads : mapping of Block to Head
+        Heads of its records.
     retry_failed : bool
         Whether a block with failed cells counts as not done.
 
@@ -43,25 +43,22 @@ def missing_blocks(
     """
 
     def done(block: Block) -> bool:
-        record = records.get(block)
+        head = heads.get(block)
         return (
-            record is not None
-            and record.resamples == store.resamples_of(block)
-            and not (retry_failed and record.failed)
+            head is not None
+            and head.resamples == store.resamples_of(block)
+            and not (retry_failed and head.failed)
         )
 
     return [block for block in store.blocks() if not done(block)]
 
 
-def cells_missing(store: Store, block: Block, record: Record | None) -> int:
+def cells_missing(store: Store, block: Block, head: Head | None) -> int:
     """Return how many simulations a block still needs; the workload's own block needs none."""
     if block.policy == WORKLOAD_BLOCK:
         return 0
-    resamples = store.resamples_of(block)
-    if record is None:
-        return len(resamples)
-    kept = [r for r, e in zip(record.resamples, record.errors, strict=True) if e is None]
-    return len(set(resamples).difference(kept))
+    kept = head.kept if head else set()
+    return len(set(store.resamples_of(block)) - kept)
 
 
 def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:

@@ -149,9 +149,9 @@ def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) 
     """
     prepared = prepare(store, campaign)
     remove_partial(prepared.path)
-    records = prepared.read_records()
-    blocks = missing_blocks(prepared, records, retry_failed=retry_failed)
-    missing = sum(cells_missing(prepared, b, records.get(b)) for b in blocks)
+    heads = prepared.heads()
+    blocks = missing_blocks(prepared, heads, retry_failed=retry_failed)
+    missing = sum(cells_missing(prepared, b, heads.get(b)) for b in blocks)
     return Sweep(prepared, plan(prepared, campaign, blocks), prepared.cells - missing)
 
 
@@ -176,9 +176,10 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
     with interruptible(watch) as stop:
         _work(sweep, client, stop, watch, tally)
     watch.end()
-    records = store.read_records()
-    fold(store, records.values())
-    failed = tally.lost + sum(r.failed for b, r in records.items() if b.policy != WORKLOAD_BLOCK)
+    fold(store)
+    failed = tally.lost + sum(
+        len(h.failed) for b, h in store.heads().items() if b.policy != WORKLOAD_BLOCK
+    )
     return Outcome(store, store.cells, sweep.before, tally.done, failed, stop.wished)
 
 

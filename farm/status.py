@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from farm.layout import WORKLOAD_BLOCK, Block
+from farm.layout import WORKLOAD_BLOCK
 from farm.records import Record
 from farm.store import Store
 
@@ -89,33 +89,36 @@ def status(store: str | Path) -> Status:
         If it is not a store, or a record in it is another store's.
     """
     opened = Store.open(store)
-    decided = {b: r for b, r in opened.read_records().items() if b.policy != WORKLOAD_BLOCK}
     per_trace = opened.cells // len(opened.axes["trace"])
-    traces = {}
-    for trace in opened.axes["trace"]:
-        mine = [r for b, r in decided.items() if b.trace == trace]
-        failed = sum(r.failed for r in mine)
-        done = sum(len(r.resamples) for r in mine) - failed
-        traces[trace] = {
-            "cells": per_trace,
-            "done": done,
-            "failed": failed,
-            "missing": per_trace - done - failed,
-        }
+    traces = {t: {"cells": per_trace, "done": 0, "failed": 0} for t in opened.axes["trace"]}
+    failures: list[Failure] = []
+    jobs, seconds = 0, 0.0
+    for record in opened.iterate_records():
+        if record.head.block.policy == WORKLOAD_BLOCK:
+            continue
+        counts = traces[record.head.block.trace]
+        counts["done"] += len(record.head.kept)
+        counts["failed"] += len(record.head.failed)
+        jobs += sum(record.body.jobs)
+        seconds += record.body.seconds
+        failures += _failures(record)
+    for counts in traces.values():
+        counts["missing"] = counts["cells"] - counts["done"] - counts["failed"]
     total = {
         key: sum(t[key] for t in traces.values()) for key in ("cells", "done", "failed", "missing")
     }
     return Status(
         campaign=opened.campaign,
         **total,
-        jobs=sum(sum(r.jobs) for r in decided.values()),
-        seconds=sum(r.seconds for r in decided.values()),
+        jobs=jobs,
+        seconds=seconds,
         traces=traces,
-        failures=tuple(f for b, r in decided.items() for f in _failures(b, r)),
+        failures=tuple(failures),
     )
 
 
-def _failures(block: Block, record: Record) -> list[Failure]:
+def _failures(record: Record) -> list[Failure]:
+    block = record.head.block
     return [
         Failure(
             block.trace,
@@ -125,6 +128,6 @@ def _failures(block: Block, record: Record) -> list[Failure]:
             f"{error['type']}: {error['message']}",
             error["traceback"],
         )
-        for resample, error in zip(record.resamples, record.errors, strict=True)
+        for resample, error in zip(record.head.resamples, record.body.errors, strict=True)
         if error is not None
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
 from farm.files import write_whole
 from farm.layout import Block, TraceLayout, block_positions, blocks_of, lay_out
-from farm.records import Record, read_records
+from farm.records import Head, Record, iterate_records, read_heads
 from farm.schema import FORMAT, VERSION
 from farm.summary import fit_summary
 from farm.traces import Trace, sample, span_weeks
@@ -131,15 +131,25 @@ class Store:
             )
         ]
 
-    def read_records(self) -> dict[Block, Record]:
-        """Return the record of every finished block.
+    def heads(self) -> dict[Block, Head]:
+        """Return the head of the record of every finished block.
 
         Raises
         ------
         InputError
             If a file among the records is not one of this store's.
         """
-        return read_records(self.records, self.identity)
+        return read_heads(self.records, self.identity)
+
+    def iterate_records(self) -> Iterator[Record]:
+        """Yield the record of every finished block.
+
+        Raises
+        ------
+        InputError
+            As `heads`, and if a byte of a record has changed.
+        """
+        return iterate_records(self.records, self.identity)
 
     def log_path(self, digest: str) -> Path:
         """Return where the columns of a log with this digest stand."""

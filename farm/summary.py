@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from core.metrics import METRICS
 from farm.arrays import create_values, open_results, write_coordinates
 from farm.layout import WORKLOAD_BLOCK
-from farm.records import Record
 from farm.schema import Variable
 
 if TYPE_CHECKING:
@@ -50,15 +49,13 @@ def fit_summary(root: zarr.Group, axes: Mapping[str, tuple[Any, ...]]) -> None:
         create_values(root, variable, shape, shape, None)
 
 
-def fold(store: Store, records: Iterable[Record]) -> None:
+def fold(store: Store) -> None:
     """Write the summary of all finished blocks.
 
     Parameters
     ----------
     store : Store
         Whose summary.
-    records : iterable of Record
-        Every record of the store.
     """
     place = {
         axis: {label: i for i, label in enumerate(labels)} for axis, labels in store.axes.items()
@@ -67,16 +64,17 @@ def fold(store: Store, records: Iterable[Record]) -> None:
     folded = {
         v.name: np.full([len(store.axes[d]) for d in v.dims], v.fill, v.dtype) for v in variables
     }
-    for record in records:
-        block = record.block
-        rows = [place["resample"][r] for r in record.resamples]
-        at = place["trace"][block.trace], rows, place["load"][block.load]
-        if block.policy == WORKLOAD_BLOCK:
-            folded["jobs"][at] = record.jobs
-            folded["offered_load"][at] = record.metrics["offered_load"]
+    for record in store.iterate_records():
+        head, body = record.head, record.body
+        rows = [place["resample"][r] for r in head.resamples]
+        at = place["trace"][head.block.trace], rows, place["load"][head.block.load]
+        if head.block.policy == WORKLOAD_BLOCK:
+            folded["jobs"][at] = body.jobs
+            if "offered_load" in body.metrics:
+                folded["offered_load"][at] = body.metrics["offered_load"]
         else:
-            for name in set(folded).difference(PER_SAMPLE):
-                folded[name][(*at, place["policy"][block.policy])] = record.metrics[name]
+            for name, values in body.metrics.items():
+                folded[name][(*at, place["policy"][head.block.policy])] = values
     root = open_results(store.results, "r+")
-    for name, values in folded.items():
-        root[name][...] = values  # type: ignore[index]
+    for name, array in folded.items():
+        root[name][...] = array  # type: ignore[index]
