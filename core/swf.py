@@ -6,17 +6,16 @@ import contextlib
 import gzip
 import os
 import threading
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core import swf_cache, swf_text
-from core.checks import is_whole, whole
 from core.errors import InputError
+from core.rawlog import check_sizes, chosen_rows, read_bytes, to_workload, unpacked
 from core.swf_text import Log
-from core.workload import Int64, Workload
+from core.workload import Workload
 
 if TYPE_CHECKING:
     from core.schedule import Schedule
@@ -24,18 +23,8 @@ if TYPE_CHECKING:
 USED = ("job", "submit", "run", "allocated", "requested", "request_time", "user")
 """The fields of a row that a workload is made of."""
 
-REASONS = {
-    "no procs": "neither requested nor allocated processors are known",
-    "too wide": "more processors than the machine has",
-    "no run": "run time below 0: the job was cancelled before it started",
-    "no submit": "submit time below 0",
-}
-"""Why a row cannot be simulated; a row with several reasons counts under the first of them."""
-
 CACHED_FROM = 2**16
 """Files of fewer bytes are not cached: they parse in less time than the cache takes."""
-
-_GZIP = b"\x1f\x8b"
 
 
 def read_swf(
@@ -47,7 +36,7 @@ def read_swf(
 ) -> Workload:
     r"""Read a log of the Standard Workload Format, plain or gzip.
 
-    Rows that cannot be simulated are dropped and counted by reason (`REASONS`) in the
+    Rows that cannot be simulated are dropped and counted by reason (`core.rawlog.REASONS`) in the
     workload's `dropped`. The workload's name is the file's without ``.swf`` and ``.gz``.
 
     Parameters
@@ -92,13 +81,11 @@ def read_swf(
     ('two', 1, {'no run': 1})
     """
     source = os.fspath(path)
-    for what, value in (("processors", processors), ("jobs", jobs)):
-        if value is not None:
-            whole(f"{source}: {what}", value, least=1)
+    check_sizes(source, processors, jobs)
     log = read_log(path, USED)
     machine = _machine(log, source) if processors is None else int(processors)
-    columns = log.columns if rows is None else _chosen_rows(log, source, rows)
-    return _workload(columns, source, machine, log.max_estimate, jobs)
+    columns = chosen_rows(log.columns, source, rows)
+    return to_workload(columns, source, machine, max_estimate=log.max_estimate, jobs=jobs)
 
 
 def read_log(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FIELDS) -> Log:
@@ -122,29 +109,15 @@ def read_log(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FI
         If the file is missing, damaged or not SWF.
     """
     source = os.fspath(path)
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{source}: cannot read the log ({error.strerror})") from None
+    content = read_bytes(path)
     cached = len(content) >= CACHED_FROM
     name = swf_cache.key(content) if cached else ""
     log = swf_cache.load(name, fields) if cached else None
     if log is None:
-        log = swf_text.parse(_unpacked(content, source), source)
+        log = swf_text.parse(unpacked(content, source), source)
         if cached:
             swf_cache.store(name, log)
     return log
-
-
-def _unpacked(content: bytes, source: str) -> bytes:
-    if not content.startswith(_GZIP):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, OSError, zlib.error) as error:
-        raise InputError(
-            f"{source}: the gzip data is truncated or damaged ({error}); fetch the log again"
-        ) from None
 
 
 def _machine(log: Log, source: str) -> int:
@@ -154,69 +127,6 @@ def _machine(log: Log, source: str) -> int:
             "give the machine's size as processors"
         )
     return log.processors
-
-
-def _chosen_rows(log: Log, source: str, rows: tuple[int, int]) -> dict[str, Int64]:
-    count = log.columns["submit"].size
-    given = list(rows) if isinstance(rows, (tuple, list)) else []
-    if len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1] <= count:
-        raise InputError(
-            f"{source}: rows={rows!r} is not a range of the log's {count} rows; "
-            f"give two whole numbers with 0 <= first < last <= {count}"
-        )
-    return {name: column[given[0] : given[1]] for name, column in log.columns.items()}
-
-
-def _workload(
-    column: dict[str, Int64], source: str, machine: int, max_estimate: int, jobs: int | None
-) -> Workload:
-    procs = np.where(column["requested"] > 0, column["requested"], column["allocated"])
-    keep, dropped = _fit(column, procs, machine)
-    if not keep.size:
-        listed = ", ".join(f"{count} {reason}" for reason, count in dropped.items())
-        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
-    # Most logs are sorted; a stable sort of them costs one look at each row.
-    order = keep[np.argsort(column["submit"][keep], kind="stable")][:jobs]
-    run, asked = column["run"][order], column["request_time"][order]
-    estimate = np.where(asked > 0, asked, run)
-    try:
-        return Workload(
-            submit=column["submit"][order],
-            run=np.minimum(run, estimate),
-            estimate=estimate,
-            procs=procs[order],
-            user=column["user"][order],
-            job=column["job"][order],
-            killed=run > estimate,
-            processors=machine,
-            name=_name(source),
-            max_estimate=max_estimate,
-            dropped=dropped,
-        )
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
-
-
-def _fit(column: dict[str, Int64], procs: Int64, machine: int) -> tuple[Int64, dict[str, int]]:
-    """Return which rows can be simulated, and how many cannot by reason."""
-    faults = (procs <= 0, procs > machine, column["run"] < 0, column["submit"] < 0)
-    keep = np.ones(procs.size, np.bool_)
-    dropped = {}
-    for reason, fault in zip(REASONS, faults, strict=True):
-        count = int(np.count_nonzero(fault & keep))
-        if count:
-            dropped[reason] = count
-            keep &= ~fault
-    return np.flatnonzero(keep), dropped
-
-
-def _name(source: str) -> str:
-    # The archive's names hold dots, as in CTC-SP2-1996-3.1-cln: pathlib's suffixes would cut there.
-    name = os.path.basename(source)
-    for suffix in (".gz", ".swf"):
-        if name.lower().endswith(suffix) and len(name) > len(suffix):
-            name = name[: -len(suffix)]
-    return name
 
 
 def write_swf(
