@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,7 @@ def read_swf(
     """
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
-    log = read_log(path, USED)
+    log = _stored(path, USED)
     machine = _machine(log, source) if processors is None else int(processors)
     columns = chosen_rows(log.columns, source, rows)
     return to_workload(columns, source, machine, max_estimate=log.max_estimate, jobs=jobs)
@@ -108,6 +109,13 @@ def read_log(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FI
     InputError
         If the file is missing, damaged or not SWF.
     """
+    log = _stored(path, fields)
+    wide = {name: column.astype(np.int64, copy=False) for name, column in log.columns.items()}
+    return replace(log, columns=wide)
+
+
+def _stored(path: str | os.PathLike[str], fields: tuple[str, ...]) -> Log:
+    """Return these fields as the cache may hold them, int32; a workload widens its own copy."""
     source = os.fspath(path)
     content = read_bytes(path)
     cached = len(content) >= CACHED_FROM

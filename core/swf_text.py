@@ -41,7 +41,7 @@ FIELDS = (
 CHUNK = 2**21
 """Bytes of text parsed at a time: the arrays of a chunk stay in the processor's cache."""
 
-_HEADER = re.compile(rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate)\s*:\s*(\d+)", re.IGNORECASE)
+_HEADER = re.compile(rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate)\s*:\s*(\d{1,18})(?!\d)", re.I)
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _PLAIN = b"0123456789-. \t\r\n"
 
