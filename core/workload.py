@@ -52,7 +52,10 @@ class Workload:
         Largest estimate that the platform allows, s; by default the largest of the jobs.
         Transforms keep it, so that a resample without the longest job has the same limit.
     dropped : mapping of str to int, optional
-        Rows that could not be simulated, counted by reason.
+        Rows that could not be simulated, and jobs that a selection left out, counted by reason.
+    epoch : int, optional
+        Unix time of instant 0, s; -1 where unknown. Transforms keep it; nothing that a simulation
+        sees depends on it, so it is no part of the digest.
 
     Raises
     ------
@@ -79,6 +82,7 @@ class Workload:
     name: str = "workload"
     max_estimate: int = -1
     dropped: Mapping[str, int] = field(default_factory=dict)
+    epoch: int = -1
 
     def __post_init__(self) -> None:
         for column in COLUMNS:
@@ -104,6 +108,7 @@ class Workload:
         name: str = "workload",
         max_estimate: int = -1,
         dropped: Mapping[str, int] | None = None,
+        epoch: int = -1,
     ) -> Workload:
         """Build a workload from columns in any order, sorting them by (submit, position).
 
@@ -117,7 +122,7 @@ class Workload:
             By default -1 for every user and 1 to n for the jobs.
         killed : array_like of bool, shape (n,), optional
             By default none.
-        name, max_estimate, dropped
+        name, max_estimate, dropped, epoch
             As the attributes of the same names.
 
         Returns
@@ -164,6 +169,7 @@ class Workload:
             name=name,
             max_estimate=max_estimate,
             dropped=dropped or {},
+            epoch=epoch,
         )
 
     def __len__(self) -> int:
