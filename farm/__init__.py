@@ -9,21 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from farm.campaign import Campaign
+    from farm.reading import job_table
+    from farm.reading import open_store as open
     from farm.runner import Outcome, run
     from farm.status import Status, status
     from farm.store import Store
     from farm.traces import Trace
 
-__all__ = ["Campaign", "Outcome", "Status", "Store", "Trace", "run", "status"]
+__all__ = ["Campaign", "Outcome", "Status", "Store", "Trace", "job_table", "open", "run", "status"]
 
 _ROOMS = {
-    "Campaign": "campaign",
-    "Outcome": "runner",
-    "Status": "status",
-    "Store": "store",
-    "Trace": "traces",
-    "run": "runner",
-    "status": "status",
+    "Campaign": "campaign.Campaign",
+    "Outcome": "runner.Outcome",
+    "Status": "status.Status",
+    "Store": "store.Store",
+    "Trace": "traces.Trace",
+    "job_table": "reading.job_table",
+    "open": "reading.open_store",
+    "run": "runner.run",
+    "status": "status.status",
 }
 
 
@@ -32,4 +36,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'farm' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"farm.{_ROOMS[name]}"), name)
+    room, _, thing = _ROOMS[name].partition(".")
+    return getattr(import_module(f"farm.{room}"), thing)

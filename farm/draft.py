@@ -45,7 +45,7 @@ class Draft:
         self._errors: list[dict[str, str] | None] = [None] * count
         self._metrics: dict[str, list[float]] = {}
         self._crc = {name: [0] * count for name in self._values}
-        self._seconds = 0.0
+        self.seconds = 0.0
         self._kept = self._recall()
 
     @property
@@ -74,7 +74,7 @@ class Draft:
             column = self._metrics.setdefault(name, [float("nan")] * len(self.resamples))
             column[cell] = float(value)
         self._jobs[cell] = jobs
-        self._seconds += seconds
+        self.seconds += seconds
 
     def fail(self, cell: int, error: Exception) -> None:
         """Put in one cell that could not be simulated, as data."""
@@ -109,7 +109,7 @@ class Draft:
             self.resamples,
             [r for r, e in zip(self.resamples, self._errors, strict=True) if e is not None],
         )
-        body = Body(self._jobs, self._errors, self._metrics, self._crc, self._seconds, versions())
+        body = Body(self._jobs, self._errors, self._metrics, self._crc, self.seconds, versions())
         write_record(self.store.records, Record(head, body))
 
     def _recall(self) -> set[int]:
@@ -125,7 +125,7 @@ class Draft:
                 rows = self._stored(resample, body.jobs[old])
                 self.put(cell, body.jobs[old], rows, metrics, 0.0)
                 kept.add(cell)
-        self._seconds = body.seconds
+        self.seconds = body.seconds
         return kept
 
     def _stored(self, resample: int, jobs: int) -> Rows:

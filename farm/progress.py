@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from farm.work import Done
 
 LINE_SECONDS = 5.0
 """Least time between two plain lines."""
@@ -13,11 +16,14 @@ LINE_SECONDS = 5.0
 class Watcher(Protocol):
     """Be told of a run's progress; watching is not doing."""
 
-    def begin(self, cells: int, done: int) -> None:
-        """Hear how many cells there are, and how many were done before."""
+    def begin(self, cells: int, before: int) -> None:
+        """Hear how many cells there are, and how many earlier runs have done."""
 
-    def advance(self, cells: int, failed: int) -> None:
-        """Hear of cells that have just ended."""
+    def finish(self, done: Done) -> None:
+        """Hear of a block that is on the disk."""
+
+    def lose(self, cells: int, why: str) -> None:
+        """Hear of cells whose task was lost, and why."""
 
     def say(self, text: str) -> None:
         """Hear one sentence."""
@@ -26,20 +32,42 @@ class Watcher(Protocol):
         """Hear that the run is over."""
 
 
-class Silent:
-    """Watch without a word."""
+class All:
+    """Pass everything on to several watchers; to none of them: watch without a word.
 
-    def begin(self, cells: int, done: int) -> None:
-        """Do nothing."""
+    Parameters
+    ----------
+    *watchers : Watcher
+        Who hears of it.
+    """
 
-    def advance(self, cells: int, failed: int) -> None:
-        """Do nothing."""
+    def __init__(self, *watchers: Watcher) -> None:
+        self.watchers = watchers
+
+    def begin(self, cells: int, before: int) -> None:
+        """Hear how many cells there are, and how many earlier runs have done."""
+        for w in self.watchers:
+            w.begin(cells, before)
+
+    def finish(self, done: Done) -> None:
+        """Hear of a block that is on the disk."""
+        for w in self.watchers:
+            w.finish(done)
+
+    def lose(self, cells: int, why: str) -> None:
+        """Hear of cells whose task was lost, and why."""
+        for w in self.watchers:
+            w.lose(cells, why)
 
     def say(self, text: str) -> None:
-        """Do nothing."""
+        """Hear one sentence."""
+        for w in self.watchers:
+            w.say(text)
 
     def end(self) -> None:
-        """Do nothing."""
+        """Hear that the run is over."""
+        for w in self.watchers:
+            w.end()
 
 
 class Lines:
@@ -56,17 +84,22 @@ class Lines:
         self.cells = self.before = self.done = self.failed = 0
         self.begun = self.last = time.monotonic()
 
-    def begin(self, cells: int, done: int) -> None:
-        """Hear how many cells there are, and how many were done before."""
-        self.cells, self.before, self.begun = cells, done, time.monotonic()
-        self.say(f"{cells} cells, {done} done before")
+    def begin(self, cells: int, before: int) -> None:
+        """Hear how many cells there are, and how many earlier runs have done."""
+        self.cells, self.before, self.begun = cells, before, time.monotonic()
+        self.say(f"{cells} cells, {before} done before")
 
-    def advance(self, cells: int, failed: int) -> None:
-        """Hear of cells that have just ended."""
-        self.done += cells
-        self.failed += failed
+    def finish(self, done: Done) -> None:
+        """Hear of a block that is on the disk."""
+        self.done += done.cells
+        self.failed += done.failed
         if time.monotonic() - self.last >= LINE_SECONDS:
             self._line()
+
+    def lose(self, cells: int, why: str) -> None:
+        """Hear of cells whose task was lost, and why."""
+        self.failed += cells
+        self.say(f"{cells} cells lost: {why}")
 
     def say(self, text: str) -> None:
         """Hear one sentence."""
@@ -102,19 +135,24 @@ class Bar:
         self.failed = 0
         self._bar: Any = None
 
-    def begin(self, cells: int, done: int) -> None:
-        """Hear how many cells there are, and how many were done before."""
+    def begin(self, cells: int, before: int) -> None:
+        """Hear how many cells there are, and how many earlier runs have done."""
         from tqdm import tqdm
 
         self._bar = tqdm(
-            total=cells, initial=done, unit=" cells", file=self.stream, dynamic_ncols=True
+            total=cells, initial=before, unit=" cells", file=self.stream, dynamic_ncols=True
         )
 
-    def advance(self, cells: int, failed: int) -> None:
-        """Hear of cells that have just ended."""
-        self.failed += failed
+    def finish(self, done: Done) -> None:
+        """Hear of a block that is on the disk."""
+        self.failed += done.failed
         self._bar.set_postfix_str(f"{self.failed} failed", refresh=False)
-        self._bar.update(cells)
+        self._bar.update(done.cells)
+
+    def lose(self, cells: int, why: str) -> None:
+        """Hear of cells whose task was lost, and why."""
+        self.failed += cells
+        self.say(f"{cells} cells lost: {why}")
 
     def say(self, text: str) -> None:
         """Hear one sentence."""

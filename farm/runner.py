@@ -12,13 +12,16 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from core.errors import InputError
+from farm.build import build, design
 from farm.campaign import Campaign
+from farm.events import EventLog
 from farm.executors import Stop, on_dask, serial
 from farm.files import remove_partial
 from farm.layout import WORKLOAD_BLOCK
+from farm.lock import locked
 from farm.plan import cells_missing, missing_blocks, plan
-from farm.progress import Silent, Watcher
-from farm.store import Store, prepare
+from farm.progress import All, Watcher
+from farm.store import Store
 from farm.summary import fold
 from farm.work import Task
 
@@ -125,34 +128,37 @@ def run(
     >>> (first.cells, first.done), (again.before, again.done)
     ((4, 4), (4, 0))
     """
-    sweep = begin(campaign, store, retry_failed=retry_failed)
-    return carry_out(sweep, client, watch or Silent())
+    with begin(campaign, store, retry_failed=retry_failed) as sweep:
+        return carry_out(sweep, client, watch or All())
 
 
-def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) -> Sweep:
-    """Make a campaign's store ready and find what is missing in it.
+@contextmanager
+def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) -> Iterator[Sweep]:
+    """Make a campaign's store ready, lock it, and find what is missing in it.
 
     Parameters
     ----------
     campaign, store, retry_failed
         As for `run`.
 
-    Returns
-    -------
+    Yields
+    ------
     Sweep
-        To be carried out.
+        To be carried out while the store is locked.
 
     Raises
     ------
     InputError
         As for `run`.
     """
-    prepared = prepare(store, campaign)
-    remove_partial(prepared.path)
-    heads = prepared.heads()
-    blocks = missing_blocks(prepared, heads, retry_failed=retry_failed)
-    missing = sum(cells_missing(prepared, b, heads.get(b)) for b in blocks)
-    return Sweep(prepared, plan(prepared, campaign, blocks), prepared.cells - missing)
+    design(store, campaign)  # refuses bad input before anything is written
+    with locked(Path(store)):
+        prepared = build(design(store, campaign))
+        remove_partial(prepared.path)
+        heads = prepared.heads()
+        blocks = missing_blocks(prepared, heads, retry_failed=retry_failed)
+        missing = sum(cells_missing(prepared, b, heads.get(b)) for b in blocks)
+        yield Sweep(prepared, plan(prepared, campaign, blocks), prepared.cells - missing)
 
 
 def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
@@ -171,15 +177,16 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
         As for `run`.
     """
     store = sweep.store
+    watch = All(watch, EventLog(store.path))
     watch.begin(store.cells, sweep.before)
     tally = Tally()
     with interruptible(watch) as stop:
         _work(sweep, client, stop, watch, tally)
-    watch.end()
     fold(store)
     failed = tally.lost + sum(
         len(h.failed) for b, h in store.heads().items() if b.policy != WORKLOAD_BLOCK
     )
+    watch.end()
     return Outcome(store, store.cells, sweep.before, tally.done, failed, stop.wished)
 
 
@@ -216,8 +223,8 @@ def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally
         if isinstance(result, BaseException):
             cells = sum(cells_missing(store, b, None) for b in task.blocks)
             tally.lost += cells
-            watch.say(f"{task.trace.name} at load {task.load}: {cells} cells lost: {result!r}")
-            watch.advance(0, cells)
+            watch.lose(cells, f"{task.trace.name} at load {task.load}: {result!r}")
         else:
             tally.done += sum(d.cells for d in result)
-            watch.advance(sum(d.cells for d in result), sum(d.failed for d in result))
+            for done in result:
+                watch.finish(done)

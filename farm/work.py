@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,11 +70,17 @@ class Done:
         Cells of a policy that were simulated now; none in the workload's own block.
     failed : int
         How many of them failed.
+    seconds : float
+        CPU time of their simulations, s.
+    worker : str
+        Host and process that did it.
     """
 
     block: Block
     cells: int
     failed: int
+    seconds: float
+    worker: str
 
 
 def run_task(task: Task) -> list[Done]:
@@ -97,11 +105,11 @@ def run_task(task: Task) -> list[Done]:
     simulated = {policy: len(draft.missing) for policy, draft in drafts.items()}
     for cell in sorted({cell for draft in drafts.values() for cell in draft.missing}):
         _fill(task, cell, {p: d for p, d in drafts.items() if cell in d.missing})
-    done = []
+    done, worker = [], f"{platform.node()}:{os.getpid()}"
     for policy, draft in drafts.items():
         draft.commit()
         counts = (0, 0) if policy == WORKLOAD_BLOCK else (simulated[policy], draft.failed)
-        done.append(Done(draft.block, *counts))
+        done.append(Done(draft.block, *counts, round(draft.seconds, 6), worker))
     return done
 
 
@@ -130,8 +138,8 @@ def _fill(task: Task, cell: int, drafts: dict[str, Draft]) -> None:
 
 def _jobs(task: Task, resample: int) -> Workload:
     settings = task.store.settings
-    digest = task.store.sources[task.trace.name].get("columns")
-    log = _log(task.store.log_path(digest)) if digest else None
+    path = task.store.log_path(task.trace.name)
+    log = _log(path) if path else None
     original = sample(
         task.trace, log, seed=settings["seed"], resample=resample, draw=settings["draw"]
     )

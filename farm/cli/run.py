@@ -60,8 +60,10 @@ def run(
     )
     wanted = find(campaign)
     target = store or Path(f"{wanted.name}.farm")
-    sweep = begin(wanted, target.resolve(), retry_failed=retry_failed)
-    with connect(where) if sweep.tasks else nullcontext() as client:
+    with (
+        begin(wanted, target.resolve(), retry_failed=retry_failed) as sweep,
+        connect(where) if sweep.tasks else nullcontext() as client,
+    ):
         outcome = carry_out(sweep, client, watcher())
     click.echo(
         f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "

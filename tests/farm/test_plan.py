@@ -9,7 +9,7 @@ import pytest
 from farm.campaign import Campaign
 from farm.layout import BLOCK_SECONDS, SHARD_BYTES, block_positions, cell_seconds, lay_out
 from farm.plan import TASK_SECONDS, missing_blocks, plan
-from farm.store import prepare
+from farm.build import build, design
 from farm.traces import Trace
 
 
@@ -29,7 +29,7 @@ def campaign() -> Campaign:
 
 def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path: Path) -> None:
     """No block is forgotten or done twice, and the last tasks to start are short ones."""
-    store = prepare(tmp_path / "store", campaign)
+    store = build(design(tmp_path / "store", campaign))
     tasks = plan(store, campaign, missing_blocks(store, {}))
     blocks = [block for task in tasks for block in task.blocks]
     assert sorted(blocks) == sorted(store.blocks())
@@ -40,7 +40,7 @@ def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path:
 
 def test_task_of_many_policies_stays_short(campaign: Campaign, tmp_path: Path) -> None:
     """Policies share a task only while it stays under its bound."""
-    store = prepare(tmp_path / "store", campaign)
+    store = build(design(tmp_path / "store", campaign))
     tasks = plan(store, campaign, missing_blocks(store, {}))
     assert all(task.seconds <= TASK_SECONDS for task in tasks if len(task.policies) > 2)
     assert {task.policies for task in tasks if task.trace.name == "a"} == {

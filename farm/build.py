@@ -1,0 +1,199 @@
+"""Bring campaign and store together: design it, refuse what does not fit, build or grow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from core.resample import resample_size
+from core.workload import Workload
+from farm.arrays import consolidate, fit_group, open_results
+from farm.campaign import Campaign
+from farm.files import write_whole
+from farm.layout import lay_out
+from farm.lock import NAME as LOCK
+from farm.store import COPY, Store, log_bytes
+from farm.summary import fit_summary
+from farm.traces import Trace, sample, span_weeks
+
+UNFINISHED = frozenset({"traces", "results.zarr", "campaign.toml", COPY, LOCK})
+"""What a store consists of before its store.json: a build that was killed is begun again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Hold a campaign's store as it has to be, before anything is written.
+
+    Parameters
+    ----------
+    store : Store
+        With axes that span the campaign.
+    campaign : Campaign
+        What it is to hold.
+    logs : mapping of str to (Workload or None)
+        Each trace's log; None for a model.
+    standing : bool
+        Whether the store on the disk is like this already.
+    """
+
+    store: Store
+    campaign: Campaign
+    logs: Mapping[str, Workload | None]
+    standing: bool
+
+
+def design(path: str | Path, campaign: Campaign) -> Design:
+    """Work out the store of a campaign, or how the one that is there has to grow; write nothing.
+
+    Parameters
+    ----------
+    path : str or Path
+        The store's folder.
+    campaign : Campaign
+        What the store is to hold.
+
+    Returns
+    -------
+    Design
+        To be built.
+
+    Raises
+    ------
+    InputError
+        If a trace cannot be read, the folder holds something else, or the store there was made
+        by another campaign, holds what this one lacks, or is of a newer version.
+    """
+    path = Path(path)
+    old = _existing(path)
+    logs = {t.name: t.read() for t in campaign.traces}
+    sources = {t.name: _identify(t, logs[t.name]) for t in campaign.traces}
+    settings = {"seed": campaign.seed, "tau": campaign.tau, "draw": campaign.draw}
+    if old:
+        _refuse_other(old, campaign, settings, sources)
+    axes = _grown_axes(old, campaign)
+    extents = {t.name: _extent(t, logs[t.name], campaign) for t in campaign.traces}
+    layouts = {
+        name: old.layouts[name]
+        if old and name in old.layouts
+        else lay_out(most, weeks, len(axes["resample"]), axes["policy"])
+        for name, (most, weeks) in extents.items()
+    }
+    known = old.jobs if old else {}
+    jobs = {name: max(most, known.get(name, 0)) for name, (most, _) in extents.items()}
+    store = Store(path, campaign.name, settings, axes, sources, layouts, jobs)
+    return Design(store, campaign, logs, old == store)
+
+
+def build(design: Design) -> Store:
+    """Make the store on the disk what its design says; what is in it stays.
+
+    store.json comes last, so that a build that was killed is begun again.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    store = design.store
+    try:
+        store.path.mkdir(parents=True, exist_ok=True)
+        for name, log in design.logs.items():
+            path = store.log_path(name)
+            if log is not None and path is not None and not path.exists():
+                write_whole(path, log_bytes(log))
+        if not design.standing:
+            write_skeleton(store, store.results)
+            store.save()
+        write_whole(store.path / "campaign.toml", design.campaign.to_toml().encode())
+    except OSError as error:
+        raise InputError(f"store {store.path} cannot be written: {error.strerror}") from None
+    return store
+
+
+def write_skeleton(store: Store, results: Path) -> None:
+    """Create or grow a store's arrays, without the values that blocks write."""
+    root = open_results(results, "a")
+    labels = {a: store.axes[a] for a in ("resample", "load", "policy")}
+    for name in store.axes["trace"]:
+        fit_group(root, name, store.layouts[name], labels, store.jobs[name])
+    fit_summary(root, store.axes)
+    root.attrs.update({"campaign": store.campaign, **store.settings})
+    consolidate(results)
+
+
+def _existing(path: Path) -> Store | None:
+    if path.exists() and not path.is_dir():
+        raise InputError(f"store {path} is a file; a store is a folder")
+    if not path.exists() or {p.name for p in path.iterdir()} <= UNFINISHED:
+        return None
+    return Store.open(path)
+
+
+def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
+    meaning = trace.to_dict()
+    if log is not None:
+        meaning = {"weeks": trace.weeks, "columns": log.digest(), "dropped": dict(log.dropped)}
+    return meaning
+
+
+def _refuse_other(
+    old: Store, campaign: Campaign, settings: dict[str, Any], sources: dict[str, dict[str, Any]]
+) -> None:
+    if old.campaign != campaign.name:
+        raise InputError(
+            f"store {old.path} was made by campaign {old.campaign!r}, not {campaign.name!r}; "
+            "give another --store"
+        )
+    for key, value in settings.items():
+        if old.settings.get(key) != value:
+            raise InputError(
+                f"store {old.path} was made with {key} = {old.settings.get(key)!r}, and the "
+                f"campaign says {value!r}; give another --store"
+            )
+    for name, source in old.sources.items():
+        if name in sources and sources[name] != source:
+            raise InputError(
+                f"store {old.path}: trace {name!r} is not the one that the store was made from "
+                "(its jobs or its keys have changed); give another --store"
+            )
+
+
+def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, ...]]:
+    new: dict[str, tuple[Any, ...]] = {
+        "trace": tuple(t.name for t in campaign.traces),
+        "resample": campaign.resample_axis,
+        "load": campaign.loads,
+        "policy": campaign.policies,
+    }
+    if old is None:
+        return new
+    for axis, labels in old.axes.items():
+        gone = [label for label in labels if label not in new[axis]]
+        if gone:
+            raise InputError(
+                f"store {old.path} holds {axis} {gone[0]!r}, which the campaign no longer names; "
+                "a campaign may grow, not shrink: add it again or give another --store"
+            )
+    return {
+        axis: (*old.axes[axis], *(x for x in labels if x not in old.axes[axis]))
+        for axis, labels in new.items()
+    }
+
+
+def _extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int, int]:
+    jobs, weeks = [], []
+    for r in campaign.resample_axis:
+        if log is None or r == 0:
+            one = sample(trace, log, seed=campaign.seed, resample=r, draw=campaign.draw)
+            jobs.append(len(one))
+            weeks.append(span_weeks(one))
+        else:
+            size = resample_size(
+                log, seed=campaign.seed, index=r, weeks=trace.weeks, draw=campaign.draw
+            )
+            jobs.append(size)
+            weeks.append(trace.weeks or span_weeks(log))
+    return max(jobs), max(weeks)
