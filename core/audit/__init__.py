@@ -59,8 +59,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     True
     >>> bad = dataclasses.replace(good, start=np.array([0, 8]))
     >>> audit(bad, "fcfs+easy").why
-    'at 8 s job 2 (2 processors) started, but nothing arrived or ended at that instant, so there \
-was no pass'
+    'job 2 (2 processors) started at 8 s, when the jobs that run need 4 of 2 processors'
     """
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
     checked = ("submit", "kills", "capacity", policy.name)
@@ -75,8 +74,11 @@ was no pass'
 
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
-    """Return the earliest fault; of one instant, a start before submission, then the policy's."""
-    before = [fault for fault in plain if fault.rule == "submit"]
-    after = [fault for fault in plain if fault.rule != "submit"]
-    faults = before + ([replayed] if replayed else []) + after
-    return min(faults, key=lambda fault: fault.instant, default=None)
+    """Return the earliest fault; of one instant and job, what holds for every policy goes first."""
+    rank = {"submit": 0, "kills": 3, "capacity": 3}
+
+    def key(fault: Fault) -> tuple[int, int]:
+        same = replayed is not None and fault.job == replayed.job
+        return fault.instant, min(rank.get(fault.rule, 2), 1 if same and fault in plain else 3)
+
+    return min(plain + ([replayed] if replayed else []), key=key, default=None)
