@@ -1,0 +1,49 @@
+"""Dates as Unix times."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+from core.errors import InputError
+
+
+def interval(first: str | date, last: str | date) -> tuple[int, int]:
+    """Return the Unix times at which a span of dates begins and has ended.
+
+    Parameters
+    ----------
+    first, last : str, date or datetime
+        Days of UTC, both included, in ISO 8601; or instants, the last one excluded, which may
+        have an offset from UTC.
+
+    Returns
+    -------
+    (int, int)
+        In s.
+
+    Raises
+    ------
+    InputError
+        If one is no date, or the last is before the first.
+
+    Examples
+    --------
+    >>> interval("1970-01-01", "1970-01-02"), interval("1970-01-01T01:00+01:00", "1970-01-01T02:00")
+    ((0, 172800), (0, 7200))
+    """
+    begin, end = _moment(first, whole_day=False), _moment(last, whole_day=True)
+    if begin >= end:
+        raise InputError(f"dates={[str(first), str(last)]}: the last is before the first")
+    return begin, end
+
+
+def _moment(given: str | date, *, whole_day: bool) -> int:
+    """Return an instant, or the end of a day if one is given and all of it is meant."""
+    text = str(given)
+    try:
+        when = datetime.fromisoformat(text)
+        if whole_day and len(text) <= len("1996-09-25"):
+            when += timedelta(days=1)
+        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        raise InputError(f"dates: {text!r} is no date; give one such as 1996-09-25") from None
