@@ -31,7 +31,7 @@ DRAWS = ("replace", "permute")
 
 
 @dataclass(frozen=True, eq=False)
-class _Weeks:
+class Weeks:
     """Hold where the jobs of each user and week are found: a workload's index, made once.
 
     job : int64[kept], jobs of whole weeks by (user, week, place in the workload).
@@ -43,8 +43,14 @@ class _Weeks:
     count: Int64
     digest: str
 
+    def jobs_of(self, count: Int64, first: Int64) -> Int64:
+        """Return the jobs of weeks that begin at `first` and hold `count`, week after week."""
+        place = np.arange(int(count.sum())) + np.repeat(first - (np.cumsum(count) - count), count)
+        jobs: Int64 = self.job[place]
+        return jobs
 
-_INDEX: WeakKeyDictionary[Workload, _Weeks] = WeakKeyDictionary()
+
+_INDEX: WeakKeyDictionary[Workload, Weeks] = WeakKeyDictionary()
 
 
 def resample_weekly(
@@ -107,12 +113,10 @@ def resample_weekly(
     >>> resample_weekly(w, seed=1, index=1, draw="permute").job.tolist()
     [3, 4, 1, 2]
     """
-    table = _weeks(workload)
+    table = weeks_of(workload)
     week, count, first = _drawn(table, seed, index, weeks, draw)
-    total = int(count.sum())
-    place = np.arange(total) + np.repeat(first - (np.cumsum(count) - count), count)
-    job = table.job[place]
     begin = workload.submit[0]
+    job = table.jobs_of(count, first)
     submit = (workload.submit[job] - begin) % WEEK + np.repeat(week * WEEK, count)
     # One number holds (submit, place in the log). Timsort finds the users' weeks as sorted runs
     # and merges them, 3 times faster than a quicksort on SDSC BLUE.
@@ -162,18 +166,24 @@ def resample_size(
     >>> resample_size(w, seed=1, index=1, weeks=5)
     10
     """
-    return int(_drawn(_weeks(workload), seed, index, weeks, draw)[1].sum())
+    return int(_drawn(weeks_of(workload), seed, index, weeks, draw)[1].sum())
 
 
-def _weeks(workload: Workload) -> _Weeks:
-    """Return the workload's index of weeks, made at the first call."""
+def weeks_of(workload: Workload) -> Weeks:
+    """Return the workload's index of whole weeks, made at the first call.
+
+    Raises
+    ------
+    InputError
+        If there is no job, or users x weeks is absurd.
+    """
     found = _INDEX.get(workload)
     if found is None:
         found = _INDEX[workload] = _index(workload)
     return found
 
 
-def _index(workload: Workload) -> _Weeks:
+def _index(workload: Workload) -> Weeks:
     if not len(workload):
         raise InputError(f"workload {workload.name!r} has no job; a resample needs at least 1")
     since = workload.submit - workload.submit[0]
@@ -184,12 +194,12 @@ def _index(workload: Workload) -> _Weeks:
     user = workload.user[job]
     rank = np.cumsum(np.concatenate(([False], user[1:] != user[:-1])))
     users = int(rank[-1]) + 1
-    _check_draws(f"workload {workload.name!r}", weeks, users)
+    check_draws(f"workload {workload.name!r}", weeks, users)
     count = np.bincount(rank * weeks + since[job] // WEEK, minlength=users * weeks)
     digest = hashlib.sha256()
     for column in (workload.submit, workload.procs, workload.user, workload.job):
         digest.update(column.astype("<i8").tobytes())
-    return _Weeks(
+    return Weeks(
         job=job,
         first=(np.cumsum(count) - count).reshape(users, weeks),
         count=count.reshape(users, weeks),
@@ -198,14 +208,14 @@ def _index(workload: Workload) -> _Weeks:
 
 
 def _drawn(
-    table: _Weeks, seed: int, index: int, weeks: int | None, draw: str
+    table: Weeks, seed: int, index: int, weeks: int | None, draw: str
 ) -> tuple[Int64, Int64, Int64]:
     """Return, for each new week and user: the new week, and the drawn week's count and first."""
     users, known = table.count.shape
     length = known if weeks is None else whole("weeks", weeks, least=1)
     if draw not in DRAWS:
         raise InputError(f"draw={draw!r} is unknown; known: {', '.join(DRAWS)}")
-    _check_draws("the resample", length, users)
+    check_draws("the resample", length, users)
     bits = philox("resample", whole("seed", seed), whole("index", index), table.digest)
     if draw == "replace":
         # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
@@ -220,7 +230,14 @@ def _drawn(
     return week, table.count.ravel()[cell], table.first.ravel()[cell]
 
 
-def _check_draws(what: str, weeks: int, users: int) -> None:
+def check_draws(what: str, weeks: int, users: int) -> None:
+    """Refuse to draw more weeks of users than fit in memory.
+
+    Raises
+    ------
+    InputError
+        If there are more than `MAX_DRAWS`.
+    """
     if weeks * users > MAX_DRAWS:
         raise InputError(
             f"{what} has {weeks} weeks of {users} users, more than {MAX_DRAWS} to draw from; "
