@@ -5,6 +5,7 @@ The names below are the door of the package; everything else is a room behind it
 
 from core.errors import InputError
 from core.load import offered_load, scale_load
+from core.logs import read_log
 from core.metrics import bounded_slowdown, pp_bounded_slowdown, summarise
 from core.models.lublin import lublin
 from core.policy import Policy
@@ -23,6 +24,7 @@ __all__ = [
     "lublin",
     "offered_load",
     "pp_bounded_slowdown",
+    "read_log",
     "read_swf",
     "resample_weekly",
     "scale_load",

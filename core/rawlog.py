@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,8 @@ ENDS = (".gz", ".swf", ".gwf", ".sacct")
 """Ends of a file's name that are no part of a log's name, the outermost first."""
 
 _GZIP = b"\x1f\x8b"
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_SHOWN = 40
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -59,6 +63,43 @@ def unpacked(content: bytes, source: str) -> bytes:
         raise InputError(
             f"{source}: the gzip data is truncated or damaged ({error}); fetch the log again"
         ) from None
+
+
+def text_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines of a text file, plain or gzip.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is damaged, or holds binary data.
+    """
+    source = os.fspath(path)
+    text = unpacked(read_bytes(path), source)
+    if b"\0" in text:
+        raise InputError(f"{source} is neither text nor gzip; it holds binary data")
+    # Names of users and jobs may be in any encoding; only ASCII fields are understood.
+    return text.decode("utf-8-sig", errors="replace").splitlines()
+
+
+def whole_field(word: str, source: str, line: int) -> int:
+    """Return a field as a whole number, decimals truncated.
+
+    Raises
+    ------
+    InputError
+        If it is not a number, or does not fit 64 bits.
+
+    Examples
+    --------
+    >>> whole_field("12.9", "log", 1)
+    12
+    """
+    if not _DECIMAL.fullmatch(word):
+        raise InputError(f"{source}, line {line}: {word[:_SHOWN]!a} is not a number")
+    value = int(Decimal(word))
+    if not -(2**63) <= value < 2**63:
+        raise InputError(f"{source}, line {line}: {word[:_SHOWN]} does not fit 64 bits")
+    return value
 
 
 def log_name(source: str) -> str:
@@ -189,12 +230,11 @@ def number_users(words: Sequence[str]) -> Int64:
     >>> number_users(["eve", "", "bob", "eve", "-1"]).tolist()
     [1, -1, 2, 1, -1]
     """
-    numeric = {word: _number(word) for word in dict.fromkeys(words)}
-    names = [word for word, number in numeric.items() if number is None]
-    if names:
-        seen = [word for word, number in numeric.items() if number is None or number >= 0]
-        numeric = dict.fromkeys(numeric, -1) | {word: n for n, word in enumerate(seen, 1)}
-    return np.array([numeric[word] for word in words], np.int64)
+    numbers = {word: _number(word) for word in dict.fromkeys(words)}
+    if None in numbers.values():
+        named = [word for word, number in numbers.items() if number is None or number >= 0]
+        numbers = {**dict.fromkeys(numbers, -1), **{word: n for n, word in enumerate(named, 1)}}
+    return np.array([numbers[word] for word in words], np.int64)
 
 
 def _number(word: str) -> int | None:

@@ -1,0 +1,155 @@
+"""Rules of reading what `sacct --parsable2` prints."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from core import InputError
+from core.sacct import read_sacct
+
+LOG = """\
+JobID|JobIDRaw|JobName|User|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|State
+101|101|a|ann|2024-01-02T03:04:05|2024-01-02T03:04:10|2024-01-02T04:04:10|01:00:00|02:00:00|4|8|COMPLETED
+101.batch|101.batch|batch||2024-01-02T03:04:10|2024-01-02T03:04:10|2024-01-02T04:04:10|01:00:00||8|8|COMPLETED
+101.0|101.0|x||2024-01-02T03:04:10|2024-01-02T03:04:10|Unknown|01:00:00||8|8|CANCELLED by 0
+102_1|102|b|bob|2024-01-01T03:04:05|2024-01-02T03:04:10|2024-01-03T04:04:41|1-01:00:31|1-01:00:00|0|2|TIMEOUT
+102_2|103|b|bob|2024-01-01T03:04:05|2024-01-02T03:04:10|2024-01-02T03:05:10|01:00|UNLIMITED||2|FAILED
+104|104|c|ann|2024-01-02T03:04:05|None|2024-01-02T04:00:00|00:00:00|Partition_Limit|1|0|CANCELLED by 12
+105|105|c|ann|2024-01-02T03:04:05|2024-01-02T04:00:00|2024-01-02T04:00:00|00:00:00|01:00:00|1|0|CANCELLED by 12
+106|106|c|ann|2024-01-02T03:04:05|2024-01-02T04:00:00|2024-01-02T04:00:30|00:00:30|01:00:00|1|1|CANCELLED by 12
+107|107|c|cat|2024-01-02T03:04:05|2024-01-02T04:00:00|Unknown|00:00:30|01:00:00|1|1|RUNNING
+108_[1-9%2]|108|c|cat|2024-01-02T03:04:05|Unknown|Unknown|00:00:00|01:00:00|1|0|PENDING
+109+0|109|c||2024-01-02T03:04:05|2024-01-02T04:00:00|2024-01-02T04:00:00|00:00:00|Partition_Limit|1|1|FAILED
+110|110|c|dan|Unknown|2024-01-02T04:00:00|2024-01-02T04:00:09|00:00:09|01:00:00|1|1|COMPLETED
+111|111|c|dan|2024-01-02T03:04:05|2024-01-02T04:00:00|2024-01-02T04:00:09|00:00:09|01:00:00|64|64|COMPLETED
+112|112|c|dan|2024-01-02T03:04:05|2024-01-02T04:00:00|2024-01-02T04:00:09|00:00:09|01:00:00|0|0|NODE_FAIL
+"""  # noqa: E501
+
+
+def written(folder: Path, text: str = LOG) -> Path:
+    path = folder / "june.sacct"
+    path.write_text(text)
+    return path
+
+
+def test_lines_become_jobs(tmp_path: Path) -> None:
+    """Submits count from the earliest; requested processors win; unlimited means the run time."""
+    w = read_sacct(written(tmp_path), processors=32)
+    assert w.name == "june"
+    assert w.job.tolist() == [102, 103, 101, 106, 109]
+    assert w.submit.tolist() == [0, 0, 86_400, 86_400, 86_400]
+    assert w.run.tolist() == [90_000, 60, 3_600, 30, 0]
+    assert w.estimate.tolist() == [90_000, 60, 7_200, 3_600, 0]
+    assert w.killed.tolist() == [True, False, False, False, False]
+    assert w.procs.tolist() == [2, 2, 4, 1, 1]
+    assert w.user.tolist() == [2, 2, 1, 1, -1]
+
+
+def test_what_is_not_a_finished_job_is_counted(tmp_path: Path) -> None:
+    """Steps, jobs that have not ended, and jobs cancelled before they started are dropped."""
+    w = read_sacct(written(tmp_path), processors=32)
+    assert dict(w.dropped) == {
+        "step": 2,
+        "unfinished": 2,
+        "no procs": 1,
+        "too wide": 1,
+        "no run": 2,
+        "no submit": 1,
+    }
+
+
+def test_rows_count_steps_too(tmp_path: Path) -> None:
+    """Rows are those of the file, before any filter; times and users stay those of the file."""
+    w = read_sacct(written(tmp_path), processors=32, rows=(0, 3))
+    assert (w.job.tolist(), w.submit.tolist(), dict(w.dropped)) == ([101], [86_400], {"step": 2})
+    assert read_sacct(written(tmp_path), processors=32, jobs=1).job.tolist() == [102]
+
+
+def few(columns: str, *rows: str) -> str:
+    return "\n".join([columns, *rows]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "run", "estimate"),
+    [
+        ("Start|End|Timelimit", "2024-02-28T23:59:50|2024-02-29T00:00:10|00:00:30", 20, 30),
+        ("Elapsed|Timelimit", "00:00:20.250|10:00", 20, 600),
+        ("Elapsed|Timelimit", "2-00:00:20|2-00:01:00", 172_820, 172_860),
+        ("ElapsedRaw|TimelimitRaw", "20|10", 20, 600),
+        ("ElapsedRaw|TimelimitRaw", "20|UNLIMITED", 20, 20),
+        ("Elapsed|Timelimit", "00:00:20|", 20, 20),
+        ("Elapsed|Start|End|Timelimit", "INVALID|2024-01-01T00:00:00|2024-01-01T00:00:07|", 7, 7),
+    ],
+)
+def test_lengths_of_time(tmp_path: Path, columns: str, row: str, run: int, estimate: int) -> None:
+    """Run time is Elapsed, else End - Start; a limit that is none gives the run time."""
+    text = few(f"jobid|USER|Submit|{columns}|NCPUS", f"1|ann|2024-01-01T00:00:00|{row}|2")
+    w = read_sacct(written(tmp_path, text), processors=2)
+    assert (w.run.tolist(), w.estimate.tolist()) == ([run], [estimate])
+
+
+def test_trailing_separators_and_gzip_are_read(tmp_path: Path) -> None:
+    """`--parsable` ends each line with a separator."""
+    lines = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS|\n5|a|2024-01-01T00:00:00|1:00|1:00|1|\n"
+    path = tmp_path / "log.txt.gz"
+    path.write_bytes(gzip.compress(lines.encode()))
+    assert read_sacct(path, processors=1).job.tolist() == [5]
+
+
+COLUMNS = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "june.sacct: the first line names no column 'jobid'; use sacct --parsable2 --format="),
+        ("7|ann|2024-01-01T00:00:00\n", "the first line names no column 'jobid'"),
+        ("JobID|User|Submit|Elapsed|ReqCPUS\n", "the first line names no column 'timelimit'"),
+        ("JobID|User|Submit|End|Timelimit|NCPUS\n", "'End' without 'Start' or 'Elapsed'"),
+        (COLUMNS + "\n", "june.sacct holds no data row"),
+        (
+            few(COLUMNS, "1|a|b"),
+            "june.sacct, line 2: the row has 3 fields and the first line names 6",
+        ),
+        (
+            few(COLUMNS, "", "1|a|01/02-03:04|1:00|1:00|1"),
+            "june.sacct, line 3: '01/02-03:04' is not a time such as 2024-01-02T03:04:05",
+        ),
+        (few(COLUMNS, "1|a|2024-02-30T00:00:00|1:00|1:00|1"), "line 2: '2024-02-30T00:00:00' is"),
+        (
+            few(COLUMNS, "1|a|2024-01-01T00:00:00|90|1:00|1"),
+            "line 2: '90' is not a time such as 1-",
+        ),
+        (
+            few(COLUMNS, "1|a|2024-01-01T00:00:00|1:00|1h|1"),
+            "line 2: '1h' is not a time such as 1-",
+        ),
+        (few(COLUMNS, "1|a|2024-01-01T00:00:00|1:00|1:00|4K"), "line 2: '4K' is not a number"),
+        (few(COLUMNS, "x|a|2024-01-01T00:00:00|1:00|1:00|1"), "line 2: JobID 'x' does not begin"),
+        (
+            few(COLUMNS, "1.0||||||".strip("|") + "|||||"),
+            "no job is left to simulate; rows dropped",
+        ),
+        (
+            few(
+                "JobID|User|Submit|ElapsedRaw|Timelimit|NCPUS", "1|a|2024-01-01T00:00:00|1:0|1:00|1"
+            ),
+            "line 2: '1:0' is not a whole number",
+        ),
+    ],
+)
+def test_bad_output_is_refused_by_file_and_line(tmp_path: Path, text: str, said: str) -> None:
+    """Every refusal is one sentence that says where."""
+    with pytest.raises(InputError) as refusal:
+        read_sacct(written(tmp_path, text), processors=8)
+    assert said in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_machine_must_be_given(tmp_path: Path) -> None:
+    """sacct does not say how large the machine is."""
+    with pytest.raises(InputError, match="sacct does not give the machine's size"):
+        read_sacct(written(tmp_path))
