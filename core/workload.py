@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +87,7 @@ class Workload:
         for column in COLUMNS:
             object.__setattr__(self, column, _frozen(getattr(self, column), np.int64))
         object.__setattr__(self, "killed", _frozen(self.killed, np.bool_))
-        object.__setattr__(self, "dropped", MappingProxyType(dict(self.dropped)))
+        object.__setattr__(self, "dropped", dict(self.dropped))
         self._check()
         if self.max_estimate < 0:
             object.__setattr__(self, "max_estimate", int(self.estimate.max(initial=0)))

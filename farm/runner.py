@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -216,15 +216,36 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
 
 
 def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally: Tally) -> None:
-    store, tasks = sweep.store, sweep.tasks
+    lost = _carry_out(sweep.store, sweep.tasks, client, stop, watch, tally)
+    # A task is lost when its worker died too often: its blocks run again one by one, each cell in
+    # a process of its own, so that the one which kills its process fails alone.
+    alone = [
+        replace(task, policies=(policy,), careful=True)
+        for task, _ in lost
+        for policy in task.policies
+    ]
+    for task, error in _carry_out(sweep.store, alone, client, stop, watch, tally):
+        cells = cells_missing(sweep.store, task.blocks[0], None)
+        tally.lost += cells
+        watch.lose(cells, f"{task.blocks[0]}: {error!r}")
+
+
+def _carry_out(
+    store: Store,
+    tasks: list[Task],
+    client: Client | None,
+    stop: Stop,
+    watch: Watcher,
+    tally: Tally,
+) -> list[tuple[Task, BaseException]]:
+    lost = []
     for task, result in on_dask(client, tasks, stop) if client else serial(tasks, stop):
         if isinstance(result, OSError):
             raise InputError(f"store {store.path} cannot be written: {result}") from result
         if isinstance(result, BaseException):
-            cells = sum(cells_missing(store, b, None) for b in task.blocks)
-            tally.lost += cells
-            watch.lose(cells, f"{task.trace.name} at load {task.load}: {result!r}")
-        else:
-            tally.done += sum(d.cells for d in result)
-            for done in result:
-                watch.finish(done)
+            lost.append((task, result))
+            continue
+        tally.done += sum(done.cells for done in result)
+        for done in result:
+            watch.finish(done)
+    return lost

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from core.metrics import METRICS
 from farm.arrays import create_values, open_results, write_coordinates
@@ -50,31 +51,40 @@ def fit_summary(root: zarr.Group, axes: Mapping[str, tuple[Any, ...]]) -> None:
 
 
 def fold(store: Store) -> None:
-    """Write the summary of all finished blocks.
+    """Write the summary of all finished blocks of a store."""
+    root = open_results(store.results, "r+")
+    for name, values in folded(store).items():
+        root[name][...] = values  # type: ignore[index]
+
+
+def folded(store: Store) -> dict[str, npt.NDArray[Any]]:
+    """Return the summary of all finished blocks, by variable.
 
     Parameters
     ----------
     store : Store
         Whose summary.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (trace, resample, load[, policy])
+        NaN, or 0 jobs, where no cell is done.
     """
     place = {
         axis: {label: i for i, label in enumerate(labels)} for axis, labels in store.axes.items()
     }
-    variables = summary_variables()
-    folded = {
-        v.name: np.full([len(store.axes[d]) for d in v.dims], v.fill, v.dtype) for v in variables
+    summary = {
+        v.name: np.full([len(store.axes[d]) for d in v.dims], v.fill, v.dtype)
+        for v in summary_variables()
     }
     for record in store.iterate_records():
         head, body = record.head, record.body
         rows = [place["resample"][r] for r in head.resamples]
         at = place["trace"][head.block.trace], rows, place["load"][head.block.load]
         if head.block.policy == WORKLOAD_BLOCK:
-            folded["jobs"][at] = body.jobs
-            if "offered_load" in body.metrics:
-                folded["offered_load"][at] = body.metrics["offered_load"]
+            summary["jobs"][at] = body.jobs
         else:
-            for name, values in body.metrics.items():
-                folded[name][(*at, place["policy"][head.block.policy])] = values
-    root = open_results(store.results, "r+")
-    for name, array in folded.items():
-        root[name][...] = array  # type: ignore[index]
+            at = (*at, place["policy"][head.block.policy])  # type: ignore[assignment]
+        for name, values in body.metrics.items():
+            summary[name][at] = values
+    return summary

@@ -6,23 +6,13 @@ import os
 import platform
 import time
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from core.load import offered_load
-from core.metrics import summarise, weekly
-from core.schedule import Schedule
-from core.simulate import simulate
-from core.workload import Workload
+from farm.cell import cell_jobs, cell_values
 from farm.draft import Draft
+from farm.isolate import isolated
 from farm.layout import WORKLOAD_BLOCK, Block
-from farm.store import Store, load_log
-from farm.summary import PER_SAMPLE
-from farm.traces import Trace, at_load, sample
+from farm.store import Store
+from farm.traces import Trace
 
 
 @dataclass(frozen=True)
@@ -43,6 +33,9 @@ class Task:
         Policies, and `WORKLOAD_BLOCK` for the workload's own columns.
     seconds : float
         CPU time that planning expects, s.
+    careful : bool
+        Whether each cell runs in a process of its own, so that one which kills its process takes
+        no other with it.
     """
 
     store: Store
@@ -51,6 +44,7 @@ class Task:
     number: int
     policies: tuple[str, ...]
     seconds: float
+    careful: bool = False
 
     @property
     def blocks(self) -> list[Block]:
@@ -116,58 +110,22 @@ def run_task(task: Task) -> list[Done]:
 def _fill(task: Task, cell: int, drafts: dict[str, Draft]) -> None:
     resample = next(iter(drafts.values())).resamples[cell]
     try:
-        jobs = _jobs(task, resample)
+        if task.careful:
+            isolated(cell_jobs, task.store, task.trace, task.load, resample)
+        jobs = cell_jobs(task.store, task.trace, task.load, resample)
     except Exception as error:  # a cell's failure is data, whatever its kind
         for draft in drafts.values():
             draft.fail(cell, error)
         return
-    weeks = task.store.layouts[task.trace.name].weeks
-    tau = int(task.store.settings["tau"])
     for policy, draft in drafts.items():
         begun = time.process_time()
         try:
-            if policy == WORKLOAD_BLOCK:
-                rows, metrics = _workload_rows(jobs), {"offered_load": offered_load(jobs)}
+            arguments = task.store, task.trace.name, policy, jobs
+            if task.careful:
+                rows, metrics = isolated(cell_values, *arguments)
             else:
-                rows, metrics = _decision_rows(simulate(jobs, policy), tau, weeks)
+                rows, metrics = cell_values(*arguments)
         except Exception as error:
             draft.fail(cell, error)
         else:
             draft.put(cell, len(jobs), rows, metrics, time.process_time() - begun)
-
-
-def _jobs(task: Task, resample: int) -> Workload:
-    settings = task.store.settings
-    path = task.store.log_path(task.trace.name)
-    log = _log(path) if path else None
-    original = sample(
-        task.trace, log, seed=settings["seed"], resample=resample, draw=settings["draw"]
-    )
-    return at_load(original, task.load)
-
-
-@lru_cache(maxsize=8)
-def _log(path: Path) -> Workload:
-    return load_log(path)
-
-
-def _workload_rows(jobs: Workload) -> dict[str, npt.NDArray[Any]]:
-    names = {
-        "submit": "submit",
-        "run": "run",
-        "estimate": "estimate",
-        "procs": "procs",
-        "user": "user",
-        "number": "job",
-    }
-    rows = {name: getattr(jobs, column) for name, column in names.items()}
-    return {"jobs": np.asarray(len(jobs)), **rows}
-
-
-def _decision_rows(
-    schedule: Schedule, tau: int, weeks: int
-) -> tuple[dict[str, npt.NDArray[Any]], dict[str, float]]:
-    metrics = {k: v for k, v in summarise(schedule, tau).items() if k not in PER_SAMPLE}
-    by_week = {f"week_{k}": v for k, v in weekly(schedule, tau, weeks).items()}
-    rows = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
-    return {**rows, **by_week}, metrics

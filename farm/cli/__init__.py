@@ -7,9 +7,12 @@ import sys
 import click
 
 from farm.cli.lists import campaigns, policies, traces
+from farm.cli.plan import plan
 from farm.cli.results import bands, status
 from farm.cli.run import run
 from farm.cli.simulate import simulate
+from farm.cli.verify import verify
+from farm.cli.watch import watch
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -21,7 +24,7 @@ def cli() -> None:
     """Answer what users would have felt under policy P instead of Q, and how sure that is."""
 
 
-for command in (run, status, simulate, bands, policies, campaigns, traces):
+for command in (run, plan, status, watch, verify, bands, simulate, policies, campaigns, traces):
     cli.add_command(command)
 
 

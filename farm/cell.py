@@ -1,0 +1,76 @@
+"""One cell: the jobs that it meets, and every value that a store keeps of it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.load import offered_load
+from core.metrics import summarise, weekly
+from core.simulate import simulate
+from core.workload import Workload
+from farm.layout import WORKLOAD_BLOCK
+from farm.store import Store, load_log
+from farm.summary import PER_SAMPLE
+from farm.traces import Trace, at_load, sample
+
+Rows = dict[str, npt.NDArray[Any]]
+Metrics = dict[str, float]
+
+COLUMN_OF = {
+    "submit": "submit",
+    "run": "run",
+    "estimate": "estimate",
+    "procs": "procs",
+    "user": "user",
+    "number": "job",
+}
+"""Where each array of the workload's own block comes from."""
+
+
+def cell_jobs(store: Store, trace: Trace, load: str, resample: int) -> Workload:
+    """Return the jobs of one resample of a trace at one load; a pure function of its arguments."""
+    settings = store.settings
+    path = store.log_path(trace.name)
+    log = _log(path) if path else None
+    original = sample(trace, log, seed=settings["seed"], resample=resample, draw=settings["draw"])
+    return at_load(original, load)
+
+
+def cell_values(store: Store, trace: str, policy: str, jobs: Workload) -> tuple[Rows, Metrics]:
+    """Simulate a cell, or describe its jobs, and return what its store keeps.
+
+    Parameters
+    ----------
+    store : Store
+        Says tau and the number of weeks.
+    trace, policy : str
+        Labels; `WORKLOAD_BLOCK` for the workload's own columns.
+    jobs : Workload
+        From `cell_jobs`.
+
+    Returns
+    -------
+    rows : dict of str to ndarray
+        Values of each array, without padding.
+    metrics : dict of str to float
+        Values of the summary.
+    """
+    if policy == WORKLOAD_BLOCK:
+        rows: Rows = {name: getattr(jobs, column) for name, column in COLUMN_OF.items()}
+        return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": offered_load(jobs)}
+    tau, weeks = int(store.settings["tau"]), store.layouts[trace].weeks
+    schedule = simulate(jobs, policy)
+    metrics = {k: v for k, v in summarise(schedule, tau).items() if k not in PER_SAMPLE}
+    by_week = {f"week_{k}": v for k, v in weekly(schedule, tau, weeks).items()}
+    rows = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
+    return {**rows, **by_week}, metrics
+
+
+@lru_cache(maxsize=8)
+def _log(path: Path) -> Workload:
+    return load_log(path)

@@ -1,0 +1,52 @@
+"""`farm plan`: what a campaign would cost, without running it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("campaign")
+@click.option(
+    "--store", type=click.Path(path_type=Path), help="Folder of the results; by default NAME.farm."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def plan(campaign: str, store: Path | None, as_json: bool) -> None:
+    """Say what is left to do for CAMPAIGN: cells, blocks, tasks, jobs, bytes, CPU time.
+
+    Nothing is written. Bytes are those of the arrays before compression; CPU time is what the
+    planner reckons with, on one slow core.
+    """
+    import json
+
+    from farm.build import design
+    from farm.campaigns import find
+    from farm.layout import WORKLOAD_BLOCK
+    from farm.plan import BYTES_PER_JOB, cells_missing, missing_blocks
+    from farm.plan import plan as tasks_of
+
+    wanted = find(campaign)
+    designed = design((store or Path(f"{wanted.name}.farm")).resolve(), wanted)
+    drawn = designed.store
+    heads = drawn.heads()
+    blocks = missing_blocks(drawn, heads)
+    tasks = tasks_of(drawn, wanted, blocks)
+    todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}
+    jobs = sum(cells * drawn.jobs[b.trace] for b, cells in todo.items())
+    facts = {
+        "cells": drawn.cells,
+        "cells to simulate": sum(todo.values()),
+        "blocks": sum(b.policy != WORKLOAD_BLOCK for b in blocks),
+        "tasks": len(tasks),
+        "jobs": jobs,
+        "bytes": jobs * BYTES_PER_JOB,
+        "longest task, s": round(max((t.seconds for t in tasks), default=0.0), 1),
+        "CPU time, s": round(sum(t.seconds for t in tasks), 1),
+    }
+    if as_json:
+        click.echo(json.dumps(facts, indent=1))
+        return
+    for key, value in facts.items():
+        click.echo(f"{key:<18} {value:>16,}")

@@ -1,0 +1,249 @@
+"""Prove that a store holds what its records say, byte by byte; mark what does not to run again."""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from farm.arrays import open_results
+from farm.build import write_skeleton
+from farm.campaign import Campaign
+from farm.cell import cell_jobs, cell_values
+from farm.files import write_whole
+from farm.layout import WORKLOAD_BLOCK, Block
+from farm.records import Record, record_path
+from farm.schema import DECISIONS, WORKLOAD
+from farm.store import COPY, MANIFEST, Store, load_log, log_bytes
+from farm.summary import fold, folded
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Name something in a store that is not as it should be.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the folder of the array.
+    why : str
+        What is wrong with it.
+    block : Block or None
+        The block to run again, where that mends it.
+    """
+
+    path: Path
+    why: str
+    block: Block | None = None
+
+
+def verify(path: str | Path, *, sample: int = 3) -> Iterator[Fault]:
+    """Find every altered, torn or missing byte of a store's arrays and records.
+
+    Parameters
+    ----------
+    path : str or Path
+        The store's folder.
+    sample : int
+        How many blocks to simulate again and compare, spread evenly over the records.
+
+    Yields
+    ------
+    Fault
+        As they are found; none if the store is sound.
+
+    Raises
+    ------
+    InputError
+        If it is not a store, or neither its description nor the copy of it can be read.
+    """
+    path = Path(path)
+    yield from _check_manifests(path)
+    store = _described(path)
+    yield from _check_skeleton(store)
+    yield from _check_logs(store)
+    sound = []
+    for file in sorted(store.records.rglob("*.json")):
+        fault, record = _read(store, file)
+        if fault is None and record is not None:
+            fault = _check_values(store, record)
+        if fault:
+            yield fault
+        elif record is not None:
+            sound.append(record)
+    yield from _check_summary(store)
+    for i in range(min(sample, len(sound))):
+        yield from _check_again(store, sound[i * len(sound) // min(sample, len(sound))])
+
+
+def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
+    """Mend what can be mended from the rest, and drop the records of blocks to run again.
+
+    Parameters
+    ----------
+    path : str or Path
+        The store's folder.
+    faults : list of Fault
+        What `verify` found.
+
+    Returns
+    -------
+    list of Block
+        Blocks that the next run does again.
+    """
+    path = Path(path)
+    store = _described(path)
+    store.save()
+    blocks = []
+    for fault in faults:
+        if fault.path.name.endswith(".npz"):
+            fault.path.unlink(missing_ok=True)
+        if fault.path.suffix == ".json" and fault.path.is_relative_to(store.records):
+            fault.path.unlink(missing_ok=True)
+        if fault.block is not None:
+            record_path(store.records, fault.block).unlink(missing_ok=True)
+            blocks.append(fault.block)
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder, "results.zarr")
+        write_skeleton(store, fresh)
+        for file in _skeleton_files(fresh):
+            write_whole(store.results / file, (fresh / file).read_bytes())
+    fold(store)
+    return blocks
+
+
+def _check_manifests(path: Path) -> Iterator[Fault]:
+    found = {}
+    for name in (MANIFEST, COPY):
+        try:
+            found[name] = Store.from_bytes(path, (path / name).read_bytes()).to_bytes()
+        except (InputError, OSError) as error:
+            yield Fault(path / name, str(error))
+            continue
+        if found[name] != (path / name).read_bytes():
+            yield Fault(path / name, "its bytes are not those that its content is written as")
+    if len(set(found.values())) == 2:
+        yield Fault(path / COPY, f"does not say the same as {MANIFEST}")
+
+
+def _described(path: Path) -> Store:
+    try:
+        return Store.open(path)
+    except InputError:
+        if not (path / COPY).exists():
+            raise
+        return Store.from_bytes(path, (path / COPY).read_bytes())
+
+
+def _check_skeleton(store: Store) -> Iterator[Fault]:
+    """Hold the metadata and the coordinates against a store built anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder, "results.zarr")
+        write_skeleton(store, fresh)
+        for file in _skeleton_files(fresh):
+            there = store.results / file
+            if not there.exists():
+                yield Fault(there, "is missing")
+            elif there.read_bytes() != (fresh / file).read_bytes():
+                yield Fault(there, "is not as the store's description says")
+
+
+def _skeleton_files(results: Path) -> list[Path]:
+    return sorted(p.relative_to(results) for p in results.rglob("*") if p.is_file())
+
+
+def _check_logs(store: Store) -> Iterator[Fault]:
+    for trace in store.axes["trace"]:
+        path = store.log_path(trace)
+        if path is None:
+            continue
+        try:
+            log = load_log(path)
+            if log.digest() != path.stem or log_bytes(log) != path.read_bytes():
+                yield Fault(path, "is not the log that its name says")
+        except Exception as error:  # numpy and zipfile raise many kinds on altered bytes
+            yield Fault(path, f"cannot be read: {error}")
+
+
+def _read(store: Store, file: Path) -> tuple[Fault | None, Record | None]:
+    trace, load, policy, number = file.relative_to(store.records).with_suffix("").parts
+    block = Block(trace, load, policy, int(number))
+    try:
+        record = Record.from_bytes(file.read_bytes())
+    except ValueError as error:
+        return Fault(file, str(error), block), None
+    if record.head.block != block or record.head.store != store.identity:
+        return Fault(file, "belongs to another block or campaign", block), None
+    return None, record
+
+
+def _check_values(store: Store, record: Record) -> Fault | None:
+    """Hold every stored value of a block, its padding included, against the record's CRCs."""
+    head, body = record.head, record.body
+    group: Any = open_results(store.results)[head.block.trace]
+    variables = WORKLOAD if head.block.policy == WORKLOAD_BLOCK else DECISIONS
+    rows = [store.axes["resample"].index(r) for r in head.resamples]
+    run = slice(rows[0], rows[-1] + 1)
+    for variable in variables:
+        path = store.results / head.block.trace / variable.name
+        try:
+            values = np.asarray(group[variable.name][(run, *_place(store, head.block))])
+        except Exception as error:  # zarr's codecs raise many kinds on altered bytes
+            return Fault(path, f"cannot be read: {error}", head.block)
+        for cell, row in enumerate(rows):
+            stored = np.atleast_1d(values[row - run.start])
+            length = body.jobs[cell] if variable.dims[-1] == "job" else stored.size
+            kept, padding = stored[..., :length], stored[..., length:]
+            if body.errors[cell] is not None:
+                kept, padding = stored[..., :0], stored
+            elif zlib.crc32(kept.tobytes()) != body.crc[variable.name][cell]:
+                return Fault(path, f"{head.block}: not the values that were written", head.block)
+            if not np.array_equal(padding, np.full_like(padding, variable.fill), equal_nan=True):
+                return Fault(path, f"{head.block}: values beyond the last job", head.block)
+    return None
+
+
+def _place(store: Store, block: Block) -> tuple[int, ...]:
+    load = store.axes["load"].index(block.load)
+    if block.policy == WORKLOAD_BLOCK:
+        return (load,)
+    return load, store.axes["policy"].index(block.policy)
+
+
+def _check_summary(store: Store) -> Iterator[Fault]:
+    root: Any = open_results(store.results)
+    for name, values in folded(store).items():
+        path = store.results / name
+        try:
+            stored = np.asarray(root[name][...])
+        except Exception as error:  # zarr's codecs raise many kinds on altered bytes
+            yield Fault(path, f"cannot be read: {error}")
+            continue
+        if not np.array_equal(stored, values, equal_nan=values.dtype.kind == "f"):
+            yield Fault(path, "is not the summary of the records")
+
+
+def _check_again(store: Store, record: Record) -> Iterator[Fault]:
+    """Simulate one cell of a block again and compare every value."""
+    head, body = record.head, record.body
+    ok = [i for i, error in enumerate(body.errors) if error is None]
+    if not ok:
+        return
+    cell, block = ok[0], head.block
+    traces = {t.name: t for t in Campaign.from_toml(store.path / "campaign.toml").traces}
+    jobs = cell_jobs(store, traces[block.trace], block.load, head.resamples[cell])
+    rows, _ = cell_values(store, block.trace, block.policy, jobs)
+    dtypes = {v.name: v.dtype for v in (*WORKLOAD, *DECISIONS)}
+    for name, row in rows.items():
+        if zlib.crc32(np.asarray(row, dtypes[name]).tobytes()) != body.crc[name][cell]:
+            yield Fault(
+                store.results / block.trace / name,
+                f"{block}: simulated again, resample {head.resamples[cell]} comes out differently",
+                block,
+            )
