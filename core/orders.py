@@ -17,13 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.policy import ORDER_GROUP
 from core.workload import Int64, Workload
 
 Float64 = npt.NDArray[np.float64]
 OrderFunction = Callable[[Int64, Int64, Int64, Int64, int], npt.NDArray[Any]]
-
-GROUP = "schedfarm.orders"
-"""Entry points of this group are orders, found by their names."""
 
 SERIAL_LOG2 = 2.0**-40
 """Stands for log2 of one processor in UNICEF: serial jobs go first, by wait / estimate."""
@@ -161,9 +159,9 @@ def order_function(order: str) -> OrderFunction:
         return FUNCTIONS[order]
     module, colon, name = order.partition(":")
     if not colon:
-        found = list(entry_points(group=GROUP, name=order))
+        found = list(entry_points(group=ORDER_GROUP, name=order))
         if not found:
-            raise InputError(f"order {order!r} is no entry point of group {GROUP!r}")
+            raise InputError(f"order {order!r} is no entry point of group {ORDER_GROUP!r}")
         module, _, name = found[0].value.partition(":")
     try:
         function = getattr(importlib.import_module(module), name)

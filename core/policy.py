@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from importlib.metadata import entry_points
 
 from core.errors import InputError
 
@@ -30,6 +31,9 @@ ORDERS = {
 ALIASES = {"sjf": "spf", "bf": "aggressive"}
 """Other names of the field for a known order or rule; parsing turns them into ours."""
 
+ORDER_GROUP = "schedfarm.orders"
+"""Entry points of this group are orders, by their (lower-case) names."""
+
 RULES = {
     "none": "start the head while it fits; stop at the first job that does not",
     "aggressive": "start everything that fits now, in queue order; no reservation (also bf)",
@@ -55,7 +59,8 @@ class Policy:
     Parameters
     ----------
     order : str
-        A key of `ORDERS`, or ``module:function`` for a user's own order.
+        A key of `ORDERS`, or a user's own: ``module:function``, or an entry point of the group
+        `ORDER_GROUP`.
     rule : str
         A key of `RULES`, with a number in place of K.
     threshold : str, optional
@@ -191,7 +196,8 @@ def _canonical(part: str) -> str:
 
 
 def _check_order(what: str, order: str) -> None:
-    if order not in ORDERS and not _FUNCTION.fullmatch(order):
+    known = order in ORDERS or _FUNCTION.fullmatch(order)
+    if not known and not entry_points(group=ORDER_GROUP, name=order):
         raise InputError(f"unknown {what} {order!r}; known: {', '.join(ORDERS)}, module:function")
 
 
