@@ -160,6 +160,7 @@ def to_workload(
     *,
     max_estimate: int = -1,
     jobs: int | None = None,
+    epoch: int = -1,
     faults: Mapping[str, npt.NDArray[np.bool_]] | None = None,
 ) -> Workload:
     """Make a workload of a log's rows by the rules that hold for every format.
@@ -176,6 +177,8 @@ def to_workload(
         Largest estimate that the platform allows, s; -1 for that of the jobs.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
+    epoch : int
+        Unix time of instant 0, s; -1 where unknown.
     faults : mapping of str to bool[n], optional
         Reasons of the format's own for which rows are dropped, before those of `REASONS`.
 
@@ -213,6 +216,7 @@ def to_workload(
             name=log_name(source),
             max_estimate=max_estimate,
             dropped=dropped,
+            epoch=epoch,
         )
     except InputError as error:
         raise InputError(f"{source}: {error}") from None

@@ -86,7 +86,9 @@ def read_swf(
     log = _stored(path, USED)
     machine = _machine(log, source) if processors is None else int(processors)
     columns = chosen_rows(log.columns, source, rows)
-    return to_workload(columns, source, machine, max_estimate=log.max_estimate, jobs=jobs)
+    return to_workload(
+        columns, source, machine, max_estimate=log.max_estimate, jobs=jobs, epoch=log.epoch
+    )
 
 
 def read_log(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FIELDS) -> Log:
@@ -208,9 +210,10 @@ def _text(workload: Workload, schedule: Schedule | None) -> str:
         workload.user,
     )
     name = " ".join(workload.name.split())
+    start = f"; UnixStartTime: {workload.epoch}\n" if workload.epoch > 0 else ""
     header = (
         f"; Version: 2.2\n; Computer: {name}\n; MaxJobs: {len(workload)}\n"
-        f"; MaxProcs: {workload.processors}\n; MaxEstimate: {workload.max_estimate}\n"
+        f"; MaxProcs: {workload.processors}\n; MaxEstimate: {workload.max_estimate}\n{start}"
         "; Note: written by schedfarm; times in s; a killed job runs 1 s beyond its request\n"
     )
     row = "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 -1 -1 -1\n"

@@ -3,8 +3,8 @@
 An entry is named by the SHA-256 of the file's bytes and the version of this format, so it never
 goes stale; it may be deleted at any time. A folder that cannot be used means no cache.
 
-An entry is one .npy array: 22 words of int64 (rows, processors, max_estimate, a sum of each
-column, a sum of these words), then the 18 columns one after the other.
+An entry is one .npy array: 23 words of int64 (rows, processors, max_estimate, epoch, a sum of
+each column, a sum of these words), then the 18 columns one after the other.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 
 from core.swf_text import FIELDS, Log
 
-VERSION = 2
+VERSION = 3
 """Version of an entry's format; another version has other names."""
 
 ENVIRONMENT = "SCHEDFARM_CACHE"
 """Variable that names the cache folder; empty means none, unset the user's XDG cache folder."""
 
-_HEAD = len(FIELDS) + 4
+_HEAD = len(FIELDS) + 5
 
 
 def folder() -> Path | None:
@@ -80,7 +80,7 @@ def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
     if head[-1] != head[:-1].sum():
         return None
     begin, columns = file.tell(), {}
-    rows, processors, max_estimate, *sums = head[:-1].tolist()
+    rows, processors, max_estimate, epoch, *sums = head[:-1].tolist()
     for field in fields:
         k = FIELDS.index(field)
         file.seek(begin + k * rows * kind.itemsize)
@@ -88,7 +88,7 @@ def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
         if column.size != rows or int(column.sum()) != sums[k]:
             return None
         columns[field] = column
-    return Log(columns, processors, max_estimate)
+    return Log(columns, processors, max_estimate, epoch)
 
 
 def store(name: str, log: Log) -> None:
@@ -97,8 +97,8 @@ def store(name: str, log: Log) -> None:
     if place is None:
         return
     columns = [log.columns[field] for field in FIELDS]
-    head = [columns[0].size, log.processors, log.max_estimate, *(int(c.sum()) for c in columns)]
-    words = np.array([*head, 0])
+    head = [columns[0].size, log.processors, log.max_estimate, log.epoch]
+    words = np.array([*head, *(int(c.sum()) for c in columns), 0])
     words[-1] = words.sum()
     small = np.iinfo(np.int32)
     fits = all(small.min <= c.min() and c.max() <= small.max for c in columns)

@@ -41,7 +41,9 @@ FIELDS = (
 CHUNK = 2**21
 """Bytes of text parsed at a time: the arrays of a chunk stay in the processor's cache."""
 
-_HEADER = re.compile(rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate)\s*:\s*(\d{1,18})(?!\d)", re.I)
+_HEADER = re.compile(
+    rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate|UnixStartTime)\s*:\s*(\d{1,18})(?!\d)", re.I
+)
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _PLAIN = b"0123456789-. \t\r\n"
 
@@ -58,11 +60,14 @@ class Log:
         Size of the machine by the header; 0 where it does not say.
     max_estimate : int
         Largest estimate by the header, s; -1 where it does not say.
+    epoch : int
+        Unix time of instant 0 by the header, s; -1 where it does not say, or says 0.
     """
 
     columns: dict[str, Int64]
     processors: int
     max_estimate: int
+    epoch: int = -1
 
 
 def parse(text: bytes, source: str) -> Log:
@@ -106,7 +111,8 @@ def parse(text: bytes, source: str) -> Log:
     columns = {name: np.ascontiguousarray(table[:, k]) for k, name in enumerate(FIELDS)}
     # The archive's logs say MaxProcs, or only MaxNodes where a node is a processor.
     machine = header.get("maxprocs") or header.get("maxnodes", 0)
-    return Log(columns, machine, header.get("maxestimate", -1))
+    epoch = header.get("unixstarttime") or -1
+    return Log(columns, machine, header.get("maxestimate", -1), epoch)
 
 
 def _split(text: bytes) -> tuple[dict[str, int], bytes, int]:
