@@ -163,7 +163,8 @@ walk='start')
         order, plus, rule = head.partition("+")
         if not plus:
             raise InputError(
-                f"policy {text!r} is not of the form ORDER+RULE[,option=value]; for example saf+easy"
+                f"policy {text!r} is not of the form ORDER+RULE[,option=value]; "
+                "for example saf+easy"
             )
         known = [f.name for f in fields(cls)[2:]]
         values: dict[str, str] = {}

@@ -33,7 +33,7 @@ def contents(queue: Queue) -> list[int]:
         cells = slice(queue.first[b], queue.first[b] + queue.length[b])
         assert b * BLOCK <= cells.start
         assert cells.stop <= (b + 1) * BLOCK
-        assert 0 < queue.length[b]
+        assert queue.length[b] > 0
         assert queue.least_need[b] <= queue.need[cells].min()
         assert queue.least_estimate[b] <= queue.estimate[cells].min()
         found += queue.job[cells].tolist()

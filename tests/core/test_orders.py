@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.orders import as_key, fixed_key, f1, f2, f3, f4, order_function, unicef, wfp3
+from core.orders import as_key, f1, f2, f3, f4, fixed_key, order_function, unicef, wfp3
 from core.simulate import simulate
 from core.workload import Workload
 

@@ -1,0 +1,128 @@
+"""Compiled kernels on disk: workers that start together, no folder to write, changed steps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.kernels import _jit
+
+ROOT = Path(__file__).resolve().parents[2]
+
+KERNELS = Path(_jit.__file__).parent
+
+STEP = """
+from toy._jit import verb
+
+@verb
+def step(x):
+    return x + {number}
+"""
+
+SUM = """
+import sys
+import numpy as np
+from toy._jit import kernel
+from toy.step import step
+
+@kernel
+def total(values):
+    result = 0
+    for x in values:
+        result += step(x)
+    return result
+
+print(total(np.arange(4)), sum(total.stats.cache_hits.values()))
+"""
+
+SIMULATE = """
+from core.simulate import simulate
+from core.workload import Workload
+work = Workload.from_columns(submit=[0, 1, 2, 3], run=[10, 10, 5, 20], estimate=[10, 10, 5, 20],
+                             procs=[3, 4, 1, 1], processors=4)
+print(*simulate(work, "fcfs+easy").start, *simulate(work, "lxf+aggressive").start)
+"""
+
+STARTS = "0 10 2 20 0 27 2 7"
+
+
+def toy(folder: Path) -> Path:
+    """Write a package of one kernel and one step, in two files, with our decorators."""
+    package = folder / "toy"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    shutil.copy(KERNELS / "_jit.py", package)
+    (package / "step.py").write_text(STEP.format(number=1))
+    (package / "total.py").write_text(SUM)
+    return package
+
+
+def start(source: list[str], cache: Path, path: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *source],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(worker: subprocess.Popen[str]) -> str:
+    out, errors = worker.communicate(timeout=300)
+    assert worker.returncode == 0, errors
+    return out.strip()
+
+
+def test_second_process_finds_the_kernel_compiled(tmp_path: Path) -> None:
+    """The kernel is kept with its steps inside, though they are in another file."""
+    toy(tmp_path)
+    run = ["-m", "toy.total"]
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 0"
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 1"
+
+
+def test_changed_step_compiles_its_kernel_anew(tmp_path: Path) -> None:
+    """Numba would look at the kernel's own file only, and answer 10 again."""
+    package = toy(tmp_path)
+    run = ["-m", "toy.total"]
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 0"
+    (package / "step.py").write_text(STEP.format(number=100))
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "406 0"
+
+
+def test_workers_that_start_together_agree(tmp_path: Path) -> None:
+    """Four processes on an empty cache, then a fifth on what they left."""
+    toy(tmp_path)
+    run = ["-m", "toy.total"]
+    workers = [start(run, tmp_path / "cache", tmp_path) for _ in range(4)]
+    assert {finish(worker).split()[0] for worker in workers} == {"10"}
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 1"
+
+
+@pytest.mark.slow
+def test_workers_that_start_together_simulate_alike(tmp_path: Path) -> None:
+    """The same with the real kernels, which take ten seconds each to compile."""
+    workers = [start(["-c", SIMULATE], tmp_path / "cache", ROOT) for _ in range(4)]
+    assert {finish(worker) for worker in workers} == {STARTS}
+    assert finish(start(["-c", SIMULATE], tmp_path / "cache", ROOT)) == STARTS
+
+
+def test_cache_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    """Where the folder named lies below a file, the simulator runs all the same."""
+    (tmp_path / "file").touch()
+    assert finish(start(["-c", SIMULATE], tmp_path / "file" / "cache", ROOT)) == STARTS
+
+
+def test_function_without_a_file_is_compiled_without_a_cache() -> None:
+    """No folder can hold its code: the decorator compiles it in memory."""
+    names: dict[str, object] = {"kernel": _jit.kernel}
+    source = "@kernel\ndef double(x):\n    return 2 * x\n"
+    exec(compile(source, "<nowhere>", "exec"), names)
+    double = names["double"]
+    assert callable(double)
+    assert double(21) == 42
