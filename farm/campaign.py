@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +145,16 @@ class Campaign:
             return cls.from_dict(given, path.parent)
         except InputError as error:
             raise InputError(f"campaign {path}: {error}") from None
+
+    def located(self, folder: Path | None = None) -> Campaign:
+        """Return the campaign with the file of every log that it names; see `Trace.located`.
+
+        Raises
+        ------
+        InputError
+            As `Trace.located`.
+        """
+        return replace(self, traces=tuple(t.located(folder) for t in self.traces))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values from which `from_dict` builds an equal campaign."""

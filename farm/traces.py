@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
 from core.load import scale_load
+from core.logs import read_log
 from core.models.lublin import lublin
+from core.rawlog import log_name
 from core.resample import WEEK, resample_weekly
-from core.swf import read_swf
 from core.workload import Workload
+from farm import registry
+from farm.fetch import locate
 from farm.keys import check_keys
 
 MODELS = ("lublin",)
@@ -25,18 +29,22 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Trace:
-    """Name a source of jobs: a log in SWF, or a model that draws a new log for each resample.
+    """Name a source of jobs: a log, or a model that draws a new log for each resample.
 
     Parameters
     ----------
     name : str
-        Label in tables and name of the group in the store; by default the file's name.
+        Label in tables and name of the group in the store; by default the file's or the log's.
     file : str, optional
-        Path of an SWF log, plain or gzip.
+        Path of a log, in any format that `core.read_log` knows.
+    log : str, optional
+        Name of a log in the registry, or of one fetched by its URL; kept in its full form. With
+        `file` it is a log whose file has been found.
     model : str, optional
-        Name of a model, one of `MODELS`. Either `file` or `model`.
+        Name of a model, one of `MODELS`. One of `file`, `log` and `model` is needed.
     processors : int, optional
-        Size of the machine; by default what the log's header says. A model needs it.
+        Size of the machine; by default what the registry or the log's header says. A model
+        needs it.
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
@@ -54,6 +62,7 @@ class Trace:
 
     name: str = ""
     file: str | None = None
+    log: str | None = None
     model: str | None = None
     processors: int | None = None
     rows: tuple[int, int] | None = None
@@ -62,12 +71,15 @@ class Trace:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.name and self.file:
-            object.__setattr__(self, "name", Path(self.file).name.split(".swf")[0])
+        given = self.log if self.log is not None else self.file
+        if not self.name and isinstance(given, str):
+            object.__setattr__(self, "name", log_name(given))
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InputError(f"trace name {self.name!r}: use letters, digits, '.', '_' and '-'")
-        if (self.file is None) == (self.model is None):
-            raise InputError(f"trace {self.name!r}: give either 'file' or 'model'")
+        if (given is None) == (self.model is None):
+            raise InputError(f"trace {self.name!r}: give one of 'file', 'log' and 'model'")
+        if self.log is not None:
+            object.__setattr__(self, "log", _full_name(self.name, self.log))
         for key in ("processors", "jobs", "weeks"):
             value = getattr(self, key)
             if value is not None and (type(value) is not int or value < 1):
@@ -111,16 +123,37 @@ class Trace:
         """
         check_keys("trace", given, cls)
         values = dict(given)
+        if "file" in values and "log" in values:
+            raise InputError(f"trace: give either file = {values['file']!r} or log")
         if "file" in values:
             values["file"] = str((folder / str(values["file"])).resolve())
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys that are set, as plain values."""
+        """Return the keys that are set, as plain values; where a named log's file is, is none."""
         plain = {k: v for k, v in asdict(self).items() if v is not None and v != {}}
+        if self.log is not None:
+            plain.pop("file", None)
         if self.rows is not None:
             plain["rows"] = list(self.rows)
         return plain
+
+    def located(self, folder: Path | None = None) -> Trace:
+        """Return the trace with the file of its log, fetched if need be; others as they are.
+
+        Parameters
+        ----------
+        folder : Path, optional
+            A folder of logs to look in first; nothing is written to it.
+
+        Raises
+        ------
+        InputError
+            If the log is not known, is not what it should be, or cannot be fetched.
+        """
+        if self.log is None or self.file is not None:
+            return self
+        return replace(self, file=str(locate(self.log, folder)))
 
     def read(self) -> Workload | None:
         """Return the log, or None for a model.
@@ -128,11 +161,50 @@ class Trace:
         Raises
         ------
         InputError
-            If the log cannot be read.
+            If the log cannot be found or read.
         """
-        if self.file is None:
+        if self.model is not None:
             return None
-        return read_swf(self.file, processors=self.processors, rows=self.rows, jobs=self.jobs)
+        entry = registry.find(self.log) if self.log else None
+        processors = entry.processors if entry and self.processors is None else self.processors
+        path = self.located().file or ""
+        return read_log(path, processors=processors, rows=self.rows, jobs=self.jobs)
+
+    def acknowledgement(self) -> str:
+        """Return whom to thank for the log; empty where that is not known, and for a model.
+
+        Raises
+        ------
+        InputError
+            If the log cannot be found or read.
+        """
+        entry = registry.find(self.log) if self.log else None
+        if self.model is not None or entry:
+            return entry.acknowledge if entry else ""
+        return registry.acknowledgement(self.located().file or "")
+
+
+def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
+    """Return the trace that a word on the command line means: a file, else a log's name.
+
+    Parameters
+    ----------
+    text : str
+        Path of a log, or the name of one.
+    folder : Path, optional
+        As for `Trace.located`.
+    **keys
+        Further attributes of the trace.
+
+    Raises
+    ------
+    InputError
+        As `Trace` and `Trace.located`.
+    """
+    is_path = os.path.exists(text) or os.path.basename(text) != text or text.endswith(registry.ENDS)
+    if is_path and (os.path.exists(text) or not registry.find(text)):
+        return Trace(file=text, **keys)
+    return Trace(log=text, **keys).located(folder)
 
 
 def sample(trace: Trace, log: Workload | None, *, seed: int, resample: int, draw: str) -> Workload:
@@ -178,6 +250,13 @@ def at_load(workload: Workload, load: str) -> Workload:
 def span_weeks(workload: Workload) -> int:
     """Return how many weeks, counted from the first submit, hold every submit."""
     return int(workload.submit[-1] - workload.submit[0]) // WEEK + 1
+
+
+def _full_name(trace: str, log: Any) -> str:
+    if not isinstance(log, str) or not log:
+        raise InputError(f"trace {trace!r}: log is {log!r}; it must be a name, such as 'KTH-SP2'")
+    entry = registry.find(log)
+    return entry.name if entry else log_name(log)
 
 
 def _pair(name: str, rows: Any) -> tuple[int, int]:

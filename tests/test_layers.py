@@ -24,6 +24,7 @@ MAY_IMPORT = {
         "distributed",
         "numpy",
         "pandas",
+        "pooch",
         "tomli_w",
         "tqdm",
         "xarray",
