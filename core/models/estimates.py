@@ -1,4 +1,4 @@
-"""The f-model of users' run time estimates."""
+"""Users' run time estimates where a model of workloads has none: three ways to draw them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,76 @@ import numpy as np
 from core.checks import whole
 from core.errors import InputError
 from core.keyed import philox
+from core.models.tsafrir import tsafrir
 from core.workload import Int64
 
 GRAIN = 60
 """Users ask for whole minutes, s."""
+
+HOUR = 3_600
+"""One hour, s."""
+
+LONGEST = 18 * HOUR
+"""The largest estimate that the SP2 machines of CTC and SDSC allowed, s."""
+
+
+ESTIMATES = ("f-model", "tsafrir", "exact")
+"""Ways to draw estimates: Mu'alem and Feitelson's, Tsafrir's, and the run times themselves."""
+
+
+def draw_estimates(
+    run: Int64,
+    how: str,
+    *,
+    key: tuple[str, int, int],
+    f: float = 5.0,
+    max_estimate: int | None = None,
+) -> tuple[Int64, int]:
+    """Draw an estimate for each run time.
+
+    Parameters
+    ----------
+    run : int64[n]
+        Run times, s.
+    how : {"f-model", "tsafrir", "exact"}
+        Which model; see `f_model` and `core.models.tsafrir.tsafrir`.
+    key : (str, int, int)
+        What the run times belong to, seed and index.
+    f : float
+        The f-model's factor.
+    max_estimate : int, optional
+        Largest estimate that the platform allows, s. Tsafrir's model needs one: by default 18
+        hours, as on the SP2 machines, or the whole hours that hold the longest run.
+
+    Returns
+    -------
+    int64[n], int
+        Estimates, s, and the largest one allowed, -1 for that of the jobs.
+
+    Raises
+    ------
+    InputError
+        If `how` is unknown, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> draw_estimates(np.array([0, 90]), "exact", key=("x", 0, 0), max_estimate=60)
+    (array([ 0, 60]), 60)
+    """
+    name, seed, index = key
+    limit = -1 if max_estimate is None else max_estimate
+    if how == "f-model":
+        drawn = f_model(run, f=f, seed=seed, index=index, name=name, max_estimate=max_estimate)
+        return drawn, limit
+    if how == "tsafrir":
+        if max_estimate is None:
+            limit = max(LONGEST, -(-int(run.max(initial=0)) // HOUR) * HOUR)
+        return tsafrir(run, limit, seed=seed, index=index, name=name), limit
+    if how != "exact":
+        raise InputError(f"estimates={how!r} is unknown; known: {', '.join(ESTIMATES)}")
+    if max_estimate is None:
+        return run, limit
+    return np.minimum(run, whole("max_estimate", max_estimate, least=GRAIN)), limit
 
 
 def f_model(

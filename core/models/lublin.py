@@ -11,13 +11,8 @@ import numpy.typing as npt
 
 from core.checks import whole
 from core.errors import InputError
-from core.keyed import philox
-from core.load import scale_load
-from core.models.estimates import f_model
-from core.resample import WEEK
+from core.models.parts import BLOCK, Float64, Key, check_size, cut, finish, generator
 from core.workload import Int64, Workload
-
-Float64 = npt.NDArray[np.float64]
 
 BUCKET = 1_800
 """The daily cycle changes every half hour, s."""
@@ -33,9 +28,6 @@ LONGEST_RUN = 12.0
 
 LONGEST_GAP = 13.0
 """A logarithm of an inter-arrival time above this is drawn again (five days)."""
-
-BLOCK = 4_096
-"""Arrivals drawn at a time; the result does not depend on it."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +85,6 @@ INTERACTIVE = Class(
 CLASSES = {"one": (ALL,), "two": (INTERACTIVE, BATCH)}
 """What `lublin` takes as `classes`; of two jobs of one instant the first class comes first."""
 
-Key = tuple[str, int, int]
-"""What draws are keyed by: the workload's name, the seed and the index."""
-
 
 def lublin(
     processors: int,
@@ -107,6 +96,7 @@ def lublin(
     load: float | None = None,
     classes: str = "one",
     users: int = 64,
+    estimates: str = "f-model",
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> Workload:
@@ -135,8 +125,9 @@ def lublin(
         of its own.
     users : int
         Number of users.
-    f, max_estimate
-        As for the f-model. A job that runs longer than `max_estimate`, s, is killed at it.
+    estimates, f, max_estimate
+        As for `core.models.estimates.draw_estimates`. A job that runs longer than `max_estimate`,
+        s, is killed at it.
 
     Returns
     -------
@@ -159,53 +150,32 @@ def lublin(
     >>> len(w), w.processors, int(w.procs.max()) <= 128, lublin(128, jobs=10, seed=7).name
     (1000, 128, True, 'lublin-128')
     """
-    machine = whole("processors", processors, least=1)
-    crowd = whole("users", users, least=1)
-    if (jobs is None) == (weeks is None):
-        raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
-    whole("jobs" if weeks is None else "weeks", jobs if weeks is None else weeks, least=1)
+    key = check_size("lublin", processors, jobs, weeks, seed, index)
+    whole("users", users, least=1)
     if classes not in CLASSES:
         raise InputError(f"classes={classes!r} is unknown; known: {', '.join(CLASSES)}")
-    name = f"lublin-{machine}"
-    key = (name, whole("seed", seed), whole("index", index))
-    parts = [_draw_class(kind, machine, jobs, weeks, key) for kind in CLASSES[classes]]
+    parts = [_draw_class(kind, int(processors), jobs, weeks, key) for kind in CLASSES[classes]]
     submit, procs, run = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(submit, kind="stable")[:jobs]
-    submit, procs, run = submit[order], procs[order], run[order]
-    estimate = f_model(run, f=f, seed=seed, index=index, name=name, max_estimate=max_estimate)
-    workload = Workload(
-        submit=submit,
-        run=np.minimum(run, estimate),
-        estimate=estimate,
-        procs=procs,
-        user=_users(submit.size, crowd, key),
-        job=np.arange(1, submit.size + 1),
-        killed=run > estimate,
-        processors=machine,
-        name=name,
-        max_estimate=-1 if max_estimate is None else max_estimate,
+    return finish(
+        key,
+        int(processors),
+        (submit[order], procs[order], run[order]),
+        users=users,
+        estimates=estimates,
+        f=f,
+        max_estimate=max_estimate,
+        load=load,
     )
-    return workload if load is None else scale_load(workload, load)
 
 
 def _draw_class(
     kind: Class, processors: int, jobs: int | None, weeks: int | None, key: Key
 ) -> tuple[Int64, Int64, Int64]:
     """Return submit, procs and run of one class, in order of submission."""
-    blocks, size = [], 0
-    for block in _arrivals(kind, key):
-        blocks.append(block)
-        size += block.size
-        if size >= jobs if jobs is not None else weeks is not None and block[-1] >= weeks * WEEK:
-            break
-    submit = np.concatenate(blocks)
-    submit = submit[:jobs] if weeks is None else submit[submit < weeks * WEEK]
+    submit = cut(_arrivals(kind, key), jobs, weeks)
     procs = _sizes(kind, processors, submit.size, key)
     return submit, procs, _runs(kind, procs, key)
-
-
-def _generator(kind: Class, what: str, key: Key) -> np.random.Generator:
-    return np.random.Generator(philox(*key, kind.name, what))
 
 
 def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
@@ -214,7 +184,7 @@ def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
     A gap of e^gamma / 1800 points is paid to the half hours passed, each at its weight: the
     program's walk over buckets is the inverse of the weights' running sum.
     """
-    draw = _generator(kind, "arrivals", key)
+    draw = generator(key, kind.name, "arrivals")
     paid = np.concatenate(([0.0], np.cumsum(_daily_cycle(kind))))
     clock = BUCKET * np.arange(BUCKETS + 1.0)
     points = 0.0
@@ -250,7 +220,7 @@ def _gamma_mass(shape: float, scale: float, middle: npt.NDArray[np.int64]) -> Fl
 
 def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
     """Draw processors: serial, a power of two, or any, by a two-stage uniform log2."""
-    draw = _generator(kind, "sizes", key)
+    draw = generator(key, kind.name, "sizes")
     high = math.log2(processors) if kind.uhi is None else min(kind.uhi, math.log2(processors))
     low = min(kind.ulow, high)
     # The program wants ulow < umed < uhi, for which a machine of fewer than 10 has no room.
@@ -272,7 +242,7 @@ def _runs(kind: Class, procs: Int64, key: Key) -> Int64:
     while (again := log > LONGEST_RUN).any():
         # Each turn draws for all jobs, so that a job's numbers do not depend on how many follow.
         one, two, coin = (
-            _generator(kind, f"runs {turn} {part}", key) for part in ("first", "second", "coin")
+            generator(key, kind.name, f"runs {turn} {part}") for part in ("first", "second", "coin")
         )
         short = one.gamma(kind.a1, kind.b1, procs.size)
         long = two.gamma(kind.a2, kind.b2, procs.size)
@@ -281,10 +251,3 @@ def _runs(kind: Class, procs: Int64, key: Key) -> Int64:
         turn += 1
     run: Int64 = np.exp(log).astype(np.int64)
     return run
-
-
-def _users(size: int, users: int, key: Key) -> Int64:
-    weight = np.cumsum(1.0 / np.arange(1, users + 1))
-    uniform = np.random.Generator(philox(*key, "users", users)).random(size)
-    rank: Int64 = np.searchsorted(weight, uniform * weight[-1], side="right") + 1
-    return rank

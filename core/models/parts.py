@@ -1,0 +1,143 @@
+"""What the workload models share: keys of draws, arrivals cut to size, the finished workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from core.checks import whole
+from core.errors import InputError
+from core.keyed import philox
+from core.load import scale_load
+from core.models.estimates import draw_estimates
+from core.resample import WEEK
+from core.workload import Int64, Workload
+
+Float64 = npt.NDArray[np.float64]
+
+Key = tuple[str, int, int]
+"""What draws are keyed by: the workload's name, the seed and the index."""
+
+BLOCK = 4_096
+"""Arrivals drawn at a time; the result does not depend on it."""
+
+
+def check_size(
+    model: str, processors: int, jobs: int | None, weeks: int | None, seed: int, index: int
+) -> Key:
+    """Return the key of a model's draws, if its size is well given.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or not exactly one of `jobs` and `weeks` is given.
+    """
+    machine = whole("processors", processors, least=1)
+    if (jobs is None) == (weeks is None):
+        raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
+    whole("jobs" if weeks is None else "weeks", jobs if weeks is None else weeks, least=1)
+    return f"{model}-{machine}", whole("seed", seed), whole("index", index)
+
+
+def positive(what: str, value: float) -> float:
+    """Return a model's parameter that must be a finite number above 0.
+
+    Raises
+    ------
+    InputError
+        If it is not, with its name and value.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
+        raise InputError(f"{what}={value!r}: give a finite number above 0")
+    return float(value)
+
+
+def generator(key: Key, *what: object) -> np.random.Generator:
+    """Return the numbers of one purpose, which no other draw disturbs."""
+    return np.random.Generator(philox(*key, *what))
+
+
+def sums(gaps: Iterator[Float64]) -> Iterator[Float64]:
+    """Yield blocks of the running sum of blocks of gaps."""
+    last = 0.0
+    for gap in gaps:
+        block = np.cumsum(np.concatenate(([last], gap)))[1:]
+        last = float(block[-1])
+        yield block
+
+
+def cut(blocks: Iterator[Int64], jobs: int | None, weeks: int | None) -> Int64:
+    """Return the first `jobs`, or those of the first `weeks`, of endless ascending instants."""
+    taken, size = [], 0
+    for block in blocks:
+        taken.append(block)
+        size += block.size
+        if size >= jobs if jobs is not None else weeks is not None and block[-1] >= weeks * WEEK:
+            break
+    instants = np.concatenate(taken)
+    return instants[:jobs] if weeks is None else instants[instants < weeks * WEEK]
+
+
+def finish(
+    key: Key,
+    processors: int,
+    columns: tuple[Int64, Int64, Int64],
+    *,
+    users: int,
+    estimates: str,
+    f: float,
+    max_estimate: int | None,
+    load: float | None,
+) -> Workload:
+    """Make a workload of what a model drew, with users and estimates that it does not draw.
+
+    Parameters
+    ----------
+    key : Key
+        Of the model's draws.
+    processors : int
+        Size of the machine.
+    columns : (int64[n], int64[n], int64[n])
+        Submit, procs and run, in order of submission.
+    users : int
+        Number of users; the k-th submits each job with a probability in proportion to 1 / k.
+    estimates, f, max_estimate
+        As for `core.models.estimates.draw_estimates`.
+    load : float, optional
+        Scale run times to this offered load.
+
+    Returns
+    -------
+    Workload
+        The jobs, numbered from 1.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    """
+    submit, procs, run = columns
+    crowd = whole("users", users, least=1)
+    estimate, limit = draw_estimates(run, estimates, key=key, f=f, max_estimate=max_estimate)
+    workload = Workload(
+        submit=submit,
+        run=np.minimum(run, estimate),
+        estimate=estimate,
+        procs=procs,
+        user=_users(submit.size, crowd, key),
+        job=np.arange(1, submit.size + 1),
+        killed=run > estimate,
+        processors=processors,
+        name=key[0],
+        max_estimate=limit,
+    )
+    return workload if load is None else scale_load(workload, load)
+
+
+def _users(size: int, users: int, key: Key) -> Int64:
+    weight = np.cumsum(1.0 / np.arange(1, users + 1))
+    uniform = generator(key, "users", users).random(size)
+    rank: Int64 = np.searchsorted(weight, uniform * weight[-1], side="right") + 1
+    return rank

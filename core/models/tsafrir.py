@@ -1,0 +1,224 @@
+"""Tsafrir's model of run time estimates: some twenty round values that most jobs ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.checks import whole
+from core.errors import InputError
+from core.keyed import philox
+from core.workload import Int64
+
+Float64 = npt.NDArray[np.float64]
+
+HEAD = 20
+"""How many estimates are the popular ones."""
+
+HEAD_SHARE = 0.89
+"""Share of the jobs that ask for a popular estimate."""
+
+HEAD_SIZE = (14.0491, -0.177531, 0.462513)
+"""a, b, c of the share a e^(b r) + c, in percent, of the estimate of popularity rank 2 to 20."""
+
+TAIL_SIZE = -2.267
+"""Exponent of the share of the estimate of rank 21 and more, as a power of its rank."""
+
+TAIL_TIME = (12.1039, -0.6026)
+"""p, q of a = 1 + p K^q for K estimates; the k-th in time is (a - 1) x / (a - x), x = k / K."""
+
+KINDS = (
+    (0, 20, 200, 1_000, 10_000, 70_000, 250_000),
+    (0, 10, 20, 35, 90, 340, 565),
+)
+"""How many different estimates (below) so many jobs have (above), and linearly between."""
+
+JOINT = tuple(60 * m for m in (5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1080))
+"""Estimates among the 20 most popular of each of the four logs, s."""
+
+ROUND = tuple(60 * m for m in (12_000, 6_000, 3_000, 600, 300, 120, 60, 20, 10, 5))
+"""Multiples of these, the largest first, fill the popular estimates up, s."""
+
+RANKS = (
+    (3, 1, 4, 17, 13, 7, 8, 18, 2, 6, 16, 10, 5, 15, 14, 19, 11, 12, 9, 20),
+    (1, 3, 4, 2, 12, 9, 8, 18, 6, 7, 11, 20, 16, 5, 14, 13, 10, 15, 17, 19),
+    (1, 4, 10, 14, 20, 2, 3, 7, 12, 6, 19, 5, 18, 16, 9, 17, 15, 13, 8, 11),
+    (1, 6, 5, 3, 7, 2, 18, 19, 4, 11, 20, 9, 10, 14, 13, 16, 15, 17, 8, 12),
+)
+"""Popularity rank of the popular estimates, the largest allowed first, then by length: in the
+logs of SDSC SP2, CTC SP2, KTH SP2 and SDSC BLUE."""
+
+SHORTEST_LIMIT = 3_600
+"""The model is of machines that allow an hour at least, s."""
+
+
+def tsafrir(
+    run: Int64, max_estimate: int, *, seed: int = 0, index: int = 0, name: str = "tsafrir"
+) -> Int64:
+    """Draw an estimate for each run time out of few, popular, round values.
+
+    Twenty estimates take 89 % of the jobs: the largest that the platform allows is the most
+    popular, the others are the values common to four logs of the archive, filled up with round
+    ones; which has which rank is drawn as it was found in those logs. The other estimates are
+    whole minutes, many short ones and few long ones. Each job, from the longest on, gets one of
+    the estimates that are left and not shorter than its run.
+
+    Parameters, and the way in which ranks and jobs are drawn, are those of the author's program
+    ``m_tsafrir05``. Ours are two details: numbers of jobs are rounded by largest remainders, and
+    where more jobs run long than estimates are long enough, which that program refuses, those
+    jobs ask for the largest estimate. The result depends on the whole set of run times.
+
+    Parameters
+    ----------
+    run : int64[n]
+        Run times, s.
+    max_estimate : int
+        Largest estimate that the platform allows, s, at least one hour; a longer run is killed.
+    seed, index : int
+        Seed of the campaign, and which sample.
+    name : str
+        What the run times belong to; another name draws other numbers.
+
+    Returns
+    -------
+    int64[n]
+        Estimates, s. Below `run` only where `run` exceeds `max_estimate`.
+
+    Raises
+    ------
+    InputError
+        If `max_estimate` is below one hour.
+
+    References
+    ----------
+    D. Tsafrir, Y. Etsion, D. G. Feitelson, Modeling user runtime estimates, JSSPP 2005.
+
+    Examples
+    --------
+    >>> tsafrir(np.array([0, 10, 7200, 90_000]), 64_800).tolist()
+    [300, 600, 64800, 64800]
+    """
+    limit = whole("max_estimate", max_estimate)
+    if limit < SHORTEST_LIMIT:
+        raise InputError(
+            f"max_estimate={max_estimate!r}: Tsafrir's model is of platforms that allow "
+            f"{SHORTEST_LIMIT} s or more"
+        )
+    bits = philox(name, whole("seed", seed), whole("index", index), "tsafrir")
+    draw = np.random.Generator(bits)
+    times, counts = histogram(run.size, limit, draw)
+    asked = np.sort(np.repeat(times, counts))[::-1]
+    order = np.argsort(-run, kind="stable")
+    longest = np.minimum(run[order], limit)
+    asked = np.sort(np.where(asked < longest, limit, asked))[::-1]
+    result = np.empty_like(run)
+    result[order] = _matched(asked, longest, draw)
+    return result
+
+
+def histogram(jobs: int, limit: int, draw: np.random.Generator) -> tuple[Int64, Int64]:
+    """Draw which estimates there are and how many jobs ask for each.
+
+    Parameters
+    ----------
+    jobs : int
+        How many jobs there are.
+    limit : int
+        Largest estimate, s.
+    draw : Generator
+        Source of the draws.
+
+    Returns
+    -------
+    int64[k], int64[k]
+        Estimates, s, all different, the popular ones first, and their numbers of jobs.
+    """
+    head = popular(limit)
+    ranks = _ranks(draw)
+    # A platform of short limits has fewer round values; the least popular ranks are theirs not.
+    share = _head_sizes()[ranks[ranks <= head.size] - 1]
+    share *= HEAD_SHARE / share.sum()
+    kinds = int(round(float(np.interp(jobs, *KINDS))))
+    tail = _tail_times(limit, kinds - head.size, set(head.tolist()))
+    if tail.size:
+        rest = draw.permutation(np.arange(HEAD + 1.0, HEAD + 1 + tail.size) ** TAIL_SIZE)
+        share = np.concatenate((share, rest * (1 - HEAD_SHARE) / rest.sum()))
+    return np.concatenate((head, tail)), _shared_out(jobs, share)
+
+
+def popular(limit: int) -> Int64:
+    """Return the popular estimates, s: the largest allowed, then the others by length.
+
+    Examples
+    --------
+    >>> [t // 3600 for t in popular(64_800).tolist() if t >= 3600]
+    [18, 1, 2, 3, 4, 5, 6, 8, 10, 12, 13, 14, 15, 16, 17]
+    """
+    chosen = [t for t in JOINT if t < limit]
+    for step in ROUND:
+        multiples = range(limit // step * step, 0, -step)
+        more = [t for t in multiples if t != limit and t not in chosen]
+        chosen += more[: HEAD - 1 - len(chosen)]
+    return np.array([limit, *sorted(chosen)], np.int64)
+
+
+def _head_sizes() -> Float64:
+    """Return the share of jobs of each popularity rank; the first takes what the others leave."""
+    a, b, c = HEAD_SIZE
+    others = (a * np.exp(b * np.arange(2, HEAD + 1)) + c) / 100
+    return np.concatenate(([HEAD_SHARE - others.sum()], others))
+
+
+def _ranks(draw: np.random.Generator) -> Int64:
+    """Draw the popularity rank of the popular estimates, in the order of `popular`.
+
+    A rank may come no later than it does in any of the four logs. Of what the logs have shown so
+    far, two are drawn, and the more popular one is taken.
+    """
+    table = np.array(RANKS)
+    latest = {rank: int(np.max(np.nonzero(table == rank)[1])) for rank in range(1, HEAD + 1)}
+    taken = [1]
+    pool = table[:, 0].tolist()
+    for place in range(1, HEAD):
+        pool = [rank for rank in [*pool, *table[:, place].tolist()] if rank not in taken]
+        due = [rank for rank in latest if latest[rank] <= place and rank not in taken]
+        pick = draw.integers(len(pool), size=2)
+        taken.append(due[0] if due else min(pool[k] for k in pick))
+    return np.array(taken, np.int64)
+
+
+def _tail_times(limit: int, count: int, head: set[int]) -> Int64:
+    """Return up to `count` further estimates, s: whole minutes, moved by seconds if they meet."""
+    if count < 1:
+        return np.empty(0, np.int64)
+    p, q = TAIL_TIME
+    a = 1 + p * (count + HEAD) ** q
+    x = np.arange(1, count + 1) / count
+    taken, times = set(head), []
+    for minute in np.rint((a - 1) * x / (a - x) * limit / 60).astype(np.int64).tolist():
+        near = (60 * minute + offset for offset in (0, 30, -30, 20, -20, 10, -10))
+        free = next((t for t in near if 0 < t < limit and t not in taken), None)
+        if free is not None:
+            taken.add(free)
+            times.append(free)
+    return np.array(times, np.int64)
+
+
+def _shared_out(jobs: int, share: Float64) -> Int64:
+    """Return whole numbers in proportion to the shares that sum to `jobs`."""
+    exact = share / share.sum() * jobs
+    count: Int64 = np.floor(exact).astype(np.int64)
+    rest = np.argsort(count - exact, kind="stable")[: jobs - int(count.sum())]
+    count[rest] += 1
+    return count
+
+
+def _matched(asked: Int64, longest: Int64, draw: np.random.Generator) -> Int64:
+    """Return for each run, the longest first, one of the estimates left that hold it."""
+    enough = np.searchsorted(-asked, -longest, side="right").tolist()
+    uniform = draw.random(asked.size).tolist()
+    left = asked.tolist()
+    for j, end in enumerate(enough):
+        k = j + int(uniform[j] * (end - j))
+        left[j], left[k] = left[k], left[j]
+    return np.array(left, np.int64)
