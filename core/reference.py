@@ -193,7 +193,7 @@ class _Queued(_Simulation):
             return
         while queue and self.fits(queue[0]):
             self.start(queue.pop(0), backfilled=False)
-        behind = [job for job in behind if job in queue[1:]]
+        behind = [job for job in behind if job in queue and job is not queue[0]]
         if self.policy.rule == "aggressive":
             self.fill(behind)
         elif self.policy.rule == "easy" and queue:

@@ -15,7 +15,7 @@ from core.workload import Workload
 # The default is the same at every run and quick; `thorough` is for a change of a simulator.
 settings.register_profile(
     "default",
-    max_examples=8,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     database=None,
@@ -89,3 +89,31 @@ def policies(draw: st.DrawFn, order: str | None = None, rule: str | None = None)
         backfill=draw(st.none() | orders) if rule in BACKFILLING else None,
         events=draw(st.sampled_from(("instant", "per-event"))),
     )
+
+
+def crowd(seed: int, count: int) -> Workload:
+    """Build a burst of jobs, most of which wait together: queues longer than any drawn one."""
+    random = np.random.default_rng(seed)
+    estimate = random.integers(0, 40, count)
+    return Workload.from_columns(
+        submit=random.integers(0, count // 2, count),
+        run=np.where(random.random(count) < 0.5, estimate, random.integers(0, estimate + 1)),
+        estimate=estimate,
+        procs=np.minimum(random.geometric(0.15, count), 16),
+        user=random.integers(0, 9, count),
+        processors=16,
+    )
+
+
+def by_share(
+    submit: np.ndarray, estimate: np.ndarray, procs: np.ndarray, user: np.ndarray, now: int
+) -> np.ndarray:
+    """Order the jobs of those first who have the fewest waiting: a function of the whole queue."""
+    return np.array([np.count_nonzero(user == one) for one in user], np.int64)
+
+
+def by_width_then_wait(
+    submit: np.ndarray, estimate: np.ndarray, procs: np.ndarray, user: np.ndarray, now: int
+) -> np.ndarray:
+    """Order by a float that changes as time passes."""
+    return procs - np.sqrt(now - submit)

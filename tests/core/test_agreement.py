@@ -17,7 +17,7 @@ from core.reference import simulate_reference
 from core.schedule import Schedule
 from core.simulate import simulate
 from core.workload import Workload
-from tests.strategies import BACKFILLING, PLANNED, RULES, THRESHOLDS, workloads
+from tests.strategies import BACKFILLING, PLANNED, RULES, THRESHOLDS, crowd, workloads
 
 Simulator = Callable[[Workload, Policy], Schedule]
 
@@ -55,6 +55,29 @@ def test_fast_equals_reference(
     backfill = data.draw(orders) if rule in BACKFILLING else None
     for events in EVENTS:
         check(work, Policy(order, rule, threshold=threshold, backfill=backfill, events=events))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("function", ["by_share", "by_width_then_wait"])
+@given(work=workloads(), events=st.sampled_from(EVENTS), second=st.booleans())
+def test_fast_equals_reference_with_a_function(
+    function: str, rule: str, work: Workload, events: str, second: bool
+) -> None:
+    """A user's own order, as the first or the backfill order, sees the same queue in both."""
+    order = f"tests.strategies:{function}"
+    if second and rule in BACKFILLING:
+        check(work, Policy("spf", rule, backfill=order, events=events))
+    else:
+        check(work, Policy(order, rule, threshold="12s", events=events))
+
+
+@pytest.mark.parametrize("order", ["fcfs", "saf", "lxf", "wfp3"])
+@pytest.mark.parametrize("rule", ["none", "aggressive", "easy", "depth(3)", "conservative"])
+def test_fast_equals_reference_in_a_crowd(rule: str, order: str) -> None:
+    """Queues of a hundred jobs, longer than any block that a kernel keeps of them."""
+    few = rule in ("depth(3)", "conservative")
+    for seed in range(2):
+        check(crowd(seed, 70 if few else 200), Policy(order, rule, threshold="100s"))
 
 
 @pytest.mark.parametrize("policy", PLANNED, ids=str)

@@ -18,7 +18,7 @@ from core.schedule import NO_PROMISE, Schedule
 from core.simulate import simulate
 from core.swf import read_swf, write_swf
 from core.workload import Workload
-from tests.strategies import RULES, policies, workloads
+from tests.strategies import RULES, crowd, policies, workloads
 
 ANY_RULE = (*RULES, "planned")
 
@@ -65,6 +65,16 @@ def test_any_job_moved_is_named(rule: str, work: Workload, data: st.DataObject, 
     assume(start[job] >= 0)
     _, culprit, instant = blamed(audit(replace(good, start=start), policy))
     assert (culprit, instant) == (job, min(start[job], good.start[job]))
+
+
+@pytest.mark.parametrize("order", ["fcfs", "saf", "lxf", "unicef"])
+@pytest.mark.parametrize("rule", RULES)
+def test_crowds_pass(rule: str, order: str) -> None:
+    """Hundreds of jobs wait together, beyond what the slow simulator could follow."""
+    work = crowd(7, 150 if rule == "conservative" else 400)
+    for policy in (f"{order}+{rule}", f"{order}+{rule},threshold=90s,events=per-event"):
+        verdict = audit(simulate(work, policy), policy)
+        assert verdict.ok, verdict.why
 
 
 EASY = [(0, 10, 10, 3), (1, 5, 5, 4), (2, 8, 8, 1)]
