@@ -1,0 +1,192 @@
+"""Downey's model: log-uniform work and parallelism, and how fast a job is on its processors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.models.parts import (
+    BLOCK,
+    Float64,
+    Key,
+    check_size,
+    cut,
+    finish,
+    generator,
+    positive,
+    sums,
+)
+from core.workload import Int64, Workload
+
+WORK = (70.0, 310_000.0)
+"""Least and most work of a job, s x processors: where a straight line through the middle 80 % of
+the distribution of the logarithm of work meets 0 and 1, in the archive's log of the CTC SP2."""
+
+GAP = 380.0
+"""Mean time between submissions, s, as in the same log."""
+
+VARIANCE = (0.0, 2.0)
+"""Least and largest variance of parallelism, uniformly drawn, as in the author's program."""
+
+HALF_DAY = 43_200
+"""The rate of arrivals changes every twelve hours, s."""
+
+
+def downey(
+    processors: int,
+    *,
+    jobs: int | None = None,
+    weeks: int | None = None,
+    seed: int = 0,
+    index: int = 0,
+    load: float | None = None,
+    least_work: float = WORK[0],
+    most_work: float = WORK[1],
+    interarrival: float = GAP,
+    night: float = 0.0,
+    least_variance: float = VARIANCE[0],
+    most_variance: float = VARIANCE[1],
+    users: int = 64,
+    estimates: str = "f-model",
+    f: float = 5.0,
+    max_estimate: int | None = None,
+) -> Workload:
+    """Draw a workload from Downey's model, for rigid jobs; it starts with a day's busy half.
+
+    The logarithm of a job's work is uniform, and so is that of its average parallelism, from 1 to
+    the whole machine. The model is of moldable jobs, to which the scheduler gives processors. Here
+    a job asks for its average parallelism, rounded, and runs for its work / `speedup` there.
+    Arrivals are Poisson, in the two halves of a day at different rates.
+
+    Shape, the variance's range and the speedup are as published. The ends of the distribution of
+    work and the mean gap could not be found in print: ours are fitted to the archive's log of the
+    CTC SP2, one of the author's two. That nobody submits in a day's second half is recalled, not
+    read. Users are as in `core.lublin`. Submissions are rounded down to whole seconds, run times
+    to the nearest, at least 1 s. Fewer jobs or weeks under the same seed and index are the first
+    of more, unless estimates are Tsafrir's.
+
+    Parameters
+    ----------
+    processors : int
+        Size of the machine.
+    jobs, weeks : int, optional
+        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        one of them is given.
+    seed, index : int
+        Seed of the campaign, and which sample of the model.
+    load : float, optional
+        Scale run times to this offered load, as `core.scale_load`; by default the model's own.
+    least_work, most_work : float
+        Ends of the distribution of work, s x processors.
+    interarrival : float
+        Mean time between submissions over whole days, s.
+    night : float
+        Rate of arrivals in the second half of a day, as a share of that in the first, 0 to 1.
+    least_variance, most_variance : float
+        Ends of the uniform distribution of the variance of parallelism, at least 0.
+    users : int
+        Number of users.
+    estimates, f, max_estimate
+        As for `core.models.estimates.draw_estimates`.
+
+    Returns
+    -------
+    Workload
+        The jobs.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, or not exactly one of `jobs` and `weeks` is given.
+
+    References
+    ----------
+    A. B. Downey, A parallel workload model and its implications for processor allocation, HPDC
+    1997; the same, A model for speedup of parallel programs, Berkeley CSD-97-933, 1997.
+
+    Examples
+    --------
+    >>> w = downey(128, jobs=1000, seed=7)
+    >>> len(w), bool((w.submit % 86_400 < 43_200).all()), w.name
+    (1000, True, 'downey-128')
+    """
+    key = check_size("downey", processors, jobs, weeks, seed, index)
+    low, high = positive("least_work", least_work), positive("most_work", most_work)
+    if low > high or not 0 <= night <= 1 or not 0 <= least_variance <= most_variance:
+        raise InputError(
+            f"work {low!r} to {high!r}, night={night!r}, variance {least_variance!r} to "
+            f"{most_variance!r}: ends must ascend from 0 on, and night be 0 to 1"
+        )
+    submit = cut(_arrivals(positive("interarrival", interarrival), night, key), jobs, weeks)
+    machine, uniform = int(processors), generator(key, "jobs").random((submit.size, 3)).T
+    parallelism = machine ** uniform[0]
+    procs = np.rint(parallelism).astype(np.int64)
+    variance = least_variance + uniform[1] * (most_variance - least_variance)
+    work = low * (high / low) ** uniform[2]
+    run = np.rint(work / speedup(procs, parallelism, variance)).astype(np.int64)
+    return finish(
+        key,
+        machine,
+        (submit, procs, np.maximum(run, 1)),
+        users=users,
+        estimates=estimates,
+        f=f,
+        max_estimate=max_estimate,
+        load=load,
+    )
+
+
+def speedup(procs: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.ArrayLike) -> Float64:
+    """Return how many times faster a job is on so many processors than on one.
+
+    Parameters
+    ----------
+    procs : array_like of int
+        Processors, at least 1.
+    parallelism : array_like of float
+        Average parallelism of the job, at least 1.
+    variance : array_like of float
+        Variance of its parallelism, in units of the program's own, at least 0; 0 is a job that is
+        perfectly parallel up to its parallelism.
+
+    Returns
+    -------
+    float64[...]
+        Speedup, 1 to `parallelism`.
+
+    References
+    ----------
+    A. B. Downey, A model for speedup of parallel programs, Berkeley CSD-97-933, 1997.
+
+    Examples
+    --------
+    >>> speedup([1, 4, 8, 99], 8, 0).tolist()
+    [1.0, 4.0, 8.0, 8.0]
+    >>> speedup([1, 8, 15], 8, 1).tolist(), speedup([1, 8, 22], 8, 2).tolist()
+    ([1.0, 5.565217391304348, 8.0], [1.0, 5.052631578947368, 8.0])
+    """
+    n, a, s = (np.asarray(x, np.float64) for x in (procs, parallelism, variance))
+    steep = a * n / (a + s / 2 * (n - 1))
+    flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
+    low = np.where(n <= a, steep, np.where(n < 2 * a - 1, flat, a))
+    high = np.where(n < a + a * s - s, n * a * (s + 1) / (s * (n + a - 1) + a), a)
+    result: Float64 = np.where(s <= 1, low, high)
+    return result
+
+
+def _arrivals(gap: float, night: float, key: Key) -> Iterator[Int64]:
+    """Yield Poisson instants, each paid out of a day's two halves at their rates."""
+    draw = generator(key, "arrivals")
+
+    def gaps() -> Iterator[Float64]:
+        while True:
+            yield draw.exponential(gap, BLOCK)
+
+    day = 2.0 * HALF_DAY
+    clock, paid = [0.0, HALF_DAY, day], [0.0, day / (1 + night), day]
+    for block in sums(gaps()):
+        days, rest = np.divmod(block, day)
+        yield (days * day + np.interp(rest, paid, clock)).astype(np.int64)

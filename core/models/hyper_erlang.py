@@ -1,0 +1,104 @@
+"""Hyper-Erlang distributions of common order: two Erlang branches of equally many stages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import InputError
+from core.models.parts import Float64
+
+MAX_ORDER = 100
+"""No fit is tried with more stages."""
+
+
+@dataclass(frozen=True)
+class HyperErlang:
+    """Hold a mixture of two Erlang distributions.
+
+    Parameters
+    ----------
+    order : int
+        Number of stages of both branches.
+    first : float
+        Probability of the first branch.
+    slow, fast : float
+        Rate of a stage in the first and in the second branch, 1/s.
+
+    Examples
+    --------
+    >>> HyperErlang(order=1, first=0.5, slow=0.5, fast=1.0).moment(1)
+    1.5
+    """
+
+    order: int
+    first: float
+    slow: float
+    fast: float
+
+    def moment(self, k: int) -> float:
+        """Return the mean of the k-th power, s^k."""
+        rising = math.prod(range(self.order, self.order + k))
+        return rising * (self.first / self.slow**k + (1 - self.first) / self.fast**k)
+
+    def draw(self, generator: np.random.Generator, size: int) -> Float64:
+        """Draw values, s; fewer under the same generator are the first of more."""
+        value = np.empty(size)
+        for at in range(0, size, _BLOCK):
+            coin = generator.random(_BLOCK) < self.first
+            stages = generator.gamma(self.order, 1.0, _BLOCK)
+            value[at : at + _BLOCK] = (stages / np.where(coin, self.slow, self.fast))[: size - at]
+        return value
+
+
+_BLOCK = 1_024
+
+
+def fit(first: float, second: float, third: float) -> HyperErlang:
+    """Return the distribution of the lowest order that has these three moments.
+
+    Divided by the moments of an Erlang distribution of unit rate, they are the moments of two
+    points, the branches' mean stage lengths, which a quadratic equation gives.
+
+    Parameters
+    ----------
+    first, second, third : float
+        Means of x, x^2 and x^3, above 0.
+
+    Returns
+    -------
+    HyperErlang
+        The first branch is the slower one.
+
+    Raises
+    ------
+    InputError
+        If no distribution of up to `MAX_ORDER` stages has them.
+
+    References
+    ----------
+    M. A. Johnson, M. R. Taaffe, Matching moments to phase distributions: mixtures of Erlang
+    distributions of common order, Stochastic Models 5(4), 1989.
+
+    Examples
+    --------
+    >>> fit(1.5, 5.0, 27.0)
+    HyperErlang(order=1, first=0.5, slow=0.5, fast=1.0)
+    """
+    for order in range(1, MAX_ORDER + 1):
+        one = first / order
+        two = second / (order * (order + 1))
+        three = third / (order * (order + 1) * (order + 2))
+        spread = two - one * one
+        if spread > 0 and one * three > two * two:
+            total = (three - one * two) / spread
+            product = (one * three - two * two) / spread
+            root = math.sqrt(total * total - 4 * product)
+            slow, fast = (total + root) / 2, (total - root) / 2
+            return HyperErlang(order, (one - fast) / root, 1 / slow, 1 / fast)
+    raise InputError(
+        f"moments {first!r}, {second!r}, {third!r}: no hyper-Erlang distribution of up to "
+        f"{MAX_ORDER} stages has them"
+    )

@@ -1,0 +1,131 @@
+"""The plain model of queueing theory: Poisson arrivals, exponential run times, uniform sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.checks import whole
+from core.errors import InputError
+from core.models.parts import (
+    BLOCK,
+    Float64,
+    Key,
+    check_size,
+    cut,
+    finish,
+    generator,
+    positive,
+    sums,
+)
+from core.resample import WEEK
+from core.workload import Int64, Workload
+
+PER_WEEK = 570.0
+"""Jobs a week that the paper's clusters of 100 nodes get at the low end of its figures."""
+
+NODES = (10, 50)
+"""Fewest and most nodes of the paper's jobs."""
+
+MEAN_RUN = 2_700.0
+"""Mean run time, s, ours: the paper prints none. On 100 nodes the offered load is then 0.76."""
+
+
+def poisson(
+    processors: int,
+    *,
+    jobs: int | None = None,
+    weeks: int | None = None,
+    seed: int = 0,
+    index: int = 0,
+    load: float | None = None,
+    per_week: float = PER_WEEK,
+    mean_run: float = MEAN_RUN,
+    least: int = NODES[0],
+    most: int = NODES[1],
+    users: int = 64,
+    estimates: str = "exact",
+    f: float = 5.0,
+    max_estimate: int | None = None,
+) -> Workload:
+    """Draw a workload of Poisson arrivals, exponential run times and uniformly many processors.
+
+    The defaults are those of Jones and Ligon's clusters. Submissions are rounded down to whole
+    seconds, run times to the nearest. Users are as in `core.lublin`. Fewer jobs or weeks under
+    the same seed and index are the first of more, unless estimates are Tsafrir's.
+
+    Parameters
+    ----------
+    processors : int
+        Size of the machine, at least `most`.
+    jobs, weeks : int, optional
+        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        one of them is given.
+    seed, index : int
+        Seed of the campaign, and which sample of the model.
+    load : float, optional
+        Scale run times to this offered load, as `core.scale_load`; by default the model's own.
+    per_week : float
+        Mean number of jobs a week.
+    mean_run : float
+        Mean run time, s. The paper does not print its own.
+    least, most : int
+        Fewest and most processors of a job; all numbers between are equally likely.
+    users : int
+        Number of users.
+    estimates, f, max_estimate
+        As for `core.models.estimates.draw_estimates`.
+
+    Returns
+    -------
+    Workload
+        The jobs.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, or not exactly one of `jobs` and `weeks` is given.
+
+    References
+    ----------
+    W. M. Jones, W. B. Ligon, Multi-site scheduling with co-allocation on clusters, 2005: arrivals
+    Poisson, execution times exponential, 10 to 50 nodes.
+
+    Examples
+    --------
+    >>> w = poisson(100, jobs=1000, seed=7)
+    >>> len(w), int(w.procs.min()), int(w.procs.max()), w.name
+    (1000, 10, 50, 'poisson-100')
+    """
+    key = check_size("poisson", processors, jobs, weeks, seed, index)
+    gap, mean = WEEK / positive("per_week", per_week), positive("mean_run", mean_run)
+    low, high = whole("least", least, least=1), whole("most", most, least=1)
+    if not low <= high <= processors:
+        raise InputError(
+            f"least={least!r}, most={most!r}: give least <= most <= the machine's {processors}"
+        )
+    submit = cut(_arrivals(gap, key), jobs, weeks)
+    run = np.rint(generator(key, "runs").exponential(mean, submit.size)).astype(np.int64)
+    sizes = generator(key, "sizes").random(submit.size)
+    return finish(
+        key,
+        int(processors),
+        (submit, low + (sizes * (high - low + 1)).astype(np.int64), run),
+        users=users,
+        estimates=estimates,
+        f=f,
+        max_estimate=max_estimate,
+        load=load,
+    )
+
+
+def _arrivals(gap: float, key: Key) -> Iterator[Int64]:
+    draw = generator(key, "arrivals")
+
+    def gaps() -> Iterator[Float64]:
+        while True:
+            yield draw.exponential(gap, BLOCK)
+
+    for block in sums(gaps()):
+        yield block.astype(np.int64)
