@@ -172,8 +172,8 @@ def _head_sizes() -> Float64:
 def _ranks(draw: np.random.Generator) -> Int64:
     """Draw the popularity rank of the popular estimates, in the order of `popular`.
 
-    A rank may come no later than it does in any of the four logs. Of what the logs have shown so
-    far, two are drawn, and the more popular one is taken.
+    A rank is due where it comes latest in the four logs; the most popular of those due is taken.
+    Else two of those that the logs have shown so far are drawn, and the more popular is taken.
     """
     table = np.array(RANKS)
     latest = {rank: int(np.max(np.nonzero(table == rank)[1])) for rank in range(1, HEAD + 1)}
