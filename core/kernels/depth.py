@@ -1,241 +1,292 @@
-"""Backfilling with the first K waiting jobs reserved: easy is depth(1), conservative depth(n).
+"""Backfilling with reservations: for the first K waiting jobs, or conservatively for all.
 
-Every pass makes its reservations from scratch on the availability profile of the running jobs,
-in queue order (SEMANTICS: backfilling). Source: Srinivasan, Kettimuthu, Subramani and
-Sadayappan (2002), Selective reservation strategies for backfill job scheduling, section 2, and
-Chiang, Arpaci-Dusseau and Vernon (2002) for the depth in between.
+Source: Mu'alem and Feitelson (2001), section 2.2, for all; Srinivasan, Kettimuthu, Subramani and
+Sadayappan (2002), Selective reservation strategies for backfill job scheduling, for some. Every
+pass makes its reservations anew in queue order (SEMANTICS: backfilling), by what it can keep.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
-from core.kernels._jit import NEVER, kernel
-from core.kernels.profile import clear, earliest_fit, reserve
-from core.kernels.reserve_clock import (
-    ARRIVED,
-    FREE,
-    QUEUED,
-    RUNNING,
-    before,
-    begin,
-    next_instant,
-    pop,
+from core.kernels._jit import NEVER, kernel, verb
+from core.kernels.moving_order import Order
+from core.kernels.profile import advance, earliest_fit
+from core.kernels.reserve_plan import (
+    COUNT,
+    DUE,
+    KEPT,
+    LOADED,
+    PLANNED,
+    POINTS,
+    Plan,
+    hold,
+    last_candidate,
+    load,
+    look_ahead,
+    may_start,
+    start_at,
+    void,
 )
+from core.kernels.reserve_queue import goes_before, insert, place_by_key, resort, starve
+from core.kernels.running import Jobs, Running, next_end, release
 from core.schedule import NO_PROMISE
 from core.workload import Int64
 
-WAITING = -1
-"""Start of a job that has not started."""
+NOW, ARRIVED, BEFORE, STARVED, ANEW, LOWEST, HIGHEST, TURNED = range(8)
+"""Places in a clock: the instant, s; jobs that arrived; jobs that arrived before it; jobs known to
+starve or to have started; whether the pass must look at every job, else at which places; whether
+the pass of this instant is still to come."""
+
+CLOCK = TURNED + 1
+"""Length of a clock."""
 
 UNSEEN = -2
 """Promise of a job that no pass has seen yet."""
 
-Bool = npt.NDArray[np.bool_]
 
-
-@kernel
-def pass_events(
-    submit: Int64,
-    procs: Int64,
-    ends: Int64,
-    ended: Int64,
-    clock: Int64,
-    queue: Int64,
-    now: int,
-    per_event: bool,
-) -> None:
-    """Release what completes now, then admit what arrives now; one event, arrivals first, if so."""
-    n = submit.size
-    if per_event and clock[ARRIVED] < n and submit[clock[ARRIVED]] == now:
-        queue[clock[QUEUED]] = clock[ARRIVED]
-        clock[QUEUED] += 1
-        clock[ARRIVED] += 1
-        return
-    while clock[RUNNING] > 0 and ends[0] == now:
-        clock[FREE] += procs[pop(ends, ended, clock)]
+@verb
+def complete(plan: Plan, jobs: Jobs, running: Running, now: int, per_event: bool) -> None:
+    """Release what completes now; before its predicted end it makes room, and the plan is void."""
+    while next_end(running) == now:
+        j = running.job[running.count[0] - 1]
+        if jobs.start[j] + jobs.estimate[j] > now:
+            void(plan)
+        release(jobs, running)
         if per_event:
             return
-    while clock[ARRIVED] < n and submit[clock[ARRIVED]] == now:
-        queue[clock[QUEUED]] = clock[ARRIVED]
-        clock[QUEUED] += 1
+
+
+@verb
+def admit(plan: Plan, jobs: Jobs, clock: Int64, key: Int64, moving: bool, per_event: bool) -> None:
+    """Queue what arrives now; a moving order sorts it later."""
+    lowest, highest = plan.state[COUNT], -1
+    while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
+        j = clock[ARRIVED]
+        place = plan.state[COUNT] if moving else place_by_key(plan, key, j)
+        insert(plan, jobs, j, place)
         clock[ARRIVED] += 1
+        lowest = min(lowest, place)
+        highest = max(highest + (place <= highest), place)
+        if per_event:
+            break
+    clock[LOWEST], clock[HIGHEST] = lowest, highest
 
 
-@kernel
-def sort_jobs(
-    jobs: Int64,
-    first: int,
-    last: int,
-    now: int,
-    theta: int,
-    kind: int,
-    rank: Int64,
-    submit: Int64,
-    estimate: Int64,
-) -> None:
-    """Sort jobs[first:last] into queue order by insertion: the last pass left them almost so."""
-    for i in range(first + 1, last):
-        j = jobs[i]
-        k = i
-        while k > first and before(j, jobs[k - 1], now, theta, kind, rank, submit, estimate):
-            jobs[k] = jobs[k - 1]
-            k -= 1
-        jobs[k] = j
-
-
-@kernel
-def profile_of_running(
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-    now: int,
-    processors: int,
-    ended: Int64,
+@verb
+def turn(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
     clock: Int64,
-    start: Int64,
-    estimate: Int64,
-    procs: Int64,
-) -> None:
-    """Lay out the processors that the running jobs leave free, by their predicted ends."""
-    clear(times, free, mark, now, processors)
-    for i in range(clock[RUNNING]):
-        j = ended[i]
-        reserve(times, free, mark, now, start[j] + estimate[j] - now, procs[j])
-
-
-@kernel
-def walk(
-    jobs: Int64,
-    first: int,
-    last: int,
-    held: int,
-    depth: int,
-    now: int,
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-    ends: Int64,
-    ended: Int64,
-    clock: Int64,
-    run: Int64,
-    estimate: Int64,
-    procs: Int64,
-    start: Int64,
-    backfilled: Bool,
-    promised: Int64,
-) -> int:
-    """Start which of jobs[first:last] can start now; reserve for others while held < depth.
-
-    Returns the place after the job with the last reservation, from where only backfilling is
-    left, or `last`. A walk that begins with held == depth goes to the end.
-    """
-    blocked = held > 0
-    for i in range(first, last):
-        j = jobs[i]
-        at = earliest_fit(times, free, mark, procs[j], estimate[j], now)
-        starts = at == now and procs[j] <= clock[FREE]
-        if promised[j] == UNSEEN:
-            promised[j] = at if starts or held < depth else NO_PROMISE
-        if starts:
-            start[j], backfilled[j] = now, blocked
-            reserve(times, free, mark, now, estimate[j], procs[j])
-            begin(j, now, ends, ended, clock, run, procs)
-            continue
-        blocked = True
-        if held < depth:
-            # One second stands for easy's shadow time, which guards a head without estimate too.
-            length = max(estimate[j], 1) if depth == 1 else estimate[j]
-            reserve(times, free, mark, at, length, procs[j])
-            held += 1
-            if held == depth:
-                return i + 1
-    return last
-
-
-@kernel
-def depth_pass(
-    now: int,
-    depth: int,
-    theta: int,
-    kind: int,
-    rank: Int64,
-    back_kind: int,
-    back_rank: Int64,
-    processors: int,
+    key: Int64,
+    moving: bool,
     per_event: bool,
-    submit: Int64,
-    run: Int64,
-    estimate: Int64,
-    procs: Int64,
-    ends: Int64,
-    ended: Int64,
-    clock: Int64,
-    queue: Int64,
-    order: Int64,
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-    start: Int64,
-    backfilled: Bool,
+) -> bool:
+    """Go to the next instant or event, its completions and arrivals; return False at the end."""
+    arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
+    now = min(arrival, next_end(running))
+    if now == NEVER:
+        return False
+    clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
+    clock[ANEW] = next_end(running) == now and not (per_event and arrival == now)
+    # A job with estimate 0 reserves nothing: those behind it may have moved it. Begin anew.
+    if plan.state[POINTS] > 0:
+        void(plan)
+        clock[ANEW] = 1
+    if not (per_event and arrival == now):
+        complete(plan, jobs, running, now, per_event)
+    loaded = plan.state[LOADED]
+    admit(plan, jobs, clock, key, moving, per_event)
+    clock[ANEW] |= plan.state[LOADED] < loaded
+    return True
+
+
+@verb
+def arrange(plan: Plan, jobs: Jobs, clock: Int64, order: Order, moving: bool, limit: int) -> None:
+    """Bring the queue into its order at this instant; jobs submitted before `limit` starve."""
+    loaded, changed = plan.state[LOADED], plan.state[COUNT]
+    if moving:
+        changed = resort(plan, jobs, order, clock[NOW], limit)
+    elif limit >= 0:
+        clock[STARVED], changed = starve(plan, jobs, clock[STARVED], limit)
+    if changed < plan.state[COUNT]:
+        clock[LOWEST] = min(clock[LOWEST], changed)
+        clock[HIGHEST] = plan.state[COUNT] - 1
+    clock[ANEW] |= plan.state[LOADED] < loaded or clock[LOWEST] == 0
+
+
+@verb
+def start_ready(
+    plan: Plan, jobs: Jobs, running: Running, promised: Int64, now: int, must: int
+) -> int:
+    """Start the jobs whose reservation has come; without a profile, from the front while they fit.
+
+    Returns the place that `must` has become.
+    """
+    due, i, loaded = NEVER, 0, plan.state[LOADED] == 1
+    while i < (plan.state[PLANNED] if loaded else plan.state[COUNT]):
+        if plan.need[i] <= running.free[0] and (not loaded or plan.at[i] <= now):
+            if promised[plan.job[i]] == UNSEEN:
+                promised[plan.job[i]] = now
+            start_at(plan, jobs, running, i, now)
+            must -= i <= must
+            continue
+        if not loaded:
+            break
+        due = min(due, plan.at[i])
+        i += 1
+    plan.state[DUE] = due
+    return must
+
+
+@verb
+def next_backfill(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    order: Order,
+    now: int,
+    limit: int,
+    other: bool,
+    last: int,
+) -> int:
+    """Return the place of the job to backfill next, behind those that hold reservations.
+
+    One that may not start now may not later in this pass either: backfills only take processors.
+    """
+    best = last
+    for i in range(last - 1, plan.state[PLANNED] - 1, -1):
+        if may_start(plan, running, now, i) and (
+            not other or goes_before(order, jobs, now, limit, plan.job[i], plan.job[best])
+        ):
+            best = i
+    return best
+
+
+@verb
+def guard_points(plan: Plan) -> None:
+    """Let no backfill delay a reservation without duration: it counts as the second it is in.
+
+    Those before it in the queue hold theirs against each other only for their durations; easy,
+    which is depth(1), guards the shadow time of a head with estimate 0.
+    """
+    for i in range(plan.state[PLANNED]):
+        if plan.length[i] == 0:
+            hold(plan, plan.at[i], 1, plan.need[i])
+
+
+@verb
+def extend(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
     promised: Int64,
+    order: Order,
+    now: int,
+    limit: int,
+    depth: int,
+    other: bool,
+    last: int,
+    must: int,
 ) -> None:
-    """Make one scheduling pass at this instant over the queue."""
-    size = clock[QUEUED]
-    sort_jobs(queue, 0, size, now, theta, kind, rank, submit, estimate)
-    profile_of_running(times, free, mark, now, processors, ended, clock, start, estimate, procs)
-    place = walk(
-        queue, 0, size, 0, depth, now, times, free, mark, ends, ended, clock, run, estimate,
-        procs, start, backfilled, promised,
-    )  # fmt: skip
-    order[place:size] = queue[place:size]
-    sort_jobs(order, place, size, now, theta, back_kind, back_rank, submit, estimate)
-    walk(
-        order, place, size, depth, depth, now, times, free, mark, ends, ended, clock, run,
-        estimate, procs, start, backfilled, promised,
-    )  # fmt: skip
-    kept = 0
-    for i in range(size):
-        queue[kept] = queue[i]
-        kept += start[queue[i]] == WAITING
-    clock[QUEUED] = kept
+    """Reserve in queue order while a job up to `last` may start now, and up to `must` in any case.
+
+    A job whose reservation is now starts. Behind `depth` reservations only backfills are left.
+    """
+    while plan.state[PLANNED] <= max(last, min(must, depth - 1)):
+        i, t = plan.state[PLANNED], now
+        if i >= depth:
+            i = next_backfill(plan, jobs, running, order, now, limit, other, last)
+        elif i < plan.state[KEPT]:
+            t = plan.at[i]
+        else:
+            t = earliest_fit(plan.times, plan.free, plan.mark, plan.need[i], plan.length[i], now)
+        if i < depth and promised[plan.job[i]] == UNSEEN:
+            promised[plan.job[i]] = t
+        starts = t == now and plan.need[i] <= running.free[0]
+        length = plan.length[i]
+        if length > 0:
+            hold(plan, t, length, plan.need[i])
+        if starts:
+            start_at(plan, jobs, running, i, now)
+            last -= 1
+            must -= i <= must
+        else:
+            plan.at[i] = t
+            plan.state[PLANNED] = i + 1
+            plan.state[KEPT] = max(plan.state[KEPT], i + 1)
+            plan.state[DUE] = min(plan.state[DUE], t)
+            if i + 1 == depth and plan.state[POINTS] > 0:
+                guard_points(plan)
+        last = last_candidate(plan, running, now, plan.state[PLANNED], last)
+
+
+@verb
+def make_pass(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    clock: Int64,
+    promised: Int64,
+    order: Order,
+    limit: int,
+    depth: int,
+    other: bool,
+    promises: bool,
+) -> None:
+    """Start every job whose reservation is now."""
+    now, anew = clock[NOW], clock[ANEW] == 1
+    must = clock[HIGHEST] if promises and clock[ARRIVED] > clock[BEFORE] else -1
+    if plan.state[LOADED] == 1:
+        advance(plan.times, plan.free, plan.mark, now)
+        anew |= plan.state[DUE] <= now
+    if anew:
+        must = start_ready(plan, jobs, running, promised, now, must)
+        if plan.state[LOADED] == 1:
+            look_ahead(plan)
+    lowest = plan.state[PLANNED] if anew else clock[LOWEST]
+    highest = plan.state[COUNT] - 1 if anew else clock[HIGHEST]
+    last = last_candidate(plan, running, now, lowest, highest)
+    if last < lowest and min(must, depth - 1) < plan.state[PLANNED]:
+        return
+    if plan.state[LOADED] == 0:
+        load(plan, running, now)
+        look_ahead(plan)
+    extend(plan, jobs, running, promised, order, now, limit, depth, other, last, must)
 
 
 @kernel
 def run_depth(
-    depth: int,
-    theta: int,
-    kind: int,
-    rank: Int64,
-    back_kind: int,
-    back_rank: Int64,
-    processors: int,
-    per_event: bool,
-    submit: Int64,
-    run: Int64,
-    estimate: Int64,
-    procs: Int64,
-    ends: Int64,
-    ended: Int64,
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
     clock: Int64,
-    queue: Int64,
-    order: Int64,
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-    start: Int64,
-    backfilled: Bool,
     promised: Int64,
-) -> None:
-    """Run every event and its pass, to the last completion."""
+    orders: tuple[Order, Order],
+    moving: bool,
+    stepwise: bool,
+    threshold: int,
+    depth: int,
+    other: bool,
+    per_event: bool,
+    promises: bool,
+) -> bool:
+    """Run every event and its pass, to the last completion; return False at the end.
+
+    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    """
     while True:
-        now = next_instant(submit, ends, clock)
-        if now == NEVER:
-            return
-        pass_events(submit, procs, ends, ended, clock, queue, now, per_event)
-        depth_pass(
-            now, depth, theta, kind, rank, back_kind, back_rank, processors, per_event, submit,
-            run, estimate, procs, ends, ended, clock, queue, order, times, free, mark, start,
-            backfilled, promised,
-        )  # fmt: skip
+        if clock[TURNED] == 0:
+            if not turn(plan, jobs, running, clock, orders[0].key, moving, per_event):
+                return False
+            if stepwise:
+                clock[TURNED] = 1
+                return True
+        clock[TURNED] = 0
+        if plan.state[COUNT] == 0:
+            continue
+        limit = clock[NOW] - threshold if threshold < NEVER else -1
+        arrange(plan, jobs, clock, orders[0], moving, limit)
+        make_pass(plan, jobs, running, clock, promised, orders[1], limit, depth, other, promises)
+        if promises:
+            for j in range(clock[BEFORE], clock[ARRIVED]):
+                promised[j] = max(promised[j], NO_PROMISE)

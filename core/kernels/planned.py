@@ -8,178 +8,111 @@ section 3; the walk by arrival is that of the pyss simulators.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from core.kernels._jit import NEVER, kernel
+from core.kernels._jit import NEVER, kernel, verb
 from core.kernels.profile import advance, clear, earliest_fit, lift, reserve
-from core.kernels.reserve_clock import ARRIVED, FREE, QUEUED, RUNNING, begin, next_instant, pop
+from core.kernels.reserve_plan import COUNT, DUE, KEPT, Plan, start_at
+from core.kernels.running import Jobs, Running, next_end, release
 from core.workload import Int64
 
-Bool = npt.NDArray[np.bool_]
 
-
-@kernel
-def complete(
-    now: int,
-    per_event: bool,
-    ends: Int64,
-    ended: Int64,
-    clock: Int64,
-    estimate: Int64,
-    procs: Int64,
-    start: Int64,
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-) -> bool:
+@verb
+def complete(plan: Plan, jobs: Jobs, running: Running, now: int, per_event: bool) -> bool:
     """Release what completes now; give back what was predicted beyond; tell if anything was."""
     early = False
-    while clock[RUNNING] > 0 and ends[0] == now:
-        j = pop(ends, ended, clock)
-        clock[FREE] += procs[j]
-        left = start[j] + estimate[j] - now
+    while next_end(running) == now:
+        j = running.job[running.count[0] - 1]
+        left = jobs.start[j] + jobs.estimate[j] - now
+        release(jobs, running)
         if left > 0:
-            lift(times, free, mark, now, left, procs[j])
+            lift(plan.times, plan.free, plan.mark, now, left, jobs.procs[j])
             early = True
         if per_event:
             break
     return early
 
 
-@kernel
-def compress(
-    now: int,
-    waiting: int,
-    plan: Int64,
-    planned: Int64,
-    by_start: bool,
-    estimate: Int64,
-    procs: Int64,
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-) -> None:
-    """Lift each reservation out and put it into its earliest gap, in order of start or arrival."""
-    if by_start:
-        for i in range(1, waiting):
-            j, k = plan[i], i
-            while k > 0 and (
-                planned[plan[k - 1]] > planned[j]
-                or (planned[plan[k - 1]] == planned[j] and plan[k - 1] > j)
-            ):
-                plan[k] = plan[k - 1]
-                k -= 1
-            plan[k] = j
-    for i in range(waiting):
-        j = plan[i]
-        lift(times, free, mark, planned[j], estimate[j], procs[j])
-        planned[j] = earliest_fit(times, free, mark, procs[j], estimate[j], now)
-        reserve(times, free, mark, planned[j], estimate[j], procs[j])
+@verb
+def sort_by_start(plan: Plan, walk: Int64) -> None:
+    """List the places of the queue by reserved start; ties by (submit, position)."""
+    for i in range(plan.state[COUNT]):
+        k = i
+        while k > 0 and plan.at[walk[k - 1]] > plan.at[i]:
+            walk[k] = walk[k - 1]
+            k -= 1
+        walk[k] = i
 
 
-@kernel
-def admit(
-    now: int,
-    per_event: bool,
-    submit: Int64,
-    estimate: Int64,
-    procs: Int64,
-    clock: Int64,
-    queue: Int64,
-    plan: Int64,
-    planned: Int64,
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-) -> None:
-    """Reserve the earliest gap for what arrives now."""
-    while clock[ARRIVED] < submit.size and submit[clock[ARRIVED]] == now:
-        j = clock[ARRIVED]
-        planned[j] = earliest_fit(times, free, mark, procs[j], estimate[j], now)
-        reserve(times, free, mark, planned[j], estimate[j], procs[j])
-        queue[clock[QUEUED]] = j
-        plan[clock[QUEUED]] = j
-        clock[QUEUED] += 1
-        clock[ARRIVED] += 1
-        if per_event:
-            return
+@verb
+def place(plan: Plan, i: int, now: int) -> None:
+    """Reserve the earliest gap for the job at this place."""
+    need, length = plan.need[i], plan.length[i]
+    t = earliest_fit(plan.times, plan.free, plan.mark, need, length, now)
+    reserve(plan.times, plan.free, plan.mark, t, length, need)
+    plan.at[i] = t
+    plan.state[DUE] = min(plan.state[DUE], t)
 
 
-@kernel
-def start_due(
-    now: int,
-    queue: Int64,
-    plan: Int64,
-    planned: Int64,
-    run: Int64,
-    procs: Int64,
-    ends: Int64,
-    ended: Int64,
-    clock: Int64,
-    start: Int64,
-    backfilled: Bool,
-) -> None:
+@verb
+def enter(plan: Plan, jobs: Jobs, j: int) -> int:
+    """Queue job j behind all others; return its place."""
+    i = plan.state[COUNT]
+    plan.job[i], plan.need[i], plan.length[i] = j, jobs.procs[j], jobs.estimate[j]
+    plan.state[COUNT] = plan.state[KEPT] = i + 1
+    return int(i)
+
+
+@verb
+def start_due(plan: Plan, jobs: Jobs, running: Running, now: int) -> None:
     """Start the jobs whose reservation has come, in order of arrival."""
-    size, kept = clock[QUEUED], 0
-    for i in range(size):
-        j = queue[i]
-        if planned[j] <= now and procs[j] <= clock[FREE]:
-            start[j], backfilled[j] = now, kept > 0
-            begin(j, now, ends, ended, clock, run, procs)
-        else:
-            queue[kept] = j
-            kept += 1
-    if kept == size:
-        return
-    clock[QUEUED], kept = kept, 0
-    for i in range(size):
-        plan[kept] = plan[i]
-        kept += start[plan[i]] < 0
+    due, i = NEVER, 0
+    while i < plan.state[COUNT]:
+        if plan.at[i] <= now and plan.need[i] <= running.free[0]:
+            start_at(plan, jobs, running, i, now)
+            continue
+        due = min(due, plan.at[i])
+        i += 1
+    plan.state[DUE] = due
 
 
 @kernel
 def run_planned(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    promised: Int64,
+    processors: int,
     per_event: bool,
     by_start: bool,
-    processors: int,
-    submit: Int64,
-    run: Int64,
-    estimate: Int64,
-    procs: Int64,
-    ends: Int64,
-    ended: Int64,
-    clock: Int64,
-    queue: Int64,
-    plan: Int64,
-    times: Int64,
-    free: Int64,
-    mark: Int64,
-    start: Int64,
-    backfilled: Bool,
-    planned: Int64,
-    promised: Int64,
 ) -> None:
     """Run every event and its pass, to the last completion."""
-    clear(times, free, mark, 0, processors)
+    n, arrived = jobs.submit.size, 0
+    walk = np.arange(n)
+    clear(plan.times, plan.free, plan.mark, 0, processors)
     while True:
-        now = next_instant(submit, ends, clock)
+        arrival = jobs.submit[arrived] if arrived < n else NEVER
+        now = min(arrival, next_end(running))
         if now == NEVER:
             return
-        advance(times, free, mark, now)
-        arrived = clock[ARRIVED]
-        arrives = arrived < submit.size and submit[arrived] == now
-        if not (per_event and arrives) and complete(
-            now, per_event, ends, ended, clock, estimate, procs, start, times, free, mark
-        ):
-            compress(
-                now, clock[QUEUED], plan, planned, by_start, estimate, procs, times, free, mark
-            )
-        if arrives:
-            admit(
-                now, per_event, submit, estimate, procs, clock, queue, plan, planned,
-                times, free, mark,
-            )  # fmt: skip
-            promised[arrived : clock[ARRIVED]] = planned[arrived : clock[ARRIVED]]
-        start_due(
-            now, queue, plan, planned, run, procs, ends, ended, clock, start, backfilled
-        )  # fmt: skip
+        advance(plan.times, plan.free, plan.mark, now)
+        alone = per_event and arrival == now
+        early = not alone and complete(plan, jobs, running, now, per_event)
+        if early and by_start:
+            sort_by_start(plan, walk)
+        # An early end compresses: each reservation is lifted out and put into its earliest gap.
+        waiting = plan.state[COUNT]
+        first = 0 if early else waiting
+        while arrived < n and jobs.submit[arrived] == now:
+            enter(plan, jobs, arrived)
+            arrived += 1
+            if per_event:
+                break
+        for k in range(first, plan.state[COUNT]):
+            i = walk[k] if by_start and k < waiting else k
+            if k < waiting:
+                lift(plan.times, plan.free, plan.mark, plan.at[i], plan.length[i], plan.need[i])
+            place(plan, i, now)
+            if k >= waiting:
+                promised[plan.job[i]] = plan.at[i]
+        if plan.state[DUE] <= now:
+            start_due(plan, jobs, running, now)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.kernels._jit import kernel
+from core.kernels._jit import verb
 from core.workload import Int64
 
 HEAD, TAIL = 0, 1
@@ -30,13 +30,14 @@ def empty_profile(steps: int) -> tuple[Int64, Int64, Int64]:
     >>> times, free, mark = empty_profile(4)
     >>> clear(times, free, mark, 0, 8)
     >>> reserve(times, free, mark, 2, 3, 5)
+    1
     >>> earliest_fit(times, free, mark, 4, 3, 0)
     5
     """
     return np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.zeros(2, np.int64)
 
 
-@kernel
+@verb
 def clear(times: Int64, free: Int64, mark: Int64, now: int, processors: int) -> None:
     """Make all processors free from now on."""
     times[0] = now
@@ -45,7 +46,7 @@ def clear(times: Int64, free: Int64, mark: Int64, now: int, processors: int) -> 
     mark[TAIL] = 1
 
 
-@kernel
+@verb
 def earliest_fit(
     times: Int64, free: Int64, mark: Int64, need: int, duration: int, after: int
 ) -> int:
@@ -67,7 +68,7 @@ def earliest_fit(
         i = k
 
 
-@kernel
+@verb
 def split(times: Int64, free: Int64, mark: Int64, t: int) -> int:
     """Make t, which is not before the first step, a breakpoint; return its step."""
     low, high = mark[HEAD], mark[TAIL]
@@ -88,18 +89,22 @@ def split(times: Int64, free: Int64, mark: Int64, t: int) -> int:
     return int(high)
 
 
-@kernel
-def reserve(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: int) -> None:
-    """Take processors out of the profile during [t, t + duration); nothing for no duration."""
+@verb
+def reserve(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: int) -> int:
+    """Take processors out of the profile during [t, t + duration); return the step of t.
+
+    A reservation without duration takes nothing and leaves no breakpoint.
+    """
     if duration == 0:
-        return
+        return int(mark[HEAD])
     first = split(times, free, mark, t)
     last = split(times, free, mark, t + duration)
     for i in range(first, last):
         free[i] -= procs
+    return first
 
 
-@kernel
+@verb
 def join(times: Int64, free: Int64, mark: Int64, t: int) -> None:
     """Drop the breakpoint t where the profile no longer changes; what needs it splits anew."""
     low, high = mark[HEAD], mark[TAIL]
@@ -117,7 +122,7 @@ def join(times: Int64, free: Int64, mark: Int64, t: int) -> None:
         free[i] = free[i + 1]
 
 
-@kernel
+@verb
 def lift(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: int) -> None:
     """Put a reservation's processors back."""
     reserve(times, free, mark, t, duration, -procs)
@@ -125,7 +130,7 @@ def lift(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: i
     join(times, free, mark, t + duration)
 
 
-@kernel
+@verb
 def advance(times: Int64, free: Int64, mark: Int64, now: int) -> None:
     """Forget the steps that ended by now; move the rest to the front when half the room is used."""
     head = mark[HEAD]

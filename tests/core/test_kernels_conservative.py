@@ -83,25 +83,31 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
 
         for j in running:
             take(now, start[j] + estimate[j] - now, procs[j])
-        todo, held, stay = ranked(queue, policy.order, now), 0, []
+        todo, held = ranked(queue, policy.order, now), 0
+        stay: list[int] = []
+        points: list[tuple[int, int]] = []
         while todo:
             j = todo.pop(0)
             at = first(procs[j], estimate[j])
-            if at == now and procs[j] <= physical:
+            # Behind the reserved jobs one that takes no time delays nobody (as under easy).
+            now_fits = at == now or (held == depth and estimate[j] == 0)
+            if promised[j] == -2:
+                promised[j] = at if held < depth else NO_PROMISE
+            if now_fits and procs[j] <= physical:
                 start[j], backfilled[j] = now, bool(stay)
-                promised[j] = at if promised[j] == -2 else promised[j]
                 physical -= procs[j]
                 take(now, estimate[j], procs[j])
                 running.add(j)
                 queue.remove(j)
                 continue
             stay.append(j)
-            if promised[j] == -2:
-                promised[j] = at if held < depth else NO_PROMISE
             if held < depth:
-                take(at, max(estimate[j], depth == 1), procs[j])
+                take(at, estimate[j], procs[j])
+                points += [(at, procs[j])] * (estimate[j] == 0)
                 held += 1
                 if held == depth:
+                    for instant, need in points:
+                        take(instant, 1, need)
                     todo = ranked(todo, policy.backfill or policy.order, now)
 
     while arrived < n or running:
