@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,13 +61,22 @@ def _existing(spec: ClusterSpec) -> Client:
     try:
         if spec.kind == "address":
             return Client(spec.target, timeout=CONNECT_TIMEOUT)
-        if not Path(spec.target).is_file():
-            raise ClusterError(
-                f"scheduler file {spec.target} does not exist; start one with "
-                f"'dask scheduler --scheduler-file {spec.target}'"
-            )
+        _check_scheduler_file(Path(spec.target))
         return Client(scheduler_file=spec.target, timeout=CONNECT_TIMEOUT)
-    except (OSError, ValueError) as error:
-        if isinstance(error, ClusterError):
-            raise
+    except ClusterError:
+        raise
+    except (OSError, ValueError, TypeError) as error:
+        # TypeError is what distributed raises for a tls:// address without certificates.
         raise ClusterError(f"no scheduler answers at {spec.target}: {error}") from None
+
+
+def _check_scheduler_file(path: Path) -> None:
+    remedy = f"'dask scheduler --scheduler-file {path}' writes one"
+    try:
+        named = isinstance(json.loads(path.read_bytes())["address"], str)
+    except FileNotFoundError:
+        raise ClusterError(f"scheduler file {path} does not exist; {remedy}") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        named = False
+    if not named:
+        raise ClusterError(f"scheduler file {path} names no scheduler's address; {remedy}")

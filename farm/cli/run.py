@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,10 +60,12 @@ def run(
     )
     wanted = find(campaign)
     target = store or Path(f"{wanted.name}.farm")
-    with (
-        begin(wanted, target.resolve(), retry_failed=retry_failed) as sweep,
-        connect(where) if sweep.tasks else nullcontext() as client,
-    ):
+    with ExitStack() as stack:
+        # A cluster that has to be there already is asked first: without it nothing is written.
+        client = stack.enter_context(connect(where)) if where.kind != "local" else None
+        sweep = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
+        if client is None and sweep.tasks:
+            client = stack.enter_context(connect(where))
         outcome = carry_out(sweep, client, watcher())
     click.echo(
         f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
