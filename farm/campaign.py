@@ -190,7 +190,8 @@ def load_label(load: str | float) -> str:
         number = 0.0
     if isinstance(load, bool) or not 0 < number < 100:
         raise InputError(
-            f"load {load!r} is neither 'original' nor an offered load above 0 and below 100, such as 0.9"
+            f"load {load!r} is neither 'original' nor an offered load above 0 and below 100, "
+            "such as 0.9"
         )
     return str(number)
 
