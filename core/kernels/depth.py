@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from core.kernels._jit import NEVER, kernel, verb
 from core.kernels.moving_order import Order
-from core.kernels.profile import advance, earliest_fit
+from core.kernels.profile import advance
 from core.kernels.reserve_plan import (
     COUNT,
     DUE,
@@ -18,6 +18,7 @@ from core.kernels.reserve_plan import (
     PLANNED,
     POINTS,
     Plan,
+    earliest_start,
     hold,
     last_candidate,
     load,
@@ -199,7 +200,7 @@ def extend(
         elif i < plan.state[KEPT]:
             t = plan.at[i]
         else:
-            t = earliest_fit(plan.times, plan.free, plan.mark, plan.need[i], plan.length[i], now)
+            t = earliest_start(plan, i, now)
         if i < depth and promised[plan.job[i]] == UNSEEN:
             promised[plan.job[i]] = t
         starts = t == now and plan.need[i] <= running.free[0]

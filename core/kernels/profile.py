@@ -2,9 +2,9 @@
 
 A profile is two arrays and a mark. Step i, for mark[HEAD] <= i < mark[TAIL], says that free[i]
 processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
-the whole machine is free, because every reservation ends. Times ascend and never repeat. Steps
-of equal height are not merged: a breakpoint belongs to every reservation that begins or ends
-there, and one of them may be lifted out again.
+the whole machine is free, because every reservation ends. Times ascend and never repeat. Every verb
+splits the steps that it needs: where two reservations meet the profile may be level, and one of
+them must still come out whole.
 
 Source: Mu'alem and Feitelson (2001), Utilization, predictability, workloads, and user runtime
 estimates in scheduling the IBM SP2 with backfilling, section 2.2 (the profile of conservative
@@ -47,14 +47,25 @@ def clear(times: Int64, free: Int64, mark: Int64, now: int, processors: int) -> 
 
 
 @verb
+def step_at(times: Int64, mark: Int64, t: int) -> int:
+    """Return the step that holds at t, which is not before the first one."""
+    low, high = mark[HEAD], mark[TAIL]
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if times[middle] <= t:
+            low = middle
+        else:
+            high = middle
+    return int(low)
+
+
+@verb
 def earliest_fit(
     times: Int64, free: Int64, mark: Int64, need: int, duration: int, after: int
 ) -> int:
     """Return the first instant >= after with `need` processors free for `duration` seconds."""
-    i, tail = mark[HEAD], mark[TAIL]
-    while i + 1 < tail and times[i + 1] <= after:
-        i += 1
-    start = max(after, times[i])
+    i, tail = step_at(times, mark, after), mark[TAIL]
+    start = after
     while True:
         if free[i] < need:
             i += 1
@@ -71,22 +82,16 @@ def earliest_fit(
 @verb
 def split(times: Int64, free: Int64, mark: Int64, t: int) -> int:
     """Make t, which is not before the first step, a breakpoint; return its step."""
-    low, high = mark[HEAD], mark[TAIL]
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if times[middle] <= t:
-            low = middle
-        else:
-            high = middle
+    low = step_at(times, mark, t)
     if times[low] == t:
-        return int(low)
-    for i in range(mark[TAIL], high, -1):
+        return low
+    for i in range(mark[TAIL], low + 1, -1):
         times[i] = times[i - 1]
         free[i] = free[i - 1]
-    times[high] = t
-    free[high] = free[low]
+    times[low + 1] = t
+    free[low + 1] = free[low]
     mark[TAIL] += 1
-    return int(high)
+    return low + 1
 
 
 @verb
@@ -107,13 +112,7 @@ def reserve(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs
 @verb
 def join(times: Int64, free: Int64, mark: Int64, t: int) -> None:
     """Drop the breakpoint t where the profile no longer changes; what needs it splits anew."""
-    low, high = mark[HEAD], mark[TAIL]
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if times[middle] <= t:
-            low = middle
-        else:
-            high = middle
+    low = step_at(times, mark, t)
     if low == mark[HEAD] or times[low] != t or free[low] != free[low - 1]:
         return
     mark[TAIL] -= 1

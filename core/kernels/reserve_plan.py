@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from core.kernels._jit import NEVER, kernel, verb
-from core.kernels.profile import HEAD, TAIL, reserve
+from core.kernels.profile import HEAD, TAIL, earliest_fit, reserve
 from core.kernels.running import Jobs, Running, launch
 from core.workload import Int64
 
-COUNT, PLANNED, KEPT, DUE, LOADED, TOP, STARVING, POINTS = range(8)
+COUNT, PLANNED, KEPT, DUE, LOADED, TOP, STARVING, POINTS, LAYOUT = range(9)
 """Places in a plan's state: jobs that wait; how many of them, from the first, hold a reservation in
 the profile; how many have one that is still true; the earliest in the profile, s; whether the
 profile is laid out; the largest need with a limit; how many jobs at the front starve; how many
-jobs have estimate 0."""
+jobs have estimate 0; how often the profile was laid out."""
 
 
 class Plan(NamedTuple):
@@ -30,6 +30,8 @@ class Plan(NamedTuple):
     job, need, length, at: int64[n], of each waiting job its index, processors, estimate, s, and
     reserved start, s. times, free, mark: the profile. limit: int64[processors + 1], by need: the
     instant until which so many processors stay free from now on, s; 0 where they are not free.
+    floor: int64[3, processors + 1], by need: layout, estimate, s, and start, s, of its latest
+    reservation, before which no longer job of that need can start.
     """
 
     job: Int64
@@ -40,6 +42,7 @@ class Plan(NamedTuple):
     free: Int64
     mark: Int64
     limit: Int64
+    floor: Int64
     state: Int64
 
 
@@ -56,7 +59,8 @@ def empty_plan(n: int, processors: int) -> Plan:
         np.empty(steps, np.int64),
         np.zeros(2, np.int64),
         np.zeros(processors + 1, np.int64),
-        np.zeros(POINTS + 1, np.int64),
+        np.zeros((3, processors + 1), np.int64),
+        np.zeros(LAYOUT + 1, np.int64),
     )
 
 
@@ -95,6 +99,7 @@ def load(plan: Plan, running: Running, now: int) -> None:
         free[i] += width[p]
     plan.mark[HEAD], plan.mark[TAIL] = 0, i + 1
     plan.state[LOADED], plan.state[DUE] = 1, NEVER
+    plan.state[LAYOUT] += 1
 
 
 @verb
@@ -113,6 +118,22 @@ def look_ahead(plan: Plan) -> None:
         i += 1
     for q in range(1, low + 1):
         limit[q] = NEVER
+
+
+@verb
+def earliest_start(plan: Plan, i: int, now: int) -> int:
+    """Return the first instant at which the job at place i fits beside the reservations so far.
+
+    Reservations only take processors, so that the search begins where it ended for a job as
+    wide and no longer: CTC has many alike.
+    """
+    need, length, floor = plan.need[i], plan.length[i], plan.floor
+    after = now
+    if floor[0, need] == plan.state[LAYOUT] and floor[1, need] <= length:
+        after = max(now, floor[2, need])
+    t = earliest_fit(plan.times, plan.free, plan.mark, need, length, after)
+    floor[0, need], floor[1, need], floor[2, need] = plan.state[LAYOUT], length, t
+    return t
 
 
 @verb

@@ -51,8 +51,8 @@ def key_of(w: Workload, order: str) -> Key:
     return lambda j, now: sign * int(size[order[1:]][j])
 
 
-def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]]:
-    """Simulate by the letter of the semantics, second by second of the profile."""
+def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]]:  # noqa: C901
+    """Simulate by the letter of the semantics, second by second, in one piece to be read so."""
     n, theta = len(w), policy.threshold_seconds(w.max_estimate)
     depth = policy.depth if policy.depth > 0 else n + 1
     submit, run = w.submit.tolist(), w.run.tolist()
@@ -67,7 +67,7 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
         starving = [j for j in jobs if theta is not None and now - submit[j] > theta]
         return sorted(starving) + sorted(set(jobs) - set(starving), key=lambda j: (key(j, now), j))
 
-    def one_pass(now: int) -> None:
+    def one_pass(now: int) -> None:  # noqa: C901
         seconds = [w.processors] * SPAN
         physical = w.processors - sum(procs[j] for j in running)
 

@@ -26,7 +26,7 @@ def tiny(seed: int) -> Workload:
     )
 
 
-def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]]:
+def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]]:  # noqa: C901
     """Simulate by the letter: the plan is one number a second, moved by lifting and placing."""
     n = len(w)
     submit, run = w.submit.tolist(), w.run.tolist()
