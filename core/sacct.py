@@ -82,7 +82,8 @@ def read_sacct(
 
     The first line names the columns; `ASK` lists those that matter. The rules are those of
     `read_swf`, with reasons of its own (`REASONS`) for rows that are dropped. Submit times count
-    from the earliest one of the file. Users are numbered from 1 in order of appearance.
+    from the earliest one of the file, and its clock is taken for that of UTC. Users are
+    numbered from 1 in order of appearance.
 
     Parameters
     ----------
@@ -126,14 +127,16 @@ def read_sacct(
     """
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
-    columns = chosen_rows(_columns(path), source, rows)
+    table, epoch = _columns(path)
+    columns = chosen_rows(table, source, rows)
     if processors is None:
         raise InputError(f"{source}: sacct does not give the machine's size; give it as processors")
     faults = {reason: columns[reason] > 0 for reason in ("step", "unfinished")}
-    return to_workload(columns, source, int(processors), jobs=jobs, faults=faults)
+    return to_workload(columns, source, int(processors), jobs=jobs, faults=faults, epoch=epoch)
 
 
-def _columns(path: str | os.PathLike[str]) -> dict[str, Int64]:
+def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], int]:
+    """Return the columns, submits counted from the earliest, and that instant's Unix time."""
     source = os.fspath(path)
     lines = ((n, text) for n, text in enumerate(text_lines(path), 1) if text.strip())
     header = _header(next(lines, (1, ""))[1], source)
@@ -153,9 +156,9 @@ def _columns(path: str | os.PathLike[str]) -> dict[str, Int64]:
     numbers = np.array(table, np.int64)
     columns = {name: np.ascontiguousarray(numbers[:, k]) for k, name in enumerate(_COLUMNS)}
     known = columns["submit"][columns["submit"] >= 0]
-    first = known.min() if known.size else 0
+    first = int(known.min()) if known.size else -1
     columns["submit"] = np.where(columns["submit"] >= 0, columns["submit"] - first, -1)
-    return {**columns, "user": number_users(users)}
+    return {**columns, "user": number_users(users)}, first
 
 
 def _header(text: str, source: str) -> list[str]:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.resample import resample_size
 from core.workload import Workload
 from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
 from farm.files import write_whole
 from farm.layout import lay_out
 from farm.lock import NAME as LOCK
+from farm.samples import extent
 from farm.store import COPY, Store, log_bytes
 from farm.summary import fit_summary
-from farm.traces import Trace, sample, span_weeks
+from farm.traces import Trace
 
 UNFINISHED = frozenset({"traces", "results.zarr", "campaign.toml", COPY, LOCK})
 """What a store consists of before its store.json: a build that was killed is begun again."""
@@ -70,11 +70,11 @@ def design(path: str | Path, campaign: Campaign) -> Design:
     old = _existing(path)
     logs = {t.name: t.read() for t in campaign.traces}
     sources = {t.name: _identify(t, logs[t.name]) for t in campaign.traces}
-    settings = {"seed": campaign.seed, "tau": campaign.tau, "draw": campaign.draw}
+    settings = {key: getattr(campaign, key) for key in ("seed", "tau", "draw", "load_by")}
     if old:
         _refuse_other(old, campaign, settings, sources)
     axes = _grown_axes(old, campaign)
-    extents = {t.name: _extent(t, logs[t.name], campaign) for t in campaign.traces}
+    extents = {t.name: extent(t, logs[t.name], campaign) for t in campaign.traces}
     layouts = {
         name: old.layouts[name]
         if old and name in old.layouts
@@ -83,7 +83,9 @@ def design(path: str | Path, campaign: Campaign) -> Design:
     }
     known = old.jobs if old else {}
     jobs = {name: max(most, known.get(name, 0)) for name, (most, _) in extents.items()}
-    store = Store(path, campaign.name, settings, axes, sources, layouts, jobs)
+    thanks = {t.name: t.acknowledgement() for t in campaign.traces}
+    thanks = {name: whom for name, whom in thanks.items() if whom}
+    store = Store(path, campaign.name, settings, axes, sources, layouts, jobs, thanks)
     return Design(store, campaign, logs, old == store)
 
 
@@ -119,6 +121,9 @@ def write_skeleton(store: Store, results: Path) -> None:
     labels = {a: store.axes[a] for a in ("resample", "load", "policy")}
     for name in store.axes["trace"]:
         fit_group(root, name, store.layouts[name], labels, store.jobs[name])
+        root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
+        if name in store.acknowledgements:
+            root[name].attrs["acknowledge"] = store.acknowledgements[name]
     fit_summary(root, store.axes)
     root.attrs.update({"campaign": store.campaign, **store.settings})
     consolidate(results)
@@ -181,19 +186,3 @@ def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, .
         axis: (*old.axes[axis], *(x for x in labels if x not in old.axes[axis]))
         for axis, labels in new.items()
     }
-
-
-def _extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int, int]:
-    jobs, weeks = [], []
-    for r in campaign.resample_axis:
-        if log is None or r == 0:
-            one = sample(trace, log, seed=campaign.seed, resample=r, draw=campaign.draw)
-            jobs.append(len(one))
-            weeks.append(span_weeks(one))
-        else:
-            size = resample_size(
-                log, seed=campaign.seed, index=r, weeks=trace.weeks, draw=campaign.draw
-            )
-            jobs.append(size)
-            weeks.append(trace.weeks or span_weeks(log))
-    return max(jobs), max(weeks)

@@ -207,4 +207,5 @@ def _reason(error: OSError) -> str:
     while inner.args and isinstance(inner.args[0], BaseException):
         inner = inner.args[0]
     reason = getattr(inner, "reason", None) or inner
-    return str(reason).rpartition(": ")[2].rpartition("] ")[2] or type(error).__name__
+    words = str(reason).rpartition(": ")[2].rpartition("] ")[2].rstrip(")'\" ")
+    return words or type(error).__name__

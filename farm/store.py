@@ -7,7 +7,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ class Store:
     campaign : str
         Name of the campaign that it belongs to.
     settings : mapping
-        What every cell depends on beside its coordinates: seed, tau, draw.
+        What every cell depends on beside its coordinates: seed, tau, draw, load_by.
     axes : mapping of str to tuple
         Labels along trace, resample, load and policy.
     sources : mapping of str to dict
@@ -49,6 +49,8 @@ class Store:
         Sizes of each trace's arrays.
     jobs : mapping of str to int
         Jobs of each trace's largest resample: the length of its dimension `job`.
+    acknowledgements : mapping of str to str, optional
+        Whom to thank for a trace's log, where that is known.
     """
 
     path: Path
@@ -58,6 +60,7 @@ class Store:
     sources: Mapping[str, Mapping[str, Any]]
     layouts: Mapping[str, TraceLayout]
     jobs: Mapping[str, int]
+    acknowledgements: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: str | Path) -> Store:
@@ -112,6 +115,7 @@ class Store:
             sources=plain["sources"],
             layouts={k: TraceLayout(**v) for k, v in plain["layouts"].items()},
             jobs=plain["jobs"],
+            acknowledgements=plain.get("acknowledgements", {}),
         )
 
     @property
@@ -191,6 +195,7 @@ class Store:
             "sources": {k: dict(v) for k, v in self.sources.items()},
             "layouts": {k: asdict(v) for k, v in self.layouts.items()},
             "jobs": dict(self.jobs),
+            "acknowledgements": dict(self.acknowledgements),
         }
         return json.dumps({**plain, "crc32": _seal(plain)}, indent=1).encode()
 

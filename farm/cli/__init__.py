@@ -6,11 +6,12 @@ import sys
 
 import click
 
-from farm.cli.lists import campaigns, policies, traces
+from farm.cli.lists import campaigns, policies
 from farm.cli.plan import plan
 from farm.cli.results import bands, status
 from farm.cli.run import run
 from farm.cli.simulate import simulate
+from farm.cli.traces import traces
 from farm.cli.verify import verify
 from farm.cli.watch import watch
 

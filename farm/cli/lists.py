@@ -1,9 +1,6 @@
-"""`farm policies`, `farm campaigns` and `farm traces`: what there is to choose from."""
+"""`farm policies` and `farm campaigns`: what there is to choose from."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import click
 
@@ -38,37 +35,3 @@ def campaigns() -> None:
     for name in shipped():
         campaign = find(name)
         click.echo(f"{name:<16} {campaign.cells:>7} cells  {campaign.title}")
-
-
-@click.group()
-def traces() -> None:
-    """Look at logs."""
-
-
-@traces.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--processors", type=int, help="Size of the machine; by default the log's header.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def info(file: Path, processors: int | None, as_json: bool) -> None:
-    """Say what the log FILE holds: machine, jobs, span, offered load, and what was dropped."""
-    from core import offered_load, read_swf
-    from farm.traces import span_weeks
-
-    log = read_swf(file, processors=processors)
-    facts = {
-        "name": log.name,
-        "processors": log.processors,
-        "jobs": len(log),
-        "users": len(set(log.user.tolist())),
-        "weeks": span_weeks(log),
-        "offered load": round(offered_load(log), 4),
-        "largest estimate, s": log.max_estimate,
-        "killed at their estimate": int(log.killed.sum()),
-        "dropped": dict(log.dropped),
-        "sha256 of columns": log.digest(),
-    }
-    if as_json:
-        click.echo(json.dumps(facts, indent=1))
-        return
-    for key, value in facts.items():
-        click.echo(f"{key:<26} {value}")

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import click
 
+from farm.cli.traces import TRACES
+
 
 @click.command()
 @click.argument("campaign")
 @click.option(
     "--store", type=click.Path(path_type=Path), help="Folder of the results; by default NAME.farm."
 )
+@TRACES
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def plan(campaign: str, store: Path | None, as_json: bool) -> None:
+def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) -> None:
     """Say what is left to do for CAMPAIGN: cells, blocks, tasks, jobs, bytes, CPU time.
 
     Nothing is written. Bytes are those of the arrays before compression; CPU time is what the
@@ -27,7 +30,7 @@ def plan(campaign: str, store: Path | None, as_json: bool) -> None:
     from farm.plan import BYTES_PER_JOB, cells_missing, missing_blocks
     from farm.plan import plan as tasks_of
 
-    wanted = find(campaign)
+    wanted = find(campaign).located(folder)
     designed = design((store or Path(f"{wanted.name}.farm")).resolve(), wanted)
     drawn = designed.store
     heads = drawn.heads()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farm.cli.traces import TRACES
+
 if TYPE_CHECKING:
     from farm.campaign import Campaign
 
@@ -24,6 +26,7 @@ INTERRUPTED = 130
     help="Folder of the results; by default "
     "NAME.farm here. A store that is there is resumed, or grown.",
 )
+@TRACES
 @click.option(
     "--on",
     "spec",
@@ -39,6 +42,7 @@ INTERRUPTED = 130
 def run(
     campaign: str,
     store: Path | None,
+    folder: Path | None,
     spec: str,
     scheduler_file: Path | None,
     workers: int | None,
@@ -58,7 +62,7 @@ def run(
     where = ClusterSpec.parse(
         f"scheduler-file:{scheduler_file}" if scheduler_file else spec, workers
     )
-    wanted = find(campaign)
+    wanted = find(campaign).located(folder)
     target = store or Path(f"{wanted.name}.farm")
     with ExitStack() as stack:
         # A cluster that has to be there already is asked first: without it nothing is written.

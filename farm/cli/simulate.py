@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli.traces import TRACES
+
 if TYPE_CHECKING:
     from core.schedule import Schedule
 
@@ -26,9 +28,10 @@ class Rows(click.ParamType[tuple[int, int]]):
 
 
 @click.command()
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument("trace", metavar="NAME|FILE")
+@TRACES
 @click.option("--policy", required=True, help="ORDER+RULE[,option=value], such as saf+easy.")
-@click.option("--processors", type=int, help="Size of the machine; by default the log's header.")
+@click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @click.option("--rows", type=Rows(), help="Rows of the file, [A, B), before any filter.")
 @click.option("--jobs", type=int, help="The first K jobs that can be simulated.")
 @click.option(
@@ -58,7 +61,8 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option("--out", type=click.Path(path_type=Path), help="Write the schedule as SWF.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def simulate(
-    trace: Path,
+    trace: str,
+    folder: Path | None,
     policy: str,
     resample: int,
     seed: int,
@@ -69,16 +73,16 @@ def simulate(
     as_json: bool,
     **source: Any,
 ) -> None:
-    """Simulate the log TRACE (SWF, plain or gzip) under one policy and print what users felt.
+    """Simulate a log, by NAME or from a FILE, under one policy and print what users felt.
 
     With a campaign's --resample, --seed, --weeks, --draw and --load it gives that cell again.
     """
     from core import simulate as run_policy
     from core import write_swf
     from farm.campaign import load_label
-    from farm.traces import Trace, at_load, sample
+    from farm.traces import at_load, named, sample
 
-    origin = Trace(file=str(trace), name="log", **source)
+    origin = named(trace, folder, name="log", **source)
     log = origin.read()
     jobs = at_load(sample(origin, log, seed=seed, resample=resample, draw=draw), load_label(load))
     schedule = run_policy(jobs, policy)

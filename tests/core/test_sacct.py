@@ -46,6 +46,7 @@ def test_lines_become_jobs(tmp_path: Path) -> None:
     assert w.killed.tolist() == [True, False, False, False, False]
     assert w.procs.tolist() == [2, 2, 4, 1, 1]
     assert w.user.tolist() == [2, 2, 1, 1, -1]
+    assert w.epoch == 1_704_078_245
 
 
 def test_what_is_not_a_finished_job_is_counted(tmp_path: Path) -> None:

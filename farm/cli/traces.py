@@ -1,0 +1,125 @@
+"""`farm traces`: the logs that have names, where they are, and what one holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from farm.traces import Trace
+
+TRACES = click.option(
+    "--traces",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder of logs to look in first; nothing is written to it.",
+)
+
+
+@click.group()
+def traces() -> None:
+    """Fetch logs and look at them."""
+
+
+@traces.command("list")
+@TRACES
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def list_(folder: Path | None, as_json: bool) -> None:
+    """List the logs that can be named instead of a file: machine, rows, weeks, whether here."""
+    rows = _known(folder)
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    titles = ("short", "name", "processors", "rows", "weeks", "here", "machine")
+    for row in [dict(zip(titles, titles, strict=True)), *rows]:
+        row["here"] = row.get("here") or ("yes" if row["file"] else "no")
+        words = ["-" if row[title] is None else row[title] for title in titles]
+        click.echo("{:<12} {:<24} {:>10} {:>8} {:>6}  {:<4}  {}".format(*words))
+
+
+@traces.command()
+@click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...")
+@TRACES
+def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
+    """Bring logs here, by NAME from the archive or by URL, and check their content.
+
+    They are kept in the folder that SCHEDFARM_TRACES names, by default in the user's cache.
+    """
+    from farm.fetch import fetch as bring
+    from farm.registry import acknowledgement
+
+    for log in logs:
+        path = bring(log, folder)
+        click.echo(path)
+        thanks = acknowledgement(path)
+        if thanks:
+            click.echo(f"  acknowledge: {thanks}")
+
+
+@traces.command()
+@click.argument("log", metavar="NAME|FILE")
+@TRACES
+@click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -> None:
+    """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
+    from farm.traces import named
+
+    facts = _facts(named(log, folder, name="log", processors=processors))
+    if as_json:
+        click.echo(json.dumps(facts, indent=1))
+        return
+    for key, value in facts.items():
+        if key != "dropped":
+            click.echo(f"{key:<26} {value}")
+            continue
+        click.echo(f"{'rows dropped':<26} {sum(value.values())}")
+        for why, count in value.items():
+            click.echo(f"  {why:<24} {count:>8}  {_meaning(why)}".rstrip())
+
+
+def _known(folder: Path | None) -> list[dict[str, Any]]:
+    from core.rawlog import log_name
+    from farm.registry import cache_folder, entries, here, kept, note_of
+
+    rows: list[dict[str, Any]] = []
+    for entry in entries():
+        path = here(entry.name, folder)
+        keys = ("short", "name", "processors", "rows", "weeks", "machine")
+        facts = {key: getattr(entry, key) for key in keys}
+        rows.append({**facts, "file": str(path) if path else None})
+    for path in kept(cache_folder()):
+        unknown = dict.fromkeys(("short", "processors", "rows", "weeks"))
+        facts = {**unknown, "name": log_name(path.name), "machine": note_of(path)["url"]}
+        rows.append({**facts, "file": str(path)})
+    return rows
+
+
+def _facts(trace: Trace) -> dict[str, Any]:
+    from core import offered_load
+    from farm.traces import span_weeks
+
+    log = trace.read()
+    assert log is not None, "a trace that was named is no model"
+    return {
+        "name": log.name,
+        "processors": log.processors,
+        "jobs": len(log),
+        "users": len(set(log.user.tolist())),
+        "weeks": span_weeks(log),
+        "offered load": round(offered_load(log), 4),
+        "largest estimate, s": log.max_estimate,
+        "killed at their estimate": int(log.killed.sum()),
+        "dropped": dict(log.dropped),
+        "acknowledge": trace.acknowledgement() or "not known",
+        "sha256 of columns": log.digest(),
+    }
+
+
+def _meaning(reason: str) -> str:
+    from core.sacct import REASONS
+
+    return REASONS.get(reason, "")
