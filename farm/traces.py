@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import InputError
 from core.load import scale_load
 from core.logs import read_log
+from core.metrics import METRICS
 from core.models.lublin import lublin
 from core.rawlog import log_name
 from core.resample import WEEK, resample_weekly
@@ -23,6 +24,9 @@ from farm.keys import check_keys
 
 MODELS = ("lublin",)
 """Workload models that a trace can name."""
+
+RESERVED = {*METRICS, "trace", "resample", "load", "policy", "zarr.json"}
+"""What stands at the root of a store beside the groups of the traces."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -76,6 +80,10 @@ class Trace:
             object.__setattr__(self, "name", log_name(given))
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InputError(f"trace name {self.name!r}: use letters, digits, '.', '_' and '-'")
+        if self.name in RESERVED:
+            raise InputError(
+                f"trace name {self.name!r} is that of a summary array of the store; give another"
+            )
         if (given is None) == (self.model is None):
             raise InputError(f"trace {self.name!r}: give one of 'file', 'log' and 'model'")
         if self.log is not None:
@@ -89,6 +97,10 @@ class Trace:
         self._check_model()
 
     def _check_model(self) -> None:
+        if not isinstance(self.parameters, Mapping):
+            raise InputError(
+                f"trace {self.name!r}: parameters is {self.parameters!r}; it must be a table"
+            )
         if self.model is None:
             if self.parameters:
                 raise InputError(f"trace {self.name!r}: 'parameters' goes with a model only")
@@ -105,7 +117,11 @@ class Trace:
             )
         own = ("processors", "jobs", "weeks", "seed", "index", "name")
         known = [p for p in inspect.signature(lublin).parameters if p not in own]
-        for key in self.parameters:
+        for key, value in self.parameters.items():
+            if not isinstance(value, str | int | float):
+                raise InputError(
+                    f"trace {self.name!r}: {key}={value!r}; it must be a number or a name"
+                )
             if key not in known:
                 raise InputError(
                     f"trace {self.name!r}: unknown parameter {key!r} of model {self.model!r}; "
@@ -227,13 +243,20 @@ def sample(trace: Trace, log: Workload | None, *, seed: int, resample: int, draw
         The jobs, at their original load.
     """
     if log is None:
-        return lublin(
-            trace.processors or 0,
-            jobs=trace.jobs,
-            weeks=trace.weeks,
-            seed=seed,
-            index=resample,
-            **trace.parameters,
+        try:
+            return lublin(
+                trace.processors or 0,
+                jobs=trace.jobs,
+                weeks=trace.weeks,
+                seed=seed,
+                index=resample,
+                **trace.parameters,
+            )
+        except InputError as error:
+            raise InputError(f"trace {trace.name!r}: {error}") from None
+    if resample < 0:
+        raise InputError(
+            f"resample is {resample}; it must be 0 for the log itself, or a number from 1"
         )
     if resample == 0:
         return log
