@@ -11,9 +11,8 @@ from typing import Any
 
 from core.errors import InputError
 from core.policy import Policy
-from core.resample import DRAWS
 from farm.keys import check_keys
-from farm.traces import Trace
+from farm.traces import DRAWS, LOAD_BY, Trace
 
 ORIGINAL = "original"
 """Label of the load that leaves a trace as it is."""
@@ -37,7 +36,7 @@ class Campaign:
     policies : tuple of str
         Policy names; kept in canonical form.
     loads : tuple of str or float
-        ``original`` or an offered load > 0, to which run times are scaled; kept as labels.
+        ``original`` or an offered load > 0, to which the jobs are scaled; kept as labels.
     resamples : int
         Number of samples of each trace, numbered from 1.
     log : bool
@@ -46,8 +45,10 @@ class Campaign:
         Root of all randomness.
     tau : int
         Threshold of the bounded slowdown, s.
-    draw : {"replace", "permute"}
-        How a resample draws each user's weeks.
+    draw : {"replace", "permute", "users"}
+        How a resample draws each user's weeks, or whole users.
+    load_by : {"runtime", "interarrival", "users"}
+        What reaches a load: run times, gaps between submissions, or the number of users drawn.
     title : str
         One line for tables and lists.
 
@@ -73,6 +74,7 @@ class Campaign:
     seed: int = 0
     tau: int = 10
     draw: str = "replace"
+    load_by: str = "runtime"
     title: str = ""
 
     def __post_init__(self) -> None:
@@ -91,6 +93,7 @@ class Campaign:
             raise InputError(f"tau is {self.tau}: it must be at least 1 s")
         if self.draw not in DRAWS:
             raise InputError(f"draw {self.draw!r} is unknown; known: {', '.join(DRAWS)}")
+        _check_load_by(self)
         for what, labels in (
             ("traces", [t.name for t in self.traces]),
             ("policies", list(self.policies)),
@@ -210,6 +213,7 @@ def _check_types(campaign: Campaign) -> None:
         "seed": int,
         "tau": int,
         "draw": str,
+        "load_by": str,
         "title": str,
     }
     for key, kind in kinds.items():
@@ -219,6 +223,24 @@ def _check_types(campaign: Campaign) -> None:
     for policy in campaign.policies:
         if not isinstance(policy, str):
             raise InputError(f"key 'policies' holds {policy!r}; it must be a list of names")
+
+
+def _check_load_by(campaign: Campaign) -> None:
+    if campaign.load_by not in LOAD_BY:
+        raise InputError(f"load_by {campaign.load_by!r} is unknown; known: {', '.join(LOAD_BY)}")
+    if campaign.load_by != "users":
+        return
+    if campaign.draw != "users":
+        raise InputError(
+            f'load_by = "users" goes with draw = "users" only, since a resample by weeks '
+            f"({campaign.draw}) has the users of the log"
+        )
+    models = [t.name for t in campaign.traces if t.model is not None]
+    if campaign.loads != (ORIGINAL,) and (campaign.log or models):
+        what = f"trace {models[0]!r}, a model" if models else "the log itself (log = true)"
+        raise InputError(
+            f'load_by = "users" cannot bring {what}, to a load: only resamples draw users'
+        )
 
 
 def _check_labels(what: str, labels: list[str]) -> None:

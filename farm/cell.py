@@ -14,9 +14,10 @@ from core.metrics import summarise, weekly
 from core.simulate import simulate
 from core.workload import Workload
 from farm.layout import WORKLOAD_BLOCK
+from farm.samples import jobs_of
 from farm.store import Store, load_log
 from farm.summary import PER_SAMPLE
-from farm.traces import Trace, at_load, sample
+from farm.traces import Trace
 
 Rows = dict[str, npt.NDArray[Any]]
 Metrics = dict[str, float]
@@ -37,8 +38,15 @@ def cell_jobs(store: Store, trace: Trace, load: str, resample: int) -> Workload:
     settings = store.settings
     path = store.log_path(trace.name)
     log = _log(path) if path else None
-    original = sample(trace, log, seed=settings["seed"], resample=resample, draw=settings["draw"])
-    return at_load(original, load)
+    return jobs_of(
+        trace,
+        log,
+        seed=settings["seed"],
+        resample=resample,
+        draw=settings["draw"],
+        load=load,
+        load_by=settings["load_by"],
+    )
 
 
 def cell_values(store: Store, trace: str, policy: str, jobs: Workload) -> tuple[Rows, Metrics]:

@@ -11,19 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.load import scale_load
+from core.load import scale_arrivals, scale_load
 from core.logs import read_log
 from core.metrics import METRICS
-from core.models.lublin import lublin
+from core.models import MODELS
 from core.rawlog import log_name
+from core.resample import DRAWS as WEEKLY_DRAWS
 from core.resample import WEEK, resample_weekly
+from core.resample_users import resample_users
+from core.select import check_criteria, select, select_jobs
 from core.workload import Workload
 from farm import registry
 from farm.fetch import locate
 from farm.keys import check_keys
 
-MODELS = ("lublin",)
-"""Workload models that a trace can name."""
+DRAWS = (*WEEKLY_DRAWS, "users")
+"""How a log is resampled: each user's weeks drawn one by one, or whole users."""
+
+LOAD_BY = ("runtime", "interarrival", "users")
+"""How a load is reached: longer run times, shorter gaps, or more users in the resample."""
 
 RESERVED = {*METRICS, "trace", "resample", "load", "policy", "zarr.json"}
 """What stands at the root of a store beside the groups of the traces."""
@@ -45,7 +51,7 @@ class Trace:
         Name of a log in the registry, or of one fetched by its URL; kept in its full form. With
         `file` it is a log whose file has been found.
     model : str, optional
-        Name of a model, one of `MODELS`. One of `file`, `log` and `model` is needed.
+        Name of a model in `core.models.MODELS`. One of `file`, `log` and `model` is needed.
     processors : int, optional
         Size of the machine; by default what the registry or the log's header says. A model
         needs it.
@@ -55,6 +61,8 @@ class Trace:
         The first jobs that survive the filters; for a model, how many to draw.
     weeks : int, optional
         Weeks of each sample; by default as many as the log has.
+    select : mapping, optional
+        Which jobs of the log to keep: the arguments of `core.select.select`.
     parameters : mapping, optional
         Further parameters of the model.
 
@@ -72,6 +80,7 @@ class Trace:
     rows: tuple[int, int] | None = None
     jobs: int | None = None
     weeks: int | None = None
+    select: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -94,6 +103,7 @@ class Trace:
                 raise InputError(f"trace {self.name!r}: {key} is {value!r}; it must be at least 1")
         if self.rows is not None:
             object.__setattr__(self, "rows", _pair(self.name, self.rows))
+        object.__setattr__(self, "select", _criteria(self.name, self.select))
         self._check_model()
 
     def _check_model(self) -> None:
@@ -109,14 +119,15 @@ class Trace:
             raise InputError(
                 f"trace {self.name!r}: unknown model {self.model!r}; known: {', '.join(MODELS)}"
             )
-        if self.rows is not None:
-            raise InputError(f"trace {self.name!r}: 'rows' goes with a file only")
+        for key in ("rows", "select"):
+            if getattr(self, key):
+                raise InputError(f"trace {self.name!r}: {key!r} goes with a log only")
         if self.processors is None or (self.jobs is None) == (self.weeks is None):
             raise InputError(
                 f"trace {self.name!r}: a model needs 'processors' and either 'jobs' or 'weeks'"
             )
         own = ("processors", "jobs", "weeks", "seed", "index", "name")
-        known = [p for p in inspect.signature(lublin).parameters if p not in own]
+        known = [p for p in inspect.signature(MODELS[self.model]).parameters if p not in own]
         for key, value in self.parameters.items():
             if not isinstance(value, str | int | float):
                 raise InputError(
@@ -184,7 +195,10 @@ class Trace:
         entry = registry.find(self.log) if self.log else None
         processors = entry.processors if entry and self.processors is None else self.processors
         path = self.located().file or ""
-        return read_log(path, processors=processors, rows=self.rows, jobs=self.jobs)
+        if not self.select:
+            return read_log(path, processors=processors, rows=self.rows, jobs=self.jobs)
+        kept = select(read_log(path, processors=processors, rows=self.rows), **self.select)
+        return kept if self.jobs is None else select_jobs(kept, self.jobs)
 
     def acknowledgement(self) -> str:
         """Return whom to thank for the log; empty where that is not known, and for a model.
@@ -223,7 +237,15 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
     return Trace(log=text, **keys).located(folder)
 
 
-def sample(trace: Trace, log: Workload | None, *, seed: int, resample: int, draw: str) -> Workload:
+def sample(
+    trace: Trace,
+    log: Workload | None,
+    *,
+    seed: int,
+    resample: int,
+    draw: str,
+    users: float = 1.0,
+) -> Workload:
     """Return the jobs of one resample of a trace; a pure function of its arguments.
 
     Parameters
@@ -234,8 +256,10 @@ def sample(trace: Trace, log: Workload | None, *, seed: int, resample: int, draw
         What `trace.read()` gave.
     seed, resample : int
         The campaign's seed, and the resample's number; 0 is the log itself.
-    draw : {"replace", "permute"}
-        How each user's weeks are drawn.
+    draw : {"replace", "permute", "users"}
+        How each user's weeks are drawn, or whole users.
+    users : float
+        Users for each one of the log, where whole users are drawn.
 
     Returns
     -------
@@ -244,8 +268,8 @@ def sample(trace: Trace, log: Workload | None, *, seed: int, resample: int, draw
     """
     if log is None:
         try:
-            return lublin(
-                trace.processors or 0,
+            return MODELS[trace.model or ""](
+                trace.processors,
                 jobs=trace.jobs,
                 weeks=trace.weeks,
                 seed=seed,
@@ -260,13 +284,17 @@ def sample(trace: Trace, log: Workload | None, *, seed: int, resample: int, draw
         )
     if resample == 0:
         return log
+    if draw == "users":
+        return resample_users(log, seed=seed, index=resample, weeks=trace.weeks, users=users)
     return resample_weekly(log, seed=seed, index=resample, weeks=trace.weeks, draw=draw)
 
 
-def at_load(workload: Workload, load: str) -> Workload:
-    """Return the jobs at a labelled load, by runtime expansion."""
-    if load == "original":
+def at_load(workload: Workload, load: str, load_by: str = "runtime") -> Workload:
+    """Return the jobs at a labelled load; one that users set has been reached by drawing them."""
+    if load == "original" or load_by == "users":
         return workload
+    if load_by == "interarrival":
+        return scale_arrivals(workload, float(load))
     return scale_load(workload, float(load))
 
 
@@ -280,6 +308,19 @@ def _full_name(trace: str, log: Any) -> str:
         raise InputError(f"trace {trace!r}: log is {log!r}; it must be a name, such as 'KTH-SP2'")
     entry = registry.find(log)
     return entry.name if entry else log_name(log)
+
+
+def _criteria(name: str, criteria: Any) -> dict[str, Any]:
+    if not isinstance(criteria, Mapping):
+        raise InputError(f"trace {name!r}: select is {criteria!r}; it must be a table of criteria")
+    try:
+        check_criteria(criteria)
+    except InputError as error:
+        raise InputError(f"trace {name!r}: select: {error}") from None
+    plain = {key: list(v) if isinstance(v, tuple) else v for key, v in criteria.items()}
+    if "dates" in plain:
+        plain["dates"] = [str(day) for day in plain["dates"]]
+    return plain
 
 
 def _pair(name: str, rows: Any) -> tuple[int, int]:

@@ -1,0 +1,98 @@
+"""Which jobs a cell meets, and how many there can be: resample and load together."""
+
+from __future__ import annotations
+
+from core.errors import InputError
+from core.resample import resample_size
+from core.resample_users import resample_users_size, users_for_load
+from core.workload import Workload
+from farm.campaign import ORIGINAL, Campaign
+from farm.traces import Trace, at_load, sample, span_weeks
+
+
+def jobs_of(
+    trace: Trace,
+    log: Workload | None,
+    *,
+    seed: int,
+    resample: int,
+    draw: str,
+    load: str,
+    load_by: str,
+) -> Workload:
+    """Return the jobs of one resample of a trace at one load; a pure function of its arguments.
+
+    Parameters
+    ----------
+    trace, log, seed, resample, draw
+        As for `farm.traces.sample`.
+    load : str
+        Label of the load.
+    load_by : {"runtime", "interarrival", "users"}
+        What reaches it.
+
+    Returns
+    -------
+    Workload
+        The jobs.
+
+    Raises
+    ------
+    InputError
+        If they cannot be brought to the load.
+    """
+    users = _users(log, load, load_by)
+    one = sample(trace, log, seed=seed, resample=resample, draw=draw, users=users)
+    return at_load(one, load, load_by)
+
+
+def extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int, int]:
+    """Return the most jobs of any cell of a trace, and the weeks that hold every submission.
+
+    Raises
+    ------
+    InputError
+        If the log cannot be resampled.
+    """
+    jobs, weeks = [], []
+    for r in campaign.resample_axis:
+        if log is None or r == 0 or campaign.load_by == "interarrival":
+            one = sample(trace, log, seed=campaign.seed, resample=r, draw=campaign.draw)
+            jobs.append(len(one))
+            weeks.append(_weeks(one, campaign))
+        else:
+            jobs.append(_size(trace, log, campaign, r))
+            weeks.append(trace.weeks or span_weeks(log))
+    return max(jobs), max(weeks)
+
+
+def _size(trace: Trace, log: Workload, campaign: Campaign, resample: int) -> int:
+    seed, weeks = campaign.seed, trace.weeks
+    if campaign.draw != "users":
+        return resample_size(log, seed=seed, index=resample, weeks=weeks, draw=campaign.draw)
+    numbers = {_users(log, load, campaign.load_by) for load in campaign.loads}
+    return max(
+        resample_users_size(log, seed=seed, index=resample, weeks=weeks, users=users)
+        for users in numbers
+    )
+
+
+def _weeks(one: Workload, campaign: Campaign) -> int:
+    """Return the weeks of a sample, at the lowest load where that spreads its arrivals."""
+    if not len(one):
+        return 1
+    spans = [span_weeks(one)]
+    if campaign.load_by == "interarrival":
+        for load in campaign.loads:
+            try:
+                spans.append(span_weeks(at_load(one, load, campaign.load_by)))
+            except InputError:
+                # A sample that cannot be scaled is a cell that fails, with this error recorded.
+                continue
+    return max(spans)
+
+
+def _users(log: Workload | None, load: str, load_by: str) -> float:
+    if log is None or load == ORIGINAL or load_by != "users":
+        return 1.0
+    return users_for_load(log, float(load))
