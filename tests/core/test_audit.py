@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import core.audit
 from core.audit import Verdict, audit, read_schedule
 from core.errors import InputError
 from core.policy import ORDERS
@@ -75,6 +77,18 @@ def test_crowds_pass(rule: str, order: str) -> None:
     for policy in (f"{order}+{rule}", f"{order}+{rule},threshold=90s,events=per-event"):
         verdict = audit(simulate(work, policy), policy)
         assert verdict.ok, verdict.why
+
+
+def test_it_shares_nothing_with_the_simulators() -> None:
+    """The auditor imports the shared types, the reader, and the formulas of orders in floats."""
+    names = set()
+    for path in Path(core.audit.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    ours = {n for n in names if n and n.startswith("core.") and not n.startswith("core.audit")}
+    assert ours == {
+        f"core.{n}" for n in ("errors", "orders", "policy", "schedule", "swf", "workload")
+    }
 
 
 EASY = [(0, 10, 10, 3), (1, 5, 5, 4), (2, 8, 8, 1)]
