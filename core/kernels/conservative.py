@@ -49,7 +49,7 @@ def schedule_reserved(
         With the rule ``depth(K)``, ``conservative`` or ``planned``.
     promises : bool
         Whether to work out the starts promised at arrival. Passes otherwise make reservations
-        only as far as a job may still start: 1.5 to 3 times as fast. Under ``planned`` they
+        only as far as a job may still start: 1.3 to 1.7 times as fast. Under ``planned`` they
         cost nothing and are always given.
 
     Returns
