@@ -200,6 +200,8 @@ def _reason(error: OSError) -> str:
     """Return why a connection failed, without the objects that the libraries wrap it in."""
     response = getattr(error, "response", None)
     if response is not None:
+        # Pooch leaves the connection of a refused request open.
+        response.close()
         return f"the server says {response.status_code} {response.reason}"
     if error.strerror:
         return error.strerror
