@@ -62,24 +62,34 @@ def verify(path: str | Path, *, sample: int = 3) -> Iterator[Fault]:
     ------
     InputError
         If it is not a store, or neither its description nor the copy of it can be read.
+
+    Notes
+    -----
+    Altered metadata ends the search, since no value can be read by it: repair, and verify again.
     """
     path = Path(path)
     yield from _check_manifests(path)
     store = _described(path)
-    yield from _check_skeleton(store)
-    yield from _check_logs(store)
-    sound = []
+    skeleton = list(_check_skeleton(store))
+    yield from skeleton
+    if skeleton:
+        return  # no value can be read by metadata that is not right
+    logs = list(_check_logs(store))
+    yield from logs
+    sound, faulty = [], False
     for file in sorted(store.records.rglob("*.json")):
-        fault, record = _read(store, file)
-        if fault is None and record is not None:
-            fault = _check_values(store, record)
+        record, fault = _check_record(store, file)
         if fault:
+            faulty = True
             yield fault
-        elif record is not None:
+        elif record:
             sound.append(record)
-    yield from _check_summary(store)
-    for i in range(min(sample, len(sound))):
-        yield from _check_again(store, sound[i * len(sound) // min(sample, len(sound))])
+    if not faulty:
+        yield from _check_summary(store)
+    if not logs:
+        count = min(sample, len(sound))
+        for i in range(count):
+            yield from _check_again(store, sound[i * len(sound) // count])
 
 
 def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
@@ -171,16 +181,16 @@ def _check_logs(store: Store) -> Iterator[Fault]:
             yield Fault(path, f"cannot be read: {error}")
 
 
-def _read(store: Store, file: Path) -> tuple[Fault | None, Record | None]:
+def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None]:
     trace, load, policy, number = file.relative_to(store.records).with_suffix("").parts
     block = Block(trace, load, policy, int(number))
     try:
         record = Record.from_bytes(file.read_bytes())
     except ValueError as error:
-        return Fault(file, str(error), block), None
+        return None, Fault(file, str(error), block)
     if record.head.block != block or record.head.store != store.identity:
-        return Fault(file, "belongs to another block or campaign", block), None
-    return None, record
+        return None, Fault(file, "belongs to another block or campaign", block)
+    return record, _check_values(store, record)
 
 
 def _check_values(store: Store, record: Record) -> Fault | None:
