@@ -1,0 +1,122 @@
+"""`farm traces`, and a log's name wherever a file is expected."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from farm import registry
+from farm.cli import cli, main
+from farm.registry import ENVIRONMENT, entries
+
+LOG = "; MaxProcs: 4\n; Acknowledge: Ann Example\n" + "".join(
+    f"{job} {job * 100} -1 {run} 2{13 * ' -1'}\n" for job, run in enumerate([10, -1, 20, 30], 1)
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(ENVIRONMENT, str(folder))
+    return folder
+
+
+def farm(*words: object) -> Result:
+    done = CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_list_says_which_logs_are_here(tmp_path: Path, cache: Path) -> None:
+    """Every log of the registry has a line, and one that is in a folder says yes."""
+    cache.mkdir()
+    (cache / "HPC2N-2002-2.2-cln.swf").touch()
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "KTH-SP2-1996-2.1-cln.swf.gz").touch()
+    title, *lines = farm("traces", "list", "--traces", own).output.splitlines()
+    assert title.split() == ["short", "name", "processors", "rows", "weeks", "here", "machine"]
+    words = {line.split()[0]: line.split() for line in lines}
+    assert list(words) == [e.short for e in entries()]
+    assert words["KTH-SP2"][1:6] == ["KTH-SP2-1996-2.1-cln", "100", "28476", "48", "yes"]
+    assert [short for short, line in words.items() if line[5] == "yes"] == ["HPC2N", "KTH-SP2"]
+
+
+def test_list_as_json_tells_the_files(cache: Path) -> None:
+    """Logs fetched from elsewhere are listed with their URL."""
+    cache.mkdir()
+    (cache / "own.swf").write_text(LOG)
+    note = {"url": "http://host/own.swf", "sha256": registry.content_hash(cache / "own.swf")}
+    (cache / f"own.swf{registry.NOTE}").write_text(json.dumps(note))
+    rows = json.loads(farm("traces", "list", "--json").output)
+    assert [row["file"] for row in rows] == [None] * 7 + [str(cache / "own.swf")]
+    assert (rows[-1]["name"], rows[-1]["machine"]) == ("own", "http://host/own.swf")
+    assert "own" in farm("traces", "list").output
+    assert "Ann Example" in farm("traces", "info", "own").output
+
+
+def test_info_says_what_was_dropped_and_whom_to_thank(tmp_path: Path) -> None:
+    """Reasons come with their count and meaning."""
+    path = tmp_path / "own.swf"
+    path.write_text(LOG)
+    text = farm("traces", "info", path).output
+    assert "rows dropped               1\n" in text
+    assert "no run                          1  run time below 0" in text
+    assert "acknowledge                Ann Example\n" in text
+    facts = json.loads(farm("traces", "info", path, "--json").output)
+    assert (facts["jobs"], facts["dropped"], facts["processors"]) == (3, {"no run": 1}, 4)
+
+
+def test_names_stand_for_files(traces: Path, cache: Path) -> None:
+    """A named log is found in the folder given; its machine is known where no header says it."""
+    facts = json.loads(farm("traces", "info", "METACENTRUM", "--traces", traces, "--json").output)
+    assert (facts["name"], facts["processors"]) == ("METACENTRUM-2009-2", 806)
+    assert "Czech National Grid Infrastructure MetaCentrum" in facts["acknowledge"]
+    fetched = farm("traces", "fetch", "KTH-SP2", "HPC2N", "--traces", traces).output.splitlines()
+    assert fetched[0] == str(traces / "KTH-SP2-1996-2.1-cln.swf.gz")
+    assert fetched[1].startswith("  acknowledge: Lars Malinowsky")
+    words = ("--policy", "fcfs+easy", "--jobs", 50, "--json")
+    by_name = farm("simulate", "KTH-SP2", "--traces", traces, *words).output
+    by_file = farm("simulate", traces / "KTH-SP2-1996-2.1-cln.swf.gz", *words).output
+    assert by_name == by_file
+    assert not cache.exists()
+
+
+def test_plan_takes_logs_from_the_folder(tmp_path: Path, traces: Path) -> None:
+    """A campaign that names a log is planned from the folder given."""
+    path = tmp_path / "named.toml"
+    path.write_text(
+        'name = "n"\nlog = true\npolicies = ["fcfs+easy"]\n[[traces]]\nlog = "KTH-SP2"\njobs = 9\n'
+    )
+    out = farm("plan", path, "--traces", traces, "--store", tmp_path / "s", "--json").output
+    assert json.loads(out)["jobs"] == 9
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["traces", "info", "KHT-SP2"], "farm: log 'KHT-SP2' is not known; known: CTC-SP2"),
+        (["traces", "info", "none.swf"], "farm: none.swf: cannot read the log"),
+        (["traces", "fetch", "ftp://host/a.swf"], "farm: 'ftp://host/a.swf' is not the URL of a"),
+        (["traces", "fetch", "http://127.0.0.1:1/a.swf"], "under the name a.swf, or into a folder"),
+        (["traces", "list", "--traces", "none"], "farm: --traces none: there is no such folder"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Exit status 2, and one line on standard error."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("sys.argv", ["farm", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
