@@ -11,14 +11,21 @@ from typing import Any
 
 from core.errors import InputError
 from core.policy import Policy
+from core.resample import DRAWS as WEEKLY_DRAWS
 from farm.keys import check_keys
-from farm.traces import DRAWS, LOAD_BY, Trace
+from farm.traces import Trace
 
 ORIGINAL = "original"
 """Label of the load that leaves a trace as it is."""
 
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
+
+DRAWS = (*WEEKLY_DRAWS, "users")
+"""How a log is resampled: each user's weeks drawn one by one, or whole users."""
+
+LOAD_BY = ("runtime", "interarrival", "users")
+"""How a load is reached: longer run times, shorter gaps, or more users in the resample."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -237,9 +244,9 @@ def _check_load_by(campaign: Campaign) -> None:
         )
     models = [t.name for t in campaign.traces if t.model is not None]
     if campaign.loads != (ORIGINAL,) and (campaign.log or models):
-        what = f"trace {models[0]!r}, a model" if models else "the log itself (log = true)"
+        what = f"trace {models[0]!r}, a model," if models else "the log itself (log = true)"
         raise InputError(
-            f'load_by = "users" cannot bring {what}, to a load: only resamples draw users'
+            f'load_by = "users" cannot bring {what} to a load: only resamples draw users'
         )
 
 

@@ -3,11 +3,74 @@
 from __future__ import annotations
 
 from core.errors import InputError
-from core.resample import resample_size
-from core.resample_users import resample_users_size, users_for_load
+from core.load import scale_arrivals, scale_load
+from core.models import MODELS
+from core.resample import resample_size, resample_weekly
+from core.resample_users import resample_users, resample_users_size, users_for_load
 from core.workload import Workload
 from farm.campaign import ORIGINAL, Campaign
-from farm.traces import Trace, at_load, sample, span_weeks
+from farm.traces import Trace, span_weeks
+
+
+def sample(
+    trace: Trace,
+    log: Workload | None,
+    *,
+    seed: int,
+    resample: int,
+    draw: str,
+    users: float = 1.0,
+) -> Workload:
+    """Return the jobs of one resample of a trace; a pure function of its arguments.
+
+    Parameters
+    ----------
+    trace : Trace
+        The source.
+    log : Workload or None
+        What `trace.read()` gave.
+    seed, resample : int
+        The campaign's seed, and the resample's number; 0 is the log itself.
+    draw : {"replace", "permute", "users"}
+        How each user's weeks are drawn, or whole users.
+    users : float
+        Users for each one of the log, where whole users are drawn.
+
+    Returns
+    -------
+    Workload
+        The jobs, at their original load.
+    """
+    if log is None:
+        try:
+            return MODELS[trace.model or ""](
+                trace.processors,
+                jobs=trace.jobs,
+                weeks=trace.weeks,
+                seed=seed,
+                index=resample,
+                **trace.parameters,
+            )
+        except InputError as error:
+            raise InputError(f"trace {trace.name!r}: {error}") from None
+    if resample < 0:
+        raise InputError(
+            f"resample is {resample}; it must be 0 for the log itself, or a number from 1"
+        )
+    if resample == 0:
+        return log
+    if draw == "users":
+        return resample_users(log, seed=seed, index=resample, weeks=trace.weeks, users=users)
+    return resample_weekly(log, seed=seed, index=resample, weeks=trace.weeks, draw=draw)
+
+
+def at_load(workload: Workload, load: str, load_by: str = "runtime") -> Workload:
+    """Return the jobs at a labelled load; one that users set has been reached by drawing them."""
+    if load == ORIGINAL or load_by == "users":
+        return workload
+    if load_by == "interarrival":
+        return scale_arrivals(workload, float(load))
+    return scale_load(workload, float(load))
 
 
 def jobs_of(
@@ -25,7 +88,7 @@ def jobs_of(
     Parameters
     ----------
     trace, log, seed, resample, draw
-        As for `farm.traces.sample`.
+        As for `sample`.
     load : str
         Label of the load.
     load_by : {"runtime", "interarrival", "users"}
@@ -41,6 +104,11 @@ def jobs_of(
     InputError
         If they cannot be brought to the load.
     """
+    if load_by == "users" and load != ORIGINAL and (log is None or not resample or draw != "users"):
+        raise InputError(
+            f"trace {trace.name!r}: users can bring only a resample of users to load {load}, "
+            'with draw = "users"'
+        )
     users = _users(log, load, load_by)
     one = sample(trace, log, seed=seed, resample=resample, draw=draw, users=users)
     return at_load(one, load, load_by)

@@ -5,31 +5,22 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.load import scale_arrivals, scale_load
 from core.logs import read_log
 from core.metrics import METRICS
 from core.models import MODELS
 from core.rawlog import log_name
-from core.resample import DRAWS as WEEKLY_DRAWS
-from core.resample import WEEK, resample_weekly
-from core.resample_users import resample_users
+from core.resample import WEEK
 from core.select import check_criteria, select, select_jobs
 from core.workload import Workload
 from farm import registry
 from farm.fetch import locate
 from farm.keys import check_keys
-
-DRAWS = (*WEEKLY_DRAWS, "users")
-"""How a log is resampled: each user's weeks drawn one by one, or whole users."""
-
-LOAD_BY = ("runtime", "interarrival", "users")
-"""How a load is reached: longer run times, shorter gaps, or more users in the resample."""
 
 RESERVED = {*METRICS, "trace", "resample", "load", "policy", "zarr.json"}
 """What stands at the root of a store beside the groups of the traces."""
@@ -126,8 +117,11 @@ class Trace:
             raise InputError(
                 f"trace {self.name!r}: a model needs 'processors' and either 'jobs' or 'weeks'"
             )
+        self._check_parameters(MODELS[self.model])
+
+    def _check_parameters(self, model: Callable[..., Workload]) -> None:
         own = ("processors", "jobs", "weeks", "seed", "index", "name")
-        known = [p for p in inspect.signature(MODELS[self.model]).parameters if p not in own]
+        known = [p for p in inspect.signature(model).parameters if p not in own]
         for key, value in self.parameters.items():
             if not isinstance(value, str | int | float):
                 raise InputError(
@@ -235,67 +229,6 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
     if is_path and (os.path.exists(text) or not registry.find(text)):
         return Trace(file=text, **keys)
     return Trace(log=text, **keys).located(folder)
-
-
-def sample(
-    trace: Trace,
-    log: Workload | None,
-    *,
-    seed: int,
-    resample: int,
-    draw: str,
-    users: float = 1.0,
-) -> Workload:
-    """Return the jobs of one resample of a trace; a pure function of its arguments.
-
-    Parameters
-    ----------
-    trace : Trace
-        The source.
-    log : Workload or None
-        What `trace.read()` gave.
-    seed, resample : int
-        The campaign's seed, and the resample's number; 0 is the log itself.
-    draw : {"replace", "permute", "users"}
-        How each user's weeks are drawn, or whole users.
-    users : float
-        Users for each one of the log, where whole users are drawn.
-
-    Returns
-    -------
-    Workload
-        The jobs, at their original load.
-    """
-    if log is None:
-        try:
-            return MODELS[trace.model or ""](
-                trace.processors,
-                jobs=trace.jobs,
-                weeks=trace.weeks,
-                seed=seed,
-                index=resample,
-                **trace.parameters,
-            )
-        except InputError as error:
-            raise InputError(f"trace {trace.name!r}: {error}") from None
-    if resample < 0:
-        raise InputError(
-            f"resample is {resample}; it must be 0 for the log itself, or a number from 1"
-        )
-    if resample == 0:
-        return log
-    if draw == "users":
-        return resample_users(log, seed=seed, index=resample, weeks=trace.weeks, users=users)
-    return resample_weekly(log, seed=seed, index=resample, weeks=trace.weeks, draw=draw)
-
-
-def at_load(workload: Workload, load: str, load_by: str = "runtime") -> Workload:
-    """Return the jobs at a labelled load; one that users set has been reached by drawing them."""
-    if load == "original" or load_by == "users":
-        return workload
-    if load_by == "interarrival":
-        return scale_arrivals(workload, float(load))
-    return scale_load(workload, float(load))
 
 
 def span_weeks(workload: Workload) -> int:

@@ -39,7 +39,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     type=int,
     default=0,
     show_default=True,
-    help="Number of a weekly user resample; 0 is the log itself.",
+    help="Number of a resample by users; 0 is the log itself.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the resamples.")
 @click.option("--weeks", type=int, help="Weeks of a resample; by default the log's own.")
@@ -47,13 +47,20 @@ class Rows(click.ParamType[tuple[int, int]]):
     "--draw",
     default="replace",
     show_default=True,
-    help="How a resample draws each user's weeks: replace or permute.",
+    help="How a resample draws each user's weeks, replace or permute, or whole users.",
 )
 @click.option(
     "--load",
     default="original",
     show_default=True,
-    help="Offered load to scale run times to, such as 0.9.",
+    help="Offered load to bring the jobs to, such as 0.9.",
+)
+@click.option(
+    "--load-by",
+    default="runtime",
+    show_default=True,
+    type=click.Choice(("runtime", "interarrival", "users")),
+    help="What reaches the load: run times, gaps, or with --draw users their number.",
 )
 @click.option(
     "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."
@@ -68,6 +75,7 @@ def simulate(
     seed: int,
     draw: str,
     load: str,
+    load_by: str,
     tau: int,
     out: Path | None,
     as_json: bool,
@@ -75,16 +83,26 @@ def simulate(
 ) -> None:
     """Simulate a log, by NAME or from a FILE, under one policy and print what users felt.
 
-    With a campaign's --resample, --seed, --weeks, --draw and --load it gives that cell again.
+    With a campaign's --resample, --seed, --weeks, --draw, --load and --load-by it gives that
+    cell again.
     """
     from core import simulate as run_policy
     from core import write_swf
     from farm.campaign import load_label
-    from farm.traces import at_load, named, sample
+    from farm.samples import jobs_of
+    from farm.traces import named
 
     origin = named(trace, folder, name="log", **source)
     log = origin.read()
-    jobs = at_load(sample(origin, log, seed=seed, resample=resample, draw=draw), load_label(load))
+    jobs = jobs_of(
+        origin,
+        log,
+        seed=seed,
+        resample=resample,
+        draw=draw,
+        load=load_label(load),
+        load_by=load_by,
+    )
     schedule = run_policy(jobs, policy)
     if out:
         write_swf(jobs, out, schedule)
