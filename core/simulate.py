@@ -38,7 +38,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     Returns
     -------
     Schedule
-        Start of each job, s, whether it was backfilled, and the start promised at its arrival.
+        Start, s, of each job and whether it was backfilled; `promised` is found when asked for.
 
     Raises
     ------
@@ -57,16 +57,44 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     if chosen.rule not in ("none", "aggressive", "easy"):
         from core.kernels.conservative import schedule_reserved
 
-        start, backfilled, promised = schedule_reserved(workload, chosen)
-        return Schedule(workload, chosen.name, start, backfilled, promised)
+        start, backfilled, _ = schedule_reserved(workload, chosen, promises=False)
+        return Schedule(workload, chosen.name, start, backfilled)
     jobs = _jobs(workload)
     key = fixed_key(workload, chosen.order)
     if key is not None and chosen.backfill in (None, chosen.order):
         _run_fixed(workload, chosen, jobs, key)
     else:
         _run_moving(workload, chosen, jobs)
-    promised = np.full(len(workload), NO_PROMISE, np.int64)
-    return Schedule(workload, chosen.name, jobs.start, jobs.backfilled, promised)
+    return Schedule(workload, chosen.name, jobs.start, jobs.backfilled)
+
+
+def promised_starts(workload: Workload, policy: Policy | str) -> Int64:
+    """Return the start that a rule reserves for each job at its arrival.
+
+    Parameters
+    ----------
+    workload, policy
+        As for `simulate`.
+
+    Returns
+    -------
+    int64[n]
+        Starts, s; `NO_PROMISE` where the rule reserves none.
+
+    Examples
+    --------
+    >>> from core import Workload
+    >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
+    ...                           processors=2)
+    >>> promised_starts(w, "fcfs+conservative").tolist()
+    [0, 9]
+    """
+    chosen = Policy.parse(policy) if isinstance(policy, str) else policy
+    if chosen.rule in ("none", "aggressive", "easy"):
+        return np.full(len(workload), NO_PROMISE, np.int64)
+    from core.kernels.conservative import schedule_reserved
+
+    return schedule_reserved(workload, chosen, promises=True)[2]
 
 
 def _jobs(workload: Workload) -> Jobs:
