@@ -194,13 +194,10 @@ def to_workload(
     """
     procs = np.where(column["requested"] > 0, column["requested"], column["allocated"])
     own = (procs <= 0, procs > machine, column["run"] < 0, column["submit"] < 0)
-    keep, dropped = _kept({**(faults or {}), **dict(zip(REASONS, own, strict=True))}, procs.size)
-    if not keep.any():
-        listed = ", ".join(f"{count} {reason}" for reason, count in dropped.items())
-        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
-    order = np.flatnonzero(keep)
+    reasons = {**(faults or {}), **dict(zip(REASONS, own, strict=True))}
+    keep, dropped = _kept(reasons, procs.size, source)
     # Most logs are sorted; a stable sort of them costs one look at each row.
-    order = order[np.argsort(column["submit"][order], kind="stable")][:jobs]
+    order = keep[np.argsort(column["submit"][keep], kind="stable")][:jobs]
     run, asked = column["run"][order], column["request_time"][order]
     estimate = np.where(asked > 0, asked, run)
     try:
@@ -252,12 +249,16 @@ def _number(word: str) -> int | None:
 
 
 def _kept(
-    faults: Mapping[str, npt.NDArray[np.bool_]], count: int
-) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
+    faults: Mapping[str, npt.NDArray[np.bool_]], count: int, source: str
+) -> tuple[Int64, dict[str, int]]:
+    """Return the rows without a fault, and how many have one by reason."""
     keep, dropped = np.ones(count, np.bool_), {}
     for reason, fault in faults.items():
         found = int(np.count_nonzero(fault & keep))
         if found:
             dropped[reason] = found
             keep &= ~fault
-    return keep, dropped
+    if not keep.any():
+        listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
+        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
+    return np.flatnonzero(keep), dropped
