@@ -100,7 +100,7 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
         policy=policy.name,
         start=np.array([job.start for job in simulation.jobs], np.int64),
         backfilled=np.array([job.backfilled for job in simulation.jobs], np.bool_),
-        promised=np.array([job.promised for job in simulation.jobs], np.int64),
+        promises=np.array([job.promised for job in simulation.jobs], np.int64),
     )
 
 

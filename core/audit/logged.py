@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ class LoggedSchedule(Schedule):
         Seconds that the log has the job run on after it should have been killed.
     """
 
-    overrun: Int64
+    overrun: Int64 = field(kw_only=True)
 
 
 def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -> LoggedSchedule:
@@ -125,6 +125,6 @@ def _placed(
         policy="",
         start=column["submit"] + column["wait"],
         backfilled=np.zeros(n, np.bool_),
-        promised=np.full(n, NO_PROMISE, np.int64),
+        promises=np.full(n, NO_PROMISE, np.int64),
         overrun=np.maximum(run - estimate - KILL_MARK, 0),
     )
