@@ -4,30 +4,43 @@ The names below are the door of the package; everything else is a room behind it
 """
 
 from core.errors import InputError
-from core.load import offered_load, scale_load
+from core.load import offered_load, scale_arrivals, scale_load
 from core.logs import read_log
 from core.metrics import bounded_slowdown, pp_bounded_slowdown, summarise
+from core.models import MODELS
+from core.models.downey import downey
+from core.models.jann import jann
 from core.models.lublin import lublin
+from core.models.poisson import poisson
 from core.policy import Policy
 from core.resample import resample_weekly
+from core.resample_users import resample_users
 from core.schedule import Schedule
+from core.select import select
 from core.simulate import simulate
 from core.swf import read_swf, write_swf
 from core.workload import Workload
 
 __all__ = [
+    "MODELS",
     "InputError",
     "Policy",
     "Schedule",
     "Workload",
     "bounded_slowdown",
+    "downey",
+    "jann",
     "lublin",
     "offered_load",
+    "poisson",
     "pp_bounded_slowdown",
     "read_log",
     "read_swf",
+    "resample_users",
     "resample_weekly",
+    "scale_arrivals",
     "scale_load",
+    "select",
     "simulate",
     "summarise",
     "write_swf",
