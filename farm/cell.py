@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,10 @@ def cell_values(store: Store, trace: str, policy: str, jobs: Workload) -> tuple[
     """
     if policy == WORKLOAD_BLOCK:
         rows: Rows = {name: getattr(jobs, column) for name, column in COLUMN_OF.items()}
-        return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": offered_load(jobs)}
+        # Jobs of one instant have no offered load, and can be simulated all the same.
+        spread = len(jobs) > 1 and jobs.submit[-1] > jobs.submit[0]
+        load = offered_load(jobs) if spread else math.nan
+        return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": load}
     tau, weeks = int(store.settings["tau"]), store.layouts[trace].weeks
     schedule = simulate(jobs, policy)
     metrics = {k: v for k, v in summarise(schedule, tau).items() if k not in PER_SAMPLE}
