@@ -146,11 +146,6 @@ def _fit_array(
     group: zarr.Group, variable: Variable, layout: TraceLayout, sizes: Mapping[str, int]
 ) -> None:
     shape = tuple(sizes[d] for d in variable.dims)
-    if variable.name in group:
-        array: Any = group[variable.name]
-        if array.shape != shape:
-            array.resize(tuple(max(a, b) for a, b in zip(array.shape, shape, strict=True)))
-        return
     lengths = {
         "resample": layout.resamples_per_block,
         "job": layout.job_shard,
@@ -159,7 +154,13 @@ def _fit_array(
     shard = tuple(lengths.get(d, 1) for d in variable.dims)
     values = shard[-1] if variable.dims[-1] in ("job", "week") else 1
     chunk = (_divisor(shard[0], CHUNK_VALUES // values), *shard[1:])
-    create_values(group, variable, shape, chunk, None if chunk == shard else shard)
+    shards = None if chunk == shard else shard
+    array: Any = group.get(variable.name)
+    # Other chunks are those of a build that was killed: a block would not be a shard of them.
+    if array is None or (array.chunks, array.shards) != (chunk, shards):
+        create_values(group, variable, shape, chunk, shards)
+    elif array.shape != shape:
+        array.resize(shape)
 
 
 def _divisor(length: int, most: int) -> int:

@@ -11,7 +11,7 @@ from core.errors import InputError
 from core.workload import Workload
 from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
-from farm.files import write_whole
+from farm.files import PARTIAL, write_whole
 from farm.layout import lay_out
 from farm.lock import NAME as LOCK
 from farm.samples import extent
@@ -19,7 +19,10 @@ from farm.store import COPY, Store, log_bytes
 from farm.summary import fit_summary
 from farm.traces import Trace
 
-UNFINISHED = frozenset({"traces", "results.zarr", "campaign.toml", COPY, LOCK})
+GROWING = "growing"
+"""Name of the file that stands in a store while its arrays are made or grown."""
+
+UNFINISHED = frozenset({"traces", "results.zarr", "campaign.toml", COPY, LOCK, GROWING})
 """What a store consists of before its store.json: a build that was killed is begun again."""
 
 
@@ -86,7 +89,8 @@ def design(path: str | Path, campaign: Campaign) -> Design:
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
     thanks = {name: whom for name, whom in thanks.items() if whom}
     store = Store(path, campaign.name, settings, axes, sources, layouts, jobs, thanks)
-    return Design(store, campaign, logs, old == store)
+    standing = old == store and not (path / GROWING).exists()
+    return Design(store, campaign, logs, standing)
 
 
 def build(design: Design) -> Store:
@@ -107,8 +111,11 @@ def build(design: Design) -> Store:
             if log is not None and path is not None and not path.exists():
                 write_whole(path, log_bytes(log))
         if not design.standing:
+            # A growth that was killed may be given up: its arrays are then cut back.
+            write_whole(store.path / GROWING, b"")
             write_skeleton(store, store.results)
             store.save()
+            (store.path / GROWING).unlink()
         write_whole(store.path / "campaign.toml", design.campaign.to_toml().encode())
     except OSError as error:
         raise InputError(f"store {store.path} cannot be written: {error.strerror}") from None
@@ -119,6 +126,8 @@ def write_skeleton(store: Store, results: Path) -> None:
     """Create or grow a store's arrays, without the values that blocks write."""
     root = open_results(results, "a")
     labels = {a: store.axes[a] for a in ("resample", "load", "policy")}
+    for name in set(root.group_keys()).difference(store.axes["trace"]):
+        del root[name]
     for name in store.axes["trace"]:
         fit_group(root, name, store.layouts[name], labels, store.jobs[name])
         root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
@@ -132,7 +141,9 @@ def write_skeleton(store: Store, results: Path) -> None:
 def _existing(path: Path) -> Store | None:
     if path.exists() and not path.is_dir():
         raise InputError(f"store {path} is a file; a store is a folder")
-    if not path.exists() or {p.name for p in path.iterdir()} <= UNFINISHED:
+    if not path.exists():
+        return None
+    if {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)} <= UNFINISHED:
         return None
     return Store.open(path)
 
