@@ -1,7 +1,7 @@
 """Resamples of a log by whole users, so that the number of users sets the load.
 
-The method of Zakay and Feitelson: users who stayed long are always there, each repeating a trace
-of months from a random week on; others come for a while. A user's own sequence of weeks stays.
+The method of Zakay and Feitelson: who stayed long is always there, repeating a trace of months
+from a random week on; others come for a while. A user's own sequence of weeks stays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.keyed import philox
 from core.load import work
 from core.resample import WEEK, Weeks, check_draws, weeks_of
-from core.workload import COLUMNS, Int64, Workload
+from core.workload import Int64, Workload
 
 LONG_TERM = 12
 """Users whose jobs span this many weeks or more, from first to last, are long-term."""
@@ -46,9 +46,8 @@ def resample_users(
     are those of `core.resample_weekly`: whole ones, from the first submission on. Jobs of unknown
     user (-1) are one user's. A resample may be empty.
 
-    The paper's text could not be opened for this program: that it drops no user's week, draws in
-    proportion to the length of the traces, and lets temporary users stay over from before the
-    beginning are choices made here, so that the expected load is the log's in every week.
+    The paper's text could not be opened for this program: to draw in proportion to the length of
+    the traces, and to let guests stay over from before the beginning, is ours.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def resample_users(
     index : int
         Which resample. The draws depend on `seed`, `index` and the log's submissions alone.
     weeks : int, optional
-        Weeks of the new trace; by default as many as the log's.
+        Weeks of the new trace; by default the log's.
     users : float
         How many users, of both kinds, for each one of the log, above 0; see `users_for_load`.
 
@@ -175,12 +174,13 @@ def users_for_load(workload: Workload, load: float) -> float:
     """
     ratio = _positive("load", load)
     table = weeks_of(workload)
-    kept = {c: getattr(workload, c)[np.sort(table.job)] for c in (*COLUMNS, "killed")}
-    done = work(replace(workload, **kept))
+    # Whole weeks hold the first jobs of the log.
+    rest = slice(table.job.size, None)
+    late = zip(workload.run[rest].tolist(), workload.procs[rest].tolist(), strict=True)
+    done = work(workload) - sum(run * procs for run, procs in late)
     if not done:
-        raise InputError(f"workload {workload.name!r}: no job has any work that users could bring")
-    weeks: int = table.count.shape[1]
-    return ratio * (workload.processors * weeks * WEEK) / done
+        raise InputError(f"workload {workload.name!r}: no job has any work for users to bring")
+    return float(ratio * (workload.processors * table.count.shape[1] * WEEK) / done)
 
 
 def origin_user(user: npt.ArrayLike, workload: Workload) -> Int64:

@@ -122,6 +122,7 @@ def extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int,
     InputError
         If the log cannot be resampled.
     """
+    numbers = {_users(log, load, campaign.load_by) for load in campaign.loads}
     jobs, weeks = [], []
     for r in campaign.resample_axis:
         if log is None or r == 0 or campaign.load_by == "interarrival":
@@ -129,16 +130,17 @@ def extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int,
             jobs.append(len(one))
             weeks.append(_weeks(one, campaign))
         else:
-            jobs.append(_size(trace, log, campaign, r))
+            jobs.append(_size(trace, log, campaign, r, numbers))
             weeks.append(trace.weeks or span_weeks(log))
     return max(jobs), max(weeks)
 
 
-def _size(trace: Trace, log: Workload, campaign: Campaign, resample: int) -> int:
+def _size(
+    trace: Trace, log: Workload, campaign: Campaign, resample: int, numbers: set[float]
+) -> int:
     seed, weeks = campaign.seed, trace.weeks
     if campaign.draw != "users":
         return resample_size(log, seed=seed, index=resample, weeks=weeks, draw=campaign.draw)
-    numbers = {_users(log, load, campaign.load_by) for load in campaign.loads}
     return max(
         resample_users_size(log, seed=seed, index=resample, weeks=weeks, users=users)
         for users in numbers

@@ -162,6 +162,19 @@ def test_same_key_same_jobs() -> None:
     assert scaled.job.tolist() == resample_users(STEADY, seed=1, index=1).job.tolist()
 
 
+def test_resample_is_a_known_one() -> None:
+    """The draws never change between versions: seed 1, index 1, 8 weeks of twice the users."""
+    r = resample_users(STEADY, seed=1, index=1, weeks=8, users=2.0)
+    assert r.job.tolist() == [5, 20, 0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 19, 6, 12]
+    assert r.user.tolist() == [7, 15, 15, 7, 15, 7, 15, 7, 15, 7, 15, 7, 15, 7, 0, 15, 7]
+
+
+def test_load_counts_whole_weeks_only() -> None:
+    """Work submitted after the last whole week is not part of what users bring."""
+    w = trace([(0, 1), (1, 1), (2, 1)], submit=[0, WEEK + 5, 2 * WEEK + 9], run=[50, 70, 90])
+    assert users_for_load(w, 0.5) == 0.5 * 4 * 2 * WEEK / 120
+
+
 def test_a_longer_resample_begins_with_the_shorter() -> None:
     """More weeks under the same key add weeks at the end."""
     short = resample_users(STEADY, seed=4, index=2, weeks=13)
