@@ -174,7 +174,6 @@ def users_for_load(workload: Workload, load: float) -> float:
     """
     ratio = _positive("load", load)
     table = weeks_of(workload)
-    # Whole weeks hold the first jobs of the log.
     rest = slice(table.job.size, None)
     late = zip(workload.run[rest].tolist(), workload.procs[rest].tolist(), strict=True)
     done = work(workload) - sum(run * procs for run, procs in late)
