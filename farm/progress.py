@@ -166,6 +166,7 @@ class Bar:
         self._bar.close()
 
 
-def watcher(stream: TextIO = sys.stderr) -> Watcher:
-    """Return the watcher that suits a stream."""
+def watcher(stream: TextIO | None = None) -> Watcher:
+    """Return the watcher that suits a stream; by default standard error."""
+    stream = stream or sys.stderr
     return Bar(stream) if stream.isatty() else Lines(stream)
