@@ -51,7 +51,8 @@ def local_cluster(workers: int | None = None) -> Iterator[Client]:
                 threads_per_worker=1,
                 processes=True,
                 host=LOOPBACK,
-                dashboard_address=None,
+                # None would be port 8787, with a warning wherever another cluster has it.
+                dashboard_address=f"{LOOPBACK}:0",
                 memory_limit=0,
             )
         with local, Client(local) as client:
