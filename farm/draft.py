@@ -29,6 +29,11 @@ class Draft:
         Where the block belongs.
     block : Block
         Which block.
+
+    Attributes
+    ----------
+    missing : list of int
+        Cells, by their place in the block, that no record acknowledges.
     """
 
     def __init__(self, store: Store, block: Block) -> None:
@@ -46,12 +51,8 @@ class Draft:
         self._metrics: dict[str, list[float]] = {}
         self._crc = {name: [0] * count for name in self._values}
         self.seconds = 0.0
-        self._kept = self._recall()
-
-    @property
-    def missing(self) -> list[int]:
-        """Cells, by their place in the block, that no record acknowledges."""
-        return [i for i in range(len(self.resamples)) if i not in self._kept]
+        kept = self._recall()
+        self.missing = [i for i in range(count) if i not in kept]
 
     @property
     def failed(self) -> int:

@@ -17,7 +17,7 @@ Dask and Zarr, short against what a user waits for at an interruption."""
 SHARD_BYTES = 64 * 2**20
 """Largest uncompressed shard of an int64 array; a task holds about three such arrays."""
 
-JOB_STEP = 1024
+JOB_STEP = 64
 """The length of a shard along `job` is a multiple of this."""
 
 RATES = {"none": 2e6, "aggressive": 2e6, "easy": 2e6, "conservative": 5e4, "planned": 5e4}

@@ -96,13 +96,13 @@ def run_task(task: Task) -> list[Done]:
         If the store cannot be written. A cell that fails does not raise: its error is recorded.
     """
     drafts = {block.policy: Draft(task.store, block) for block in task.blocks}
-    simulated = {policy: len(draft.missing) for policy, draft in drafts.items()}
-    for cell in sorted({cell for draft in drafts.values() for cell in draft.missing}):
-        _fill(task, cell, {p: d for p, d in drafts.items() if cell in d.missing})
+    missing = {policy: set(draft.missing) for policy, draft in drafts.items()}
+    for cell in sorted(set().union(*missing.values())):
+        _fill(task, cell, {p: d for p, d in drafts.items() if cell in missing[p]})
     done, worker = [], f"{platform.node()}:{os.getpid()}"
     for policy, draft in drafts.items():
         draft.commit()
-        counts = (0, 0) if policy == WORKLOAD_BLOCK else (simulated[policy], draft.failed)
+        counts = (0, 0) if policy == WORKLOAD_BLOCK else (len(draft.missing), draft.failed)
         done.append(Done(draft.block, *counts, round(draft.seconds, 6), worker))
     return done
 
