@@ -187,6 +187,11 @@ walk='start')
                 "rule 'planned' keeps reservations in order of arrival: it goes with order fcfs "
                 "and without threshold or backfill order"
             )
+        if self.backfill and self.depth < 0:
+            raise InputError(
+                f"under rule {self.rule!r} every waiting job holds a reservation and none is left "
+                "to backfill; leave out backfill="
+            )
         if self.walk != "start" and self.rule != "planned":
             raise InputError(f"walk={self.walk} is an option of rule 'planned' only")
 

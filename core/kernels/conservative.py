@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
 from core.kernels._jit import NEVER
 from core.kernels.depth import CLOCK, NOW, UNSEEN, run_depth
 from core.kernels.moving_order import (
@@ -65,8 +64,7 @@ def schedule_reserved(
     Raises
     ------
     InputError
-        If the policy has a backfill order but every waiting job holds a reservation, or an
-        order's function cannot be used.
+        If an order's function cannot be used.
 
     Examples
     --------
@@ -75,11 +73,6 @@ def schedule_reserved(
     >>> [x.tolist() for x in schedule_reserved(w, Policy.parse("fcfs+conservative"))]
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
-    if policy.backfill and policy.depth < 0:
-        raise InputError(
-            f"policy {policy.name!r}: under {policy.rule!r} every waiting job holds a "
-            "reservation and none is left to backfill; leave out backfill="
-        )
     n = len(workload)
     columns = (workload.submit, workload.run, workload.estimate, workload.procs)
     jobs = Jobs(*columns, np.full(n, -1, np.int64), np.zeros(n, np.bool_))

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.errors import InputError
 from core.kernels.conservative import schedule_reserved
 from core.policy import Policy
 from core.schedule import NO_PROMISE
@@ -191,13 +190,6 @@ def test_a_job_without_estimate_reserves_nothing() -> None:
     assert start.tolist() == [0, 8, 1]
     assert backfilled.tolist() == [False, False, True]
     assert promised.tolist() == [0, 3, 1]
-
-
-def test_a_backfill_order_without_anything_to_backfill_is_refused() -> None:
-    """Under conservative every waiting job holds a reservation."""
-    w = tiny(0)
-    with pytest.raises(InputError, match="leave out backfill="):
-        schedule_reserved(w, Policy("fcfs", "conservative", backfill="spf"))
 
 
 def test_the_golden_micro_instances_agree(golden: Path) -> None:
