@@ -1,4 +1,4 @@
-"""What a schedule cost its jobs: wait, slowdown and use of the machine, all or week by week.
+"""What a schedule cost its jobs: wait, slowdown, and use of the machine.
 
 Definitions are those of SEMANTICS, "Metrics of a job". Sums of seconds are exact integers; means
 of slowdowns are numpy's pairwise sums in job order. So every figure is the same to the bit
@@ -7,32 +7,58 @@ wherever it is computed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from core.checks import whole
 from core.errors import InputError
 from core.load import work
-from core.resample import WEEK
 from core.schedule import Schedule
+from core.window import NO_WARMUP, Window, window_of
 from core.workload import HORIZON, Int64
 
 Float64 = npt.NDArray[np.float64]
+Kept: TypeAlias = "slice | npt.NDArray[np.bool_]"
+Values: TypeAlias = dict[str, Any]
 
 TAU = 10
 """Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
 
+PERCENTILES = (50, 90, 99)
+"""The percentiles of jobs in a summary: the least value that so many percent do not exceed."""
+
+CLASSES = (1, 10, 100)
+"""Bounds of the classes of bounded slowdown: exactly 1, then up to the next bound, excluded."""
+
+PREMATURE = 100
+"""A job is premature if its estimate is at least so many times its run time."""
+
 METRICS = {
     "jobs": ("1", "number of jobs"),
+    "counted": ("1", "number of jobs that count: not of warm-up or cool-down"),
     "wait": ("s", "mean wait"),
+    "wait_p50": ("s", "median wait"),
+    "wait_p90": ("s", "90th percentile of the waits"),
+    "wait_p99": ("s", "99th percentile of the waits"),
     "wait_max": ("s", "longest wait"),
     "response": ("s", "mean response time"),
     "bounded_slowdown": ("1", "mean bounded slowdown"),
+    "bounded_slowdown_p50": ("1", "median bounded slowdown"),
+    "bounded_slowdown_p90": ("1", "90th percentile of the bounded slowdowns"),
+    "bounded_slowdown_p99": ("1", "99th percentile of the bounded slowdowns"),
     "bounded_slowdown_max": ("1", "largest bounded slowdown"),
     "pp_bounded_slowdown": ("1", "mean per-processor bounded slowdown"),
     "pp_bounded_slowdown_max": ("1", "largest per-processor bounded slowdown"),
+    "slowdown_1": ("1", "number of jobs with bounded slowdown 1"),
+    "slowdown_1_10": ("1", "number of jobs with bounded slowdown above 1 and below 10"),
+    "slowdown_10_100": ("1", "number of jobs with bounded slowdown 10 to below 100"),
+    "slowdown_100": ("1", "number of jobs with bounded slowdown 100 or more"),
+    "premature": ("1", "number of premature jobs (estimate >= 100 x run time)"),
+    "bounded_slowdown_premature": ("1", "mean bounded slowdown of the premature jobs"),
+    "bounded_slowdown_standard": ("1", "mean bounded slowdown of the other jobs"),
     "utilisation": ("1", "share of the processors in use from first submission to last end"),
     "makespan": ("s", "time from first submission to last end"),
     "backfilled": ("1", "number of jobs backfilled"),
@@ -41,17 +67,6 @@ METRICS = {
     "offered_load": ("1", "offered load"),
 }
 """Unit and long name of every metric of `summarise`, in its order."""
-
-WEEKLY = {
-    "jobs": ("1", "number of jobs ended in the week"),
-    "wait": ("s", "mean wait of the jobs ended in the week"),
-    "bounded_slowdown": ("1", "mean bounded slowdown of the jobs ended in the week"),
-    "pp_bounded_slowdown": ("1", "mean per-processor bounded slowdown of the jobs ended in it"),
-}
-"""Unit and long name of every series of `weekly`, in its order."""
-
-MAX_WEEKS = 100_000
-"""A longer schedule, of two thousand years, has its times in another unit."""
 
 
 def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
@@ -87,7 +102,7 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     >>> bounded_slowdown(s).tolist()
     [1.0, 4.2]
     """
-    return _slowdown(schedule.wait, schedule.workload.run, tau)
+    return slowdowns(schedule.wait, schedule.workload.run, tau)
 
 
 def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
@@ -124,11 +139,16 @@ def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     >>> pp_bounded_slowdown(s).tolist()
     [1.0, 2.1]
     """
-    return _slowdown(schedule.wait, schedule.workload.run, tau, schedule.workload.procs)
+    return slowdowns(schedule.wait, schedule.workload.run, tau, schedule.workload.procs)
 
 
-def summarise(schedule: Schedule, tau: float = TAU) -> dict[str, float]:
-    """Return the metrics of a whole schedule, by the names and in the order of `METRICS`.
+def summarise(
+    schedule: Schedule,
+    tau: float = TAU,
+    warmup: float | str = NO_WARMUP,
+    cooldown: bool = False,
+) -> dict[str, float]:
+    """Return the metrics of a schedule, by the names and in the order of `METRICS`.
 
     Parameters
     ----------
@@ -136,6 +156,9 @@ def summarise(schedule: Schedule, tau: float = TAU) -> dict[str, float]:
         Starts of all jobs.
     tau : float
         Run times below this count as this in slowdowns, s, above 0.
+    warmup, cooldown
+        What is left out, as for `window_of`. Number of jobs, makespan and offered load are
+        always of the whole; utilisation and queue length are of the window.
 
     Returns
     -------
@@ -145,7 +168,7 @@ def summarise(schedule: Schedule, tau: float = TAU) -> dict[str, float]:
     Raises
     ------
     InputError
-        If `tau` is not above 0.
+        If `tau` is not above 0, or `warmup` is neither a share nor a duration.
 
     Examples
     --------
@@ -157,94 +180,105 @@ def summarise(schedule: Schedule, tau: float = TAU) -> dict[str, float]:
     >>> m["wait"], m["makespan"], m["utilisation"], m["bounded_slowdown"]
     (20.0, 42.0, 1.0, 2.6)
     """
-    jobs, wait = schedule.workload, schedule.wait
-    slow = _slowdown(wait, jobs.run, tau)
-    per_processor = _slowdown(wait, jobs.run, tau, jobs.procs)
-    waited, n, done = _total(wait), len(jobs), work(jobs)
-    makespan = int(schedule.end.max() - jobs.submit[0]) if n else 0
-    submitting = int(jobs.submit[-1] - jobs.submit[0]) if n else 0
-    values = (
-        n,
-        _ratio(waited, n),
-        wait.max() if n else np.nan,
-        _ratio(waited + _total(jobs.run), n),
-        slow.mean() if n else np.nan,
-        slow.max() if n else np.nan,
-        per_processor.mean() if n else np.nan,
-        per_processor.max() if n else np.nan,
-        _ratio(done, jobs.processors * makespan),
-        makespan,
-        np.count_nonzero(schedule.backfilled),
-        np.count_nonzero(jobs.killed),
-        # The number waiting, integrated over time, is the sum of all waits.
-        _ratio(waited, makespan),
-        _ratio(done, jobs.processors * submitting),
+    whole, window = schedule.workload, window_of(schedule, warmup, cooldown)
+    n, kept = len(whole), slice(None) if window.counts is None else window.counts
+    submitting = int(whole.submit[-1] - whole.submit[0]) if n else 0
+    values = {
+        "jobs": n,
+        **_of_jobs(schedule, kept, tau),
+        **_of_machine(schedule, window),
+        "makespan": int(schedule.end.max() - whole.submit[0]) if n else 0,
+        "offered_load": _ratio(work(whole), whole.processors * submitting),
+    }
+    return {name: float(values[name]) for name in METRICS}
+
+
+def _of_jobs(schedule: Schedule, kept: Kept, tau: float) -> Values:
+    jobs, wait = schedule.workload, schedule.wait[kept]
+    run, estimate, n = jobs.run[kept], jobs.estimate[kept], len(wait)
+    slow = slowdowns(wait, run, tau)
+    per_processor = slowdowns(wait, run, tau, jobs.procs[kept])
+    waited = _total(wait)
+    values: Values = {
+        "counted": n,
+        "wait": _ratio(waited, n),
+        "response": _ratio(waited + _total(run), n),
+        "bounded_slowdown": _mean(slow),
+        "pp_bounded_slowdown": _mean(per_processor),
+        "backfilled": np.count_nonzero(schedule.backfilled[kept]),
+        "killed": np.count_nonzero(jobs.killed[kept]),
+    }
+    columns: tuple[tuple[str, Int64 | Float64], ...] = (
+        ("wait", wait),
+        ("bounded_slowdown", slow),
+        ("pp_bounded_slowdown", per_processor),
     )
-    return {name: float(value) for name, value in zip(METRICS, values, strict=True)}
+    for name, column in columns[:2]:
+        values |= {f"{name}_p{p}": v for p, v in _percentiles(column).items()}
+    for name, column in columns:
+        values[f"{name}_max"] = column.max() if n else np.nan
+    return {**values, **_classes(slow), **_premature(run, estimate, slow)}
 
 
-def weekly(
-    schedule: Schedule, tau: float = TAU, weeks: int | None = None
-) -> dict[str, npt.NDArray[np.generic]]:
-    """Return metrics of the jobs that end in each week, by the names of `WEEKLY`.
+def _of_machine(schedule: Schedule, window: Window) -> Values:
+    jobs, span = schedule.workload, window.end - window.begin
+    done, waited = work(jobs), schedule.wait
+    if window.counts is not None:
+        done = work(replace(jobs, run=_inside(schedule.start, schedule.end, window)))
+        waited = _inside(jobs.submit, schedule.start, window)
+    return {
+        "utilisation": _ratio(done, jobs.processors * span),
+        # The number waiting, integrated over time, is the sum of all waits.
+        "queue_length": _ratio(_total(waited), span),
+    }
 
-    Weeks count from the first submission; a job that ends at the instant at which a week begins
-    belongs to that week.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Starts of all jobs.
-    tau : float
-        Run times below this count as this in slowdowns, s, above 0.
-    weeks : int, optional
-        Length of the series, at least 1; jobs that end later count in the last week. By default
-        up to the week of the last end.
+def _inside(first: Int64, last: Int64, window: Window) -> Int64:
+    length: Int64 = np.minimum(last, window.end) - np.maximum(first, window.begin)
+    return np.maximum(length, 0, out=length)
 
-    Returns
-    -------
-    dict of str to array, shape (weeks,)
-        ``jobs`` is int64; the means are float64, NaN in a week in which no job ends.
+
+def _percentiles(values: Int64 | Float64) -> dict[int, Any]:
+    """Return, for each of `PERCENTILES`, the least value that so many percent do not exceed."""
+    n = len(values)
+    if not n:
+        return dict.fromkeys(PERCENTILES, np.nan)
+    places = [-(-p * n // 100) - 1 for p in PERCENTILES]
+    # 0.5 ms for 77,000 waits, where a sort takes 1.9.
+    ranked = np.partition(values, places)
+    return {p: ranked[place] for p, place in zip(PERCENTILES, places, strict=True)}
+
+
+def _classes(slow: Float64) -> Values:
+    one, ten, hundred = CLASSES
+    above = np.count_nonzero(slow > one)
+    bad, worst = np.count_nonzero(slow >= ten), np.count_nonzero(slow >= hundred)
+    return {
+        "slowdown_1": len(slow) - above,
+        "slowdown_1_10": above - bad,
+        "slowdown_10_100": bad - worst,
+        "slowdown_100": worst,
+    }
+
+
+def _premature(run: Int64, estimate: Int64, slow: Float64) -> Values:
+    # Divided, since 100 times a run time may pass int64.
+    early = (estimate // PREMATURE >= run) & (estimate > 0)
+    return {
+        "premature": np.count_nonzero(early),
+        "bounded_slowdown_premature": _mean(slow[early]),
+        "bounded_slowdown_standard": _mean(slow[~early]),
+    }
+
+
+def slowdowns(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
+    """Return max((wait + run) / (procs x max(run, tau)), 1) of each element.
 
     Raises
     ------
     InputError
-        If `tau` is not above 0, `weeks` is not at least 1, or the schedule lasts longer than
-        `MAX_WEEKS`.
-
-    Examples
-    --------
-    >>> from core import Workload
-    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
-    ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
-    >>> weekly(s)["wait"].tolist()
-    [20.0]
+        If `tau` is not above 0.
     """
-    jobs, wait = schedule.workload, schedule.wait
-    first = int(jobs.submit[0]) if len(jobs) else 0
-    week = (schedule.end - first) // WEEK
-    if week.max(initial=0) >= MAX_WEEKS:
-        raise InputError(
-            f"workload {jobs.name!r}: the schedule lasts {int(week.max()) + 1} weeks, more than "
-            f"{MAX_WEEKS}; check the units of its times"
-        )
-    if weeks is not None:
-        week = np.minimum(week, whole("weeks", weeks, least=1) - 1)
-    count = np.bincount(week, minlength=weeks or 0)
-    divisor = np.where(count > 0, count, np.nan)
-    columns = (
-        wait,
-        _slowdown(wait, jobs.run, tau),
-        _slowdown(wait, jobs.run, tau, jobs.procs),
-    )
-    means = [
-        np.bincount(week, weights=column, minlength=weeks or 0) / divisor for column in columns
-    ]
-    return dict(zip(WEEKLY, [count, *means], strict=True))
-
-
-def _slowdown(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
     if not (isinstance(tau, Real) and tau > 0):
         raise InputError(f"tau={tau!r}: the bound of a slowdown is a time above 0 s, such as {TAU}")
     ratio: Float64 = (wait + run) / (procs * np.maximum(run, tau))
@@ -259,3 +293,7 @@ def _total(values: Int64) -> int:
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else np.nan
+
+
+def _mean(values: Float64) -> float:
+    return float(values.mean()) if values.size else np.nan

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.load import offered_load
-from core.metrics import summarise, weekly
+from core.metrics import summarise
 from core.simulate import simulate
+from core.weekly import weekly
 from core.workload import Workload
 from farm.layout import WORKLOAD_BLOCK
 from farm.samples import jobs_of

@@ -119,7 +119,8 @@ def _as_json(schedule: Schedule, tau: int) -> str:
             "processors": jobs.processors,
             "policy": schedule.policy,
             "dropped": dict(jobs.dropped),
-            "metrics": summarise(schedule, tau),
+            # JSON has no NaN.
+            "metrics": {k: v if v == v else None for k, v in summarise(schedule, tau).items()},
             "sha256_starts": schedule.digest(),
         },
         indent=1,

@@ -21,8 +21,9 @@ from core import (
     simulate,
     summarise,
 )
-from core.metrics import MAX_WEEKS, METRICS, WEEKLY, weekly
+from core.metrics import METRICS
 from core.resample import WEEK
+from core.weekly import MAX_WEEKS, WEEKLY, weekly
 
 
 def schedule(rows: list[tuple[int, int, int, int]], **changes: object) -> Schedule:
@@ -69,15 +70,30 @@ def test_tau_is_a_parameter() -> None:
 
 def test_summary_is_the_literal() -> None:
     """Every metric of the literal schedule, worked out by hand."""
-    assert summarise(LITERAL) == {
+    summary = summarise(LITERAL)
+    assert math.isnan(summary.pop("bounded_slowdown_premature"))
+    assert summary == {
         "jobs": 4.0,
+        "counted": 4.0,
         "wait": 22.5,
+        "wait_p50": 15.0,
+        "wait_p90": 40.0,
+        "wait_p99": 40.0,
         "wait_max": 40.0,
         "response": 41.25,
         "bounded_slowdown": 2.6875,
+        "bounded_slowdown_p50": 1.75,
+        "bounded_slowdown_p90": 4.5,
+        "bounded_slowdown_p99": 4.5,
         "bounded_slowdown_max": 4.5,
         "pp_bounded_slowdown": 1.625,
         "pp_bounded_slowdown_max": 3.5,
+        "slowdown_1": 1.0,
+        "slowdown_1_10": 3.0,
+        "slowdown_10_100": 0.0,
+        "slowdown_100": 0.0,
+        "premature": 0.0,
+        "bounded_slowdown_standard": 2.6875,
         "utilisation": 280 / (8 * 75),
         "makespan": 75.0,
         "backfilled": 2.0,
@@ -85,6 +101,34 @@ def test_summary_is_the_literal() -> None:
         "queue_length": 90 / 75,
         "offered_load": 280 / (8 * 40),
     }
+
+
+def test_percentiles_are_values_of_jobs() -> None:
+    """The p-th percentile is the least value that p % of the jobs do not exceed."""
+    summary = summarise(schedule([(0, wait, 10, 1) for wait in range(1, 201)]))
+    assert [summary[f"wait_p{p}"] for p in (50, 90, 99)] == [100, 180, 198]
+    slow = [summary[f"bounded_slowdown_p{p}"] for p in (50, 90, 99)]
+    assert slow == [11.0, 19.0, 20.8]
+    few = summarise(schedule([(0, wait, 10, 1) for wait in (5, 7, 9)]))
+    assert [few[f"wait_p{p}"] for p in (50, 90, 99)] == [7, 9, 9]
+
+
+def test_classes_of_slowdown_begin_at_their_lower_bound() -> None:
+    """Slowdowns of 1, (1, 10), [10, 100), [100, ...); a short job may wait up to tau for 1."""
+    waits = (0, 1, 89, 90, 91, 989, 990, 5000)
+    summary = summarise(schedule([(0, w, 10, 1) for w in waits] + [(0, 9, 1, 1)]))
+    names = ("slowdown_1", "slowdown_1_10", "slowdown_10_100", "slowdown_100")
+    assert [summary[name] for name in names] == [2, 2, 3, 2]
+
+
+def test_premature_jobs_ended_at_a_hundredth_of_their_estimate() -> None:
+    """Estimate >= 100 x run; a run of 0 s is premature if more was asked for, and only then."""
+    rows = [(0, 0, 10, 1), (0, 20, 10, 1), (0, 40, 0, 1), (0, 60, 0, 1), (0, 90, 2**55, 1)]
+    s = schedule(rows, estimate=np.array([1000, 999, 1, 0, 2**61]))
+    summary = summarise(s)
+    assert summary["premature"] == 2
+    assert summary["bounded_slowdown_premature"] == (1 + 4) / 2
+    assert summary["bounded_slowdown_standard"] == pytest.approx((3 + 6 + 1) / 3, rel=1e-12)
 
 
 def test_every_metric_is_declared_once() -> None:
@@ -108,12 +152,14 @@ def test_queue_length_is_the_integral_of_the_queue() -> None:
 def test_no_job_and_no_time_have_no_means() -> None:
     """Means over nothing and shares of no time are NaN; counts and makespan are 0."""
     empty = summarise(schedule([]))
-    zeros = {"jobs", "makespan", "backfilled", "killed"}
+    zeros = {"jobs", "counted", "makespan", "backfilled", "killed", "premature"}
+    zeros |= {name for name in METRICS if name.startswith("slowdown_")}
     assert {name for name, value in empty.items() if value == 0} == zeros
     assert all(math.isnan(value) for name, value in empty.items() if name not in zeros)
     instant = summarise(schedule([(5, 5, 0, 1), (5, 5, 0, 1)]))
     missing = {name for name, value in instant.items() if math.isnan(value)}
-    assert missing == {"utilisation", "queue_length", "offered_load"}
+    shares = {"utilisation", "queue_length", "offered_load"}
+    assert missing == {*shares, "bounded_slowdown_premature"}
 
 
 def test_sums_are_exact_beyond_64_bits() -> None:

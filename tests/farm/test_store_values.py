@@ -13,9 +13,10 @@ from click.testing import CliRunner
 
 import farm
 from core import read_swf, resample_weekly, scale_load, simulate, summarise
-from core.metrics import METRICS, weekly
+from core.metrics import METRICS
 from core.models.lublin import lublin
 from core.swf import write_swf
+from core.weekly import weekly
 from farm.campaign import Campaign
 from farm.cli import cli
 from farm.schema import DECISIONS, WORKLOAD
