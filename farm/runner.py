@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from farm.campaign import Campaign
 from farm.events import EventLog
 from farm.executors import Stop, on_dask, serial
 from farm.files import remove_partial
-from farm.layout import WORKLOAD_BLOCK
+from farm.layout import WORKLOAD_BLOCK, Block
 from farm.lock import locked
 from farm.plan import cells_missing, missing_blocks, plan
 from farm.progress import All, Watcher
@@ -41,11 +41,14 @@ class Sweep:
         Longest first.
     before : int
         Cells that earlier runs have done.
+    missing : mapping of Block to int
+        Cells that each block of the tasks still needs.
     """
 
     store: Store
     tasks: list[Task]
     before: int
+    missing: Mapping[Block, int]
 
 
 @dataclass
@@ -157,8 +160,9 @@ def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) 
         remove_partial(prepared.path)
         heads = prepared.heads()
         blocks = missing_blocks(prepared, heads, retry_failed=retry_failed)
-        missing = sum(cells_missing(prepared, b, heads.get(b)) for b in blocks)
-        yield Sweep(prepared, plan(prepared, campaign, blocks), prepared.cells - missing)
+        missing = {b: cells_missing(prepared, b, heads.get(b)) for b in blocks}
+        before = prepared.cells - sum(missing.values())
+        yield Sweep(prepared, plan(prepared, campaign, blocks), before, missing)
 
 
 def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
@@ -216,7 +220,7 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
 
 
 def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally: Tally) -> None:
-    lost = _carry_out(sweep.store, sweep.tasks, client, stop, watch, tally)
+    lost = _carry_out(sweep, sweep.tasks, client, stop, watch, tally)
     # A task is lost when its worker died too often: its blocks run again one by one, each cell in
     # a process of its own, so that the one which kills its process fails alone.
     alone = [
@@ -224,14 +228,14 @@ def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally
         for task, _ in lost
         for policy in task.policies
     ]
-    for task, error in _carry_out(sweep.store, alone, client, stop, watch, tally):
+    for task, error in _carry_out(sweep, alone, client, stop, watch, tally):
         cells = cells_missing(sweep.store, task.blocks[0], None)
         tally.lost += cells
         watch.lose(cells, f"{task.blocks[0]}: {error!r}")
 
 
 def _carry_out(
-    store: Store,
+    sweep: Sweep,
     tasks: list[Task],
     client: Client | None,
     stop: Stop,
@@ -241,11 +245,13 @@ def _carry_out(
     lost = []
     for task, result in on_dask(client, tasks, stop) if client else serial(tasks, stop):
         if isinstance(result, OSError):
-            raise InputError(f"store {store.path} cannot be written: {result}") from result
+            raise InputError(f"store {sweep.store.path} cannot be written: {result}") from result
         if isinstance(result, BaseException):
             lost.append((task, result))
             continue
-        tally.done += sum(done.cells for done in result)
         for done in result:
-            watch.finish(done)
+            # Not what this attempt simulated: one whose worker died may have left blocks done.
+            cells = sweep.missing[done.block]
+            tally.done += cells
+            watch.finish(replace(done, cells=cells))
     return lost
