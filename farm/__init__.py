@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from farm.reading import job_table
     from farm.reading import open_store as open
     from farm.runner import Outcome, run
-    from farm.status import Status, status
+    from farm.standing import Status, status
     from farm.store import Store
     from farm.traces import Trace
 
@@ -21,13 +21,13 @@ __all__ = ["Campaign", "Outcome", "Status", "Store", "Trace", "job_table", "open
 _ROOMS = {
     "Campaign": "campaign.Campaign",
     "Outcome": "runner.Outcome",
-    "Status": "status.Status",
+    "Status": "standing.Status",
     "Store": "store.Store",
     "Trace": "traces.Trace",
     "job_table": "reading.job_table",
     "open": "reading.open_store",
     "run": "runner.run",
-    "status": "status.status",
+    "status": "standing.status",
 }
 
 

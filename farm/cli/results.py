@@ -16,7 +16,7 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
 def status(store: Path, as_json: bool, failed: bool) -> None:
     """Say how far STORE is: cells done, failed and missing, for each trace."""
-    from farm.status import status as read
+    from farm.standing import status as read
 
     found = read(store)
     if as_json:

@@ -318,3 +318,12 @@ def test_load_that_cannot_be_reached__fails_its_cells_alone(tmp_path: Path) -> N
     assert "offered load" in failures[0].error
     assert tree(tmp_path / "s")["wait"].sel(load="original").notnull().all()
     assert (tree(tmp_path / "s")["a/submit"].sel(load="original") == 0).all()
+
+
+def test_status__is_a_function_however_it_was_imported(tmp_path: Path) -> None:
+    """No module of the package hides one of its names."""
+    farm.run(SMALL, tmp_path / "s")
+    for name in farm.__all__:
+        assert getattr(farm, name) is getattr(farm, name)
+        assert callable(getattr(farm, name))
+    assert farm.status(tmp_path / "s").done == farm.status(tmp_path / "s").done == 12
