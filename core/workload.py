@@ -197,7 +197,9 @@ class Workload:
     def _check(self) -> None:
         n = self.submit.size
         if not 0 < self.processors < HORIZON:
-            raise InputError(f"processors is {self.processors}; a machine needs at least 1")
+            raise InputError(
+                f"processors is {self.processors}; a machine has at least 1 and fewer than 2^62"
+            )
         for column in (*COLUMNS, "killed"):
             shape = getattr(self, column).shape
             if shape != (n,):

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.rawlog import check_sizes
 from core.schedule import NO_PROMISE, Schedule
 from core.swf import read_log
-from core.workload import Int64, Workload
+from core.workload import HORIZON, Int64, Workload
 
 KILL_MARK = 1
 """A killed job is written as running so much past its request, s (`core.write_swf`)."""
@@ -33,9 +34,10 @@ class LoggedSchedule(Schedule):
 def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -> LoggedSchedule:
     """Read the schedule that a log of the Standard Workload Format tells.
 
-    A job starts at its submit time + its wait time (field 3). Rows that cannot be placed are
-    left out and counted by reason in the workload's `dropped`, the unknown waits under
-    ``no wait``; on the real machine such jobs may have held processors all the same.
+    A job starts at its submit time + its wait time (field 3), before it where the log says less
+    than -1. Rows that cannot be placed are left out and counted by reason in the workload's
+    `dropped`, the unknown waits, -1, under ``no wait``; on the real machine such jobs may have
+    held processors all the same.
 
     Parameters
     ----------
@@ -52,7 +54,8 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     Raises
     ------
     InputError
-        If the file cannot be read, nobody gives the machine's size, or no job can be placed.
+        If the file cannot be read, nobody gives the machine's size, no job can be placed, or one
+        is placed beyond the clock.
 
     Examples
     --------
@@ -65,6 +68,8 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     ...     read_schedule(folder + "/two.swf").start.tolist()
     [0, 5]
     """
+    source = os.fspath(path)
+    check_sizes(source, processors, None)
     log = read_log(path)
     machine = log.processors if processors is None else processors
     if machine < 1:
@@ -72,7 +77,7 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     column = log.columns
     procs = np.where(column["requested"] > 0, column["requested"], column["allocated"])
     faults = {
-        "no wait": column["wait"] < 0,
+        "no wait": column["wait"] == -1,
         "no procs": procs <= 0,
         "too wide": procs > machine,
         "no run": column["run"] < 0,
@@ -87,7 +92,7 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
         {name: values[keep] for name, values in column.items()},
         procs[keep],
         machine,
-        os.fspath(path),
+        source,
         log.max_estimate,
         _counted(faults),
     )
@@ -112,18 +117,26 @@ def _placed(
     longest: int,
     dropped: dict[str, int],
 ) -> LoggedSchedule:
-    run, asked = column["run"], column["request_time"]
+    run, asked, wait = column["run"], column["request_time"], column["wait"]
     estimate = np.where(asked > 0, asked, run)
     work = Workload(
         submit=column["submit"], run=np.minimum(run, estimate), estimate=estimate, procs=procs,
         user=column["user"], job=column["job"], killed=run > estimate, processors=machine,
         name=name, max_estimate=longest, dropped=dropped,
     )  # fmt: skip
+    # The workload holds every submit + estimate within HORIZON; so much again fits int64.
+    absurd = (wait >= HORIZON) | (wait <= -HORIZON)
+    if absurd.any():
+        row = int(np.argmax(absurd))
+        raise InputError(
+            f"{name}: job {work.job[row]} waits {wait[row]} s, past the clock's {HORIZON}; "
+            "check the units of the log's times"
+        )
     n = len(work)
     return LoggedSchedule(
         workload=work,
         policy="",
-        start=column["submit"] + column["wait"],
+        start=work.submit + wait,
         backfilled=np.zeros(n, np.bool_),
         promises=np.full(n, NO_PROMISE, np.int64),
         overrun=np.maximum(run - estimate - KILL_MARK, 0),

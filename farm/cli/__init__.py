@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from farm.cli.audit import audit
 from farm.cli.lists import campaigns, policies
 from farm.cli.plan import plan
 from farm.cli.results import bands, status
@@ -25,7 +26,9 @@ def cli() -> None:
     """Answer what users would have felt under policy P instead of Q, and how sure that is."""
 
 
-for command in (run, plan, status, watch, verify, bands, simulate, policies, campaigns, traces):
+for command in (
+    run, plan, status, watch, verify, bands, simulate, audit, policies, campaigns, traces,
+):  # fmt: skip
     cli.add_command(command)
 
 

@@ -87,7 +87,7 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     ours = {n for n in names if n and n.startswith("core.") and not n.startswith("core.audit")}
     assert ours == {
-        f"core.{n}" for n in ("errors", "orders", "policy", "schedule", "swf", "workload")
+        f"core.{n}" for n in ("errors", "orders", "policy", "rawlog", "schedule", "swf", "workload")
     }
 
 

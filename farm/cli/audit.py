@@ -1,0 +1,89 @@
+"""`farm audit`: prove or refute that a schedule is one that a policy makes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from core.audit import LoggedSchedule, Verdict
+    from core.policy import Policy
+
+REFUTED = 1
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--policy",
+    "name",
+    required=True,
+    help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
+)
+@click.option("--processors", type=int, help="Size of the machine; by default what FILE says.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
+    """Prove from the times alone that the schedule in FILE keeps a policy, or name who breaks it.
+
+    FILE is a log of the Standard Workload Format with wait times, such as `farm simulate --out`
+    writes, or anyone's. The first job by time that breaks a rule is named, with when and why.
+
+    Exit status: 0 sound, 1 refuted, 2 bad input.
+    """
+    from core.audit import audit as judge
+    from core.audit import read_schedule
+
+    policy = _policy(name)
+    schedule = read_schedule(file, processors)
+    verdict = judge(schedule, policy)
+    facts = _facts(file, policy, schedule, verdict)
+    click.echo(json.dumps(facts, indent=1) if as_json else _as_text(facts))
+    if not verdict.ok:
+        sys.exit(REFUTED)
+
+
+def _policy(name: str) -> Policy:
+    """Read a policy's name; an auditor is often asked for a rule alone, and means fcfs."""
+    from core.policy import ORDERS, Policy
+
+    head = name.strip().partition(",")[0]
+    alone = "+" not in head and head.lower() not in ORDERS
+    return Policy.parse(f"fcfs+{name.strip()}" if alone else name)
+
+
+def _facts(
+    file: Path, policy: Policy, schedule: LoggedSchedule, verdict: Verdict
+) -> dict[str, Any]:
+    jobs = schedule.workload
+    return {
+        "file": str(file),
+        "processors": jobs.processors,
+        "policy": policy.name,
+        "jobs": len(jobs),
+        "dropped": dict(jobs.dropped),
+        "sound": verdict.ok,
+        "checked": list(verdict.checked),
+        "rule": verdict.rule,
+        "job": None if verdict.job is None else int(jobs.job[verdict.job]),
+        "instant": verdict.instant,
+        "why": verdict.why,
+    }
+
+
+def _as_text(facts: dict[str, Any]) -> str:
+    lines = [
+        f"{facts['file']}: {facts['jobs']} jobs on {facts['processors']} processors "
+        f"against {facts['policy']}"
+    ]
+    lines += [f"  left out: {count} rows, {why}" for why, count in facts["dropped"].items()]
+    lines.append(f"  checked: {', '.join(facts['checked'])}")
+    if facts["sound"]:
+        lines.append(f"sound: {facts['why']}")
+    else:
+        lines.append(f"refuted: {facts['rule']} is broken first by job {facts['job']}")
+        lines.append(f"  {facts['why']}")
+    return "\n".join(lines)

@@ -1,0 +1,210 @@
+"""`farm audit`: schedules written by `farm simulate`, planted faults, and other people's files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from core.errors import InputError
+from farm.cli import cli, main
+
+BURST = "".join(
+    f"{job} {job // 3 * 7} -1 {run} {procs} -1 -1 {procs} {run + job % 4} -1 1 1{6 * ' -1'}\n"
+    for job, (run, procs) in enumerate(
+        [(30, 3), (12, 4), (0, 1), (9, 2), (25, 1), (8, 4), (5, 2), (40, 1), (3, 3), (11, 2)] * 3, 1
+    )
+)
+"""Thirty jobs that come in threes, of run 0 and of the machine's width among them."""
+
+
+def farm(*words: object) -> Result:
+    return CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+
+
+def judged(path: Path, policy: str, *options: object) -> tuple[int, str, int | None, int | None]:
+    """Audit a file; return the exit status, the rule, job and instant that it names."""
+    done = farm("audit", path, "--policy", policy, "--json", *options)
+    facts = json.loads(done.output)
+    assert facts["sound"] == (done.exit_code == 0)
+    return done.exit_code, facts["rule"], facts["job"], facts["instant"]
+
+
+def written(path: Path, rows: list[tuple[int, int, int, int, int]], machine: int = 4) -> Path:
+    """Write (submit, start, run, procs, request) as anyone's log."""
+    lines = [
+        f"{job} {submit} {start - submit} {run} {procs} -1 -1 {procs} {request} -1 1 1{6 * ' -1'}"
+        for job, (submit, start, run, procs, request) in enumerate(rows, 1)
+    ]
+    path.write_text("\n".join([f"; MaxProcs: {machine}", *lines, ""]))
+    return path
+
+
+@pytest.mark.parametrize("name", ["out.swf", "out.swf.gz"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "fcfs+none",
+        "saf+aggressive",
+        "spf+easy,threshold=20s",
+        "fcfs+easy,backfill=spf,events=per-event",
+        "lxf+depth(2)",
+        "saf+conservative",
+        "fcfs+planned",
+        "fcfs+planned,walk=arrival",
+    ],
+)
+def test_what_simulate_writes_is_sound(tmp_path: Path, policy: str, name: str) -> None:
+    """Every rule, plain and gzip; a job that starts one second later is named."""
+    log, out = tmp_path / "log.swf", tmp_path / name
+    log.write_text("; MaxProcs: 4\n" + BURST)
+    assert farm("simulate", log, "--policy", policy, "--out", out).exit_code == 0
+    assert judged(out, policy) == (0, None, None, None)
+    content = out.read_bytes()
+    text = (gzip.decompress(content) if name.endswith(".gz") else content).decode()
+    job, submit, wait, rest = text.splitlines()[-7].split(maxsplit=3)
+    late = tmp_path / "late.swf"
+    late.write_text(
+        text.replace(f"{job} {submit} {wait} {rest}", f"{job} {submit} {int(wait) + 1} {rest}")
+    )
+    status, rule, blamed, instant = judged(late, policy)
+    assert (status, rule) == (1, policy)
+    assert (blamed, instant) == (int(job), int(submit) + int(wait))
+
+
+EASY = [(0, 0, 10, 3, 10), (1, 10, 5, 4, 5), (2, 2, 8, 1, 8)]
+"""The second job waits for the first; the third runs beside it up to the shadow time, 10."""
+
+CONSERVATIVE = [(0, 0, 10, 3, 10), (1, 10, 5, 4, 5), (2, 15, 3, 4, 3), (3, 3, 4, 1, 4)]
+"""The second and third job hold reservations at 10 and 15; the fourth has 7 s before them."""
+
+
+@pytest.mark.parametrize(
+    ("good", "job", "changed", "policy", "fault"),
+    [
+        (EASY, 2, (1, 9, 5, 4, 5), "easy", ("capacity", 2, 9)),
+        (EASY, 3, (2, 0, 8, 1, 8), "easy", ("submit", 3, 0)),
+        (EASY, 3, (2, 2, 9, 1, 9), "easy", ("fcfs+easy", 3, 2)),
+        (EASY, 1, (0, 0, 11, 3, 11), "aggressive", ("capacity", 2, 10)),
+        (EASY, 3, (2, 2, 12, 1, 10), "easy", ("fcfs+easy", 3, 2)),
+        (EASY, 3, (2, 2, 10, 1, 8), "aggressive", ("kills", 3, 10)),
+        (CONSERVATIVE, 4, (3, 18, 4, 1, 4), "conservative", ("fcfs+conservative", 4, 3)),
+        (CONSERVATIVE, 4, (3, 18, 4, 1, 4), "planned", ("fcfs+planned", 4, 3)),
+    ],
+    ids=[
+        "a second early",
+        "before its submission",
+        "past the shadow",
+        "one processor too many",
+        "past the shadow by request",
+        "past its estimate",
+        "could start earlier",
+        "reserved earlier",
+    ],
+)
+def test_planted_faults(
+    tmp_path: Path,
+    good: list[tuple[int, int, int, int, int]],
+    job: int,
+    changed: tuple[int, int, int, int, int],
+    policy: str,
+    fault: tuple[str, int, int],
+) -> None:
+    """A bare rule means fcfs; one changed row is found, with its rule, job and instant."""
+    assert judged(written(tmp_path / "good.swf", good), policy) == (0, None, None, None)
+    rows = [changed if place == job else row for place, row in enumerate(good, 1)]
+    assert judged(written(tmp_path / "bad.swf", rows), policy) == (1, *fault)
+
+
+def test_the_verdict_in_words(tmp_path: Path) -> None:
+    """What was checked and left out, then the verdict; or the first job, when and why."""
+    rows = [*EASY, (3, 2, 5, 1, 5)]
+    path = written(tmp_path / "a.swf", rows)
+    done = farm("audit", path, "--policy", "EASY")
+    assert (done.exit_code, done.output) == (
+        0,
+        f"{path}: 3 jobs on 4 processors against fcfs+easy\n"
+        "  left out: 1 rows, no wait\n"
+        "  checked: submit, kills, capacity, fcfs+easy\n"
+        "sound: every one of the 3 jobs keeps submit, kills, capacity and fcfs+easy\n",
+    )
+    done = farm("audit", path, "--policy", "none")
+    assert (done.exit_code, done.output) == (
+        1,
+        f"{path}: 3 jobs on 4 processors against fcfs+none\n"
+        "  left out: 1 rows, no wait\n"
+        "  checked: submit, kills, capacity, fcfs+none\n"
+        "refuted: fcfs+none is broken first by job 3\n"
+        "  at 2 s job 3 (1 processors) started, but job 2 (4 processors), before it in the queue, "
+        "waits\n",
+    )
+
+
+def test_the_machine_of_a_foreign_file(tmp_path: Path) -> None:
+    """Given by hand it goes before the header's: on 5 processors the second job could start."""
+    path = written(tmp_path / "a.swf", [(0, 0, 10, 3, 10), (1, 10, 5, 2, 5)])
+    assert judged(path, "easy") == (0, None, None, None)
+    assert judged(path, "easy", "--processors", 4) == (0, None, None, None)
+    assert judged(path, "easy", "--processors", 5) == (1, "fcfs+easy", 2, 1)
+
+
+def test_what_a_real_log_did_was_not_easy(traces: Path) -> None:
+    """The machine of the KTH log was idle when its fifteenth job waited."""
+    path = traces / "KTH-SP2-1996-2.1-cln.swf.gz"
+    assert judged(path, "easy") == (1, "fcfs+easy", 15, 599850)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--policy", "esay"), "unknown rule 'esay'; known: none, aggressive, easy"),
+        (("--policy", "saf"), "policy 'saf' is not of the form ORDER+RULE"),
+        (("--policy", "conservative,backfill=spf"), "leave out backfill="),
+        (("--policy", "easy", "--processors", 0), "processors=0: give a whole number, at least 1"),
+        (("--policy", "easy", "--processors", 2**70), "fewer than 2^62"),
+    ],
+)
+def test_bad_options(tmp_path: Path, words: tuple[object, ...], sentence: str) -> None:
+    """A policy or a machine that is none is refused with a sentence."""
+    path = written(tmp_path / "a.swf", EASY)
+    with pytest.raises(InputError) as refusal:
+        farm("audit", path, *words)
+    assert sentence in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "cannot read the log"),
+        ("", "holds no data row"),
+        ("; MaxProcs: 4\n1 0 -1 5 2", "5 fields"),
+        ("1 0 0 5 2 -1 -1 2 5 -1 1 1 -1 -1 -1 -1 -1 -1\n", "no machine size"),
+        ("; MaxProcs: 4\n1 0 -1 5 2 -1 -1 2 5 -1 1 1 -1 -1 -1 -1 -1 -1\n", "gives wait times"),
+        (
+            f"; MaxProcs: 4\n1 5 {2**63 - 1} 5 2 -1 -1 2 5 -1 1 1 -1 -1 -1 -1 -1 -1\n",
+            "job 1 waits 9223372036854775807 s",
+        ),
+    ],
+)
+def test_bad_files_end_with_status_2(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str | None,
+    sentence: str,
+) -> None:
+    """Missing, empty, torn, without a machine, without starts, with absurd ones: one sentence."""
+    path = tmp_path / "a.swf"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setattr("sys.argv", ["farm", "audit", str(path), "--policy", "easy"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    printed = capsys.readouterr()
+    assert (end.value.code, printed.out) == (2, "")
+    assert printed.err.startswith(f"farm: {path}")
+    assert printed.err.count("\n") == 1
+    assert sentence in printed.err
