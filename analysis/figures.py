@@ -37,8 +37,8 @@ FILL, EDGE = 0.13, 0.8
 EDGE_WIDTH = 0.7
 """Line width of a band's edges, points."""
 
-LAST_WEEK = "The last week also holds the jobs that ended after it"
-"""What a reader must know of a line that leaps at its end (docs/store-format.md)."""
+LAST_WEEK = "Not drawn: jobs that ended after the week of the last submission"
+"""What a reader must know of the end of a line (docs/store-format.md)."""
 
 LEGEND_COLUMNS = 5
 """Policies side by side in the legend."""

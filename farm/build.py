@@ -19,6 +19,9 @@ from farm.store import COPY, Store, log_bytes
 from farm.summary import fit_summary
 from farm.traces import Trace
 
+NOTHING = 0
+"""Stands for a setting that leaves nothing out and is therefore not written down."""
+
 GROWING = "growing"
 """Name of the file that stands in a store while its arrays are made or grown."""
 
@@ -73,7 +76,7 @@ def design(path: str | Path, campaign: Campaign) -> Design:
     old = _existing(path)
     logs = {t.name: t.read() for t in campaign.traces}
     sources = {t.name: _identify(t, logs[t.name]) for t in campaign.traces}
-    settings = {key: getattr(campaign, key) for key in ("seed", "tau", "draw", "load_by")}
+    settings = campaign.settings
     if old:
         _refuse_other(old, campaign, settings, sources)
     axes = _grown_axes(old, campaign)
@@ -81,7 +84,8 @@ def design(path: str | Path, campaign: Campaign) -> Design:
     layouts = {
         name: old.layouts[name]
         if old and name in old.layouts
-        else lay_out(most, weeks, len(axes["resample"]), axes["policy"])
+        # One week more, for what ends after the week of the last submission.
+        else lay_out(most, weeks + 1, len(axes["resample"]), axes["policy"])
         for name, (most, weeks) in extents.items()
     }
     known = old.jobs if old else {}
@@ -163,11 +167,12 @@ def _refuse_other(
             f"store {old.path} was made by campaign {old.campaign!r}, not {campaign.name!r}; "
             "give another --store"
         )
-    for key, value in settings.items():
-        if old.settings.get(key) != value:
+    for key in {**old.settings, **settings}:
+        was, wanted = (given.get(key, NOTHING) for given in (old.settings, settings))
+        if was != wanted:
             raise InputError(
-                f"store {old.path} was made with {key} = {old.settings.get(key)!r}, and the "
-                f"campaign says {value!r}; give another --store"
+                f"store {old.path} was made with {key} = {was!r}, and the campaign says "
+                f"{wanted!r}; give another --store"
             )
     for name, source in old.sources.items():
         if name in sources and sources[name] != source:

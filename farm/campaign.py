@@ -12,6 +12,7 @@ from typing import Any
 from core.errors import InputError
 from core.policy import Policy
 from core.resample import DRAWS as WEEKLY_DRAWS
+from core.window import NO_WARMUP, check_warmup
 from farm.keys import check_keys
 from farm.traces import Trace
 
@@ -56,6 +57,13 @@ class Campaign:
         How a resample draws each user's weeks, or whole users.
     load_by : {"runtime", "interarrival", "users"}
         What reaches a load: run times, gaps between submissions, or the number of users drawn.
+    warmup : float or str
+        What summaries and weeks leave out at the beginning: a share of the jobs, in the order in
+        which they end, such as 0.01, or a duration, such as ``2w``; as for `core.window`.
+    cooldown : bool
+        Whether they leave out jobs that end after the last submission.
+    report : str
+        What `farm run` writes at its end: a name in `analysis.papers`; by default the bands.
     title : str
         One line for tables and lists.
 
@@ -82,6 +90,9 @@ class Campaign:
     tau: int = 10
     draw: str = "replace"
     load_by: str = "runtime"
+    warmup: float | str = NO_WARMUP
+    cooldown: bool = False
+    report: str = ""
     title: str = ""
 
     def __post_init__(self) -> None:
@@ -90,6 +101,7 @@ class Campaign:
             raise InputError(f"name {self.name!r}: use letters, digits, '.', '_' and '-'")
         object.__setattr__(self, "policies", tuple(Policy.parse(p).name for p in self.policies))
         object.__setattr__(self, "loads", tuple(load_label(load) for load in self.loads))
+        object.__setattr__(self, "warmup", check_warmup(self.warmup))
         if self.resamples < 0 or not self.resample_axis:
             raise InputError(
                 f"resamples is {self.resamples}: give at least 1, or log = true for the log itself"
@@ -112,6 +124,13 @@ class Campaign:
     def resample_axis(self) -> tuple[int, ...]:
         """The resample numbers, the log first where it is one."""
         return (*([LOG] if self.log else []), *range(1, self.resamples + 1))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What every cell depends on beside its coordinates, without what leaves nothing out."""
+        always = {key: getattr(self, key) for key in ("seed", "tau", "draw", "load_by")}
+        left_out = {"warmup": self.warmup, "cooldown": self.cooldown}
+        return {**always, **{key: value for key, value in left_out.items() if value}}
 
     @property
     def cells(self) -> int:
@@ -221,6 +240,8 @@ def _check_types(campaign: Campaign) -> None:
         "tau": int,
         "draw": str,
         "load_by": str,
+        "cooldown": bool,
+        "report": str,
         "title": str,
     }
     for key, kind in kinds.items():

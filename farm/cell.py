@@ -14,6 +14,7 @@ from core.load import offered_load
 from core.metrics import summarise
 from core.simulate import simulate
 from core.weekly import weekly
+from core.window import NO_WARMUP
 from core.workload import Workload
 from farm.layout import WORKLOAD_BLOCK
 from farm.samples import jobs_of
@@ -57,7 +58,7 @@ def cell_values(store: Store, trace: str, policy: str, jobs: Workload) -> tuple[
     Parameters
     ----------
     store : Store
-        Says tau and the number of weeks.
+        Says tau, the number of weeks, and what warm-up and cool-down leave out.
     trace, policy : str
         Labels; `WORKLOAD_BLOCK` for the workload's own columns.
     jobs : Workload
@@ -76,10 +77,12 @@ def cell_values(store: Store, trace: str, policy: str, jobs: Workload) -> tuple[
         spread = len(jobs) > 1 and jobs.submit[-1] > jobs.submit[0]
         load = offered_load(jobs) if spread else math.nan
         return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": load}
-    tau, weeks = int(store.settings["tau"]), store.layouts[trace].weeks
+    settings, weeks = store.settings, store.layouts[trace].weeks
+    tau = int(settings["tau"])
+    ends = settings.get("warmup", NO_WARMUP), bool(settings.get("cooldown"))
     schedule = simulate(jobs, policy)
-    metrics = {k: v for k, v in summarise(schedule, tau).items() if k not in PER_SAMPLE}
-    by_week = {f"week_{k}": v for k, v in weekly(schedule, tau, weeks).items()}
+    metrics = {k: v for k, v in summarise(schedule, tau, *ends).items() if k not in PER_SAMPLE}
+    by_week = {f"week_{k}": v for k, v in weekly(schedule, tau, weeks, *ends).items()}
     rows = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
     return {**rows, **by_week}, metrics
 

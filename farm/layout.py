@@ -38,7 +38,7 @@ class TraceLayout:
     resamples_per_block : int
         Length of a shard along `resample`; a block of cells is one shard.
     weeks : int
-        Length of the dimension `week`.
+        Length of the dimension `week`, its last entry, for later ends, included.
     """
 
     job_shard: int
@@ -72,7 +72,7 @@ def lay_out(most_jobs: int, weeks: int, samples: int, policies: tuple[str, ...])
     most_jobs : int
         Jobs of the largest resample.
     weeks : int
-        Weeks that hold every submit.
+        Length of the dimension `week`.
     samples : int
         Number of resamples.
     policies : tuple of str

@@ -77,6 +77,6 @@ COORDINATES = {
     "resample": "resample; 0 is the log itself",
     "load": "offered load asked for",
     "policy": "scheduling policy",
-    "week": "week since the first submit",
+    "week": "week since the first submit; the last entry holds all later ends",
 }
 """Long name of each coordinate."""

@@ -40,7 +40,8 @@ class Store:
     campaign : str
         Name of the campaign that it belongs to.
     settings : mapping
-        What every cell depends on beside its coordinates: seed, tau, draw, load_by.
+        What every cell depends on beside its coordinates: seed, tau, draw, load_by, and warmup
+        and cooldown where they leave something out.
     axes : mapping of str to tuple
         Labels along trace, resample, load and policy.
     sources : mapping of str to dict

@@ -1,8 +1,9 @@
 """A small store of the documented format, built by zarr alone, with awkward parts.
 
-Two traces (ALPHA of five weeks, BETA of three), the log and ten samples, two loads, three
-policies. The mean wait of sample r is ORDER[r] x the policy's factor x the load's; resample 0 has
-a wait that no sample has. One cell failed: (BETA, resample 4, 0.9, saf+easy).
+Two traces (ALPHA of five weeks, BETA of three, each with an entry for later ends), the log and ten
+samples, two loads, three policies. The mean wait of sample r is ORDER[r] x the policy's factor x
+the load's; resample 0 has a wait that no sample has. One cell failed: (BETA, resample 4, 0.9,
+saf+easy).
 """
 
 from __future__ import annotations
@@ -69,13 +70,15 @@ def write_trace(root: zarr.Group, trace: str) -> None:
     group = root.create_group(trace)
     write_coords(group, "resample", "load", "policy")
     cells, weeks = ("resample", "load", "policy"), WEEKS[trace]
-    write(group, "week", ("week",), np.arange(1, weeks + 1))
-    jobs = np.full((11, 2, 3, weeks), 10)
+    write(group, "week", ("week",), np.arange(1, weeks + 2))
+    jobs = np.full((11, 2, 3, weeks + 1), 10)
+    # The last entry is for what ends later: nothing.
+    jobs[..., -1] = 0
     # The first sample ends no job in week 1, and most of its jobs in week 2.
     jobs[1, :, :, 0], jobs[1, :, :, 1] = 0, 20
-    shape = np.linspace(0.5, 1.5, weeks)
+    shape = np.append(np.linspace(0.5, 1.5, weeks), np.nan)
     means = cell_means()[..., None] * shape * np.ones(jobs.shape)
-    means[1] = cell_means()[1][..., None]
+    means[1, ..., :-1] = cell_means()[1][..., None]
     means[jobs == 0] = np.nan
     starts = np.full((11, 2, 3, 8), -1)
     starts[..., :5] = np.arange(5)

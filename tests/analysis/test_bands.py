@@ -167,7 +167,7 @@ def test_weekly_ranks_by_the_end_not_by_the_week(store: Path) -> None:
     """A sample that is best over all is out in every week, even where it is the highest."""
     weekly = array(store, "BETA/week_wait")
     # Sample 2 has the least mean over all, 1; now its first week is the highest of all.
-    weekly[2, 0, 1] = [50.0, 0.0, -47.0]
+    weekly[2, 0, 1] = [50.0, 0.0, -47.0, np.nan]
     band = weekly_bands(store, "BETA", "wait", "original").sel(policy="saf+easy")
     assert band["wait"][0].values.tolist() == pytest.approx([1, 0.5 * 41 / 7, 4.5], rel=1e-14)
     quantiles = weekly_bands(store, "BETA", "wait", "original", "quantile", q=(0, 1))
@@ -175,10 +175,22 @@ def test_weekly_ranks_by_the_end_not_by_the_week(store: Path) -> None:
     assert first.values.tolist() == [1, 50]
 
 
+def test_weekly_leaves_out_what_ended_later(store: Path) -> None:
+    """The last entry of the store decides which sample is worst, and is not in the result."""
+    before = weekly_bands(store, "BETA", "wait", "original")["wait"].sel(policy="saf+easy")
+    array(store, "BETA/week_jobs")[2, 0, 1, 3] = 90
+    array(store, "BETA/week_wait")[2, 0, 1, 3] = 1000.0
+    after = weekly_bands(store, "BETA", "wait", "original")["wait"].sel(policy="saf+easy")
+    assert after["week"].values.tolist() == [1, 2, 3]
+    # Of waits of 1 to 10, sample 2 had the best and now has the worst: 2 to 9 become 3 to 10.
+    assert before[-1].values.tolist() == [2, 5.5, 9]
+    assert after[-1].values.tolist() == [3, 6.5, 10]
+
+
 def test_weekly_weights_by_jobs(store: Path) -> None:
     """The cumulative mean is over jobs, not over weeks."""
-    array(store, "BETA/week_jobs")[:, 0, 0] = np.tile([1, 9, 0], (11, 1))
-    array(store, "BETA/week_wait")[:, 0, 0] = np.tile([10.0, 20.0, np.nan], (11, 1))
+    array(store, "BETA/week_jobs")[:, 0, 0] = np.tile([1, 9, 0, 0], (11, 1))
+    array(store, "BETA/week_wait")[:, 0, 0] = np.tile([10.0, 20.0, np.nan, np.nan], (11, 1))
     band = weekly_bands(store, "BETA", "wait", "original").sel(policy="fcfs+easy")
     assert band["wait"].sel(band="mean").values.tolist() == [10, 19, 19]
 

@@ -73,7 +73,7 @@ def test_words_say_what_is_drawn(store: Path) -> None:
         "Cumulative mean wait, loads original, 0.9",
         "Line: mean of 9 to 10 samples without the best and the worst; "
         "band: lowest to highest of these",
-        "The last week also holds the jobs that ended after it",
+        "Not drawn: jobs that ended after the week of the last submission",
     ]
     assert figure.get_supylabel() == "Cumulative mean wait (s)"
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Week", "Week"]
@@ -114,8 +114,8 @@ def test_a_policy_without_band_is_named(store: Path) -> None:
 def test_one_week_is_a_mark(store: Path) -> None:
     """A line of one point would not be seen."""
     for name in ("week_jobs", "week_wait", "week_bounded_slowdown"):
-        array(store, f"BETA/{name}").resize((11, 2, 3, 1))
-    array(store, "BETA/week").resize((1,))
+        array(store, f"BETA/{name}").resize((11, 2, 3, 2))
+    array(store, "BETA/week").resize((2,))
     axes = weekly_bands_figure(store, load="original").axes[1]
     assert axes.get_lines()[2].get_marker() == "."
 

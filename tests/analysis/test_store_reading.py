@@ -34,8 +34,8 @@ def test_trace_keeps_integers_and_padding(store: Path) -> None:
 
 def test_traces_differ_in_weeks(store: Path) -> None:
     """Each trace has weeks of its own."""
-    assert open_trace(store, "ALPHA").sizes["week"] == 5
-    assert open_trace(store, "BETA").sizes["week"] == 3
+    assert open_trace(store, "ALPHA").sizes["week"] == 6
+    assert open_trace(store, "BETA").sizes["week"] == 4
 
 
 def test_tree_answers_as_the_folder_does(store: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def test_toml_and_value_are_the_same_thing(tmp_path: Path) -> None:
     again = Campaign.from_toml(written(tmp_path, campaign.to_toml()))
     assert again == campaign
     assert again.to_toml() == campaign.to_toml()
+
+
+def test_ends_left_out_are_settings_only_if_they_leave_something_out() -> None:
+    """A store made before there were such keys stays the store of a campaign without them."""
+    plain = find("quickstart")
+    assert set(plain.settings) == {"seed", "tau", "draw", "load_by"}
+    cut = dataclasses.replace(plain, warmup="14d", cooldown=True)
+    assert {k: cut.settings[k] for k in ("warmup", "cooldown")} == {
+        "warmup": "2w",
+        "cooldown": True,
+    }
+    assert dataclasses.replace(cut, warmup="0w", cooldown=False).settings == plain.settings
+    with pytest.raises(InputError, match="warmup is 2; it must be a share"):
+        dataclasses.replace(plain, warmup=2)
+    with pytest.raises(InputError, match="key 'cooldown' is '2w'; it must be of type bool"):
+        dataclasses.replace(plain, cooldown="2w")
 
 
 @pytest.mark.parametrize("name", shipped())
