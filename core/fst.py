@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from core.checks import whole
 from core.errors import InputError
 from core.orders import fixed_key
 from core.policy import Policy
 from core.reference_fst import fair_start_reference
-from core.simulate import simulate
 from core.workload import Int64, Workload
 
 KINDS = ("strict", "relaxed")
@@ -83,24 +83,27 @@ def fair_start_times(
     asked = _asked(jobs, len(workload))
     rank = _rank(workload, later)
     fst = np.full(len(workload), NOT_ASKED, np.int64)
-    if kind == "strict" and later == ARRIVAL:
-        for j in asked:
-            fst[j] = simulate(_cut(workload, j + 1), chosen).start[j]
+    if not asked.size:
+        return fst
+    from core.kernels.fst_run import fair_order, is_compiled, run_fair
+
+    relaxed = kind == "relaxed"
+    if is_compiled(workload, chosen):
+        found = run_fair(workload, chosen, fair_order(asked, rank, relaxed, later == ARRIVAL))
+        fst[asked] = found[asked]
     else:
-        fst[asked] = fair_start_reference(workload, chosen, kind == "relaxed", asked, rank)
+        fst[asked] = fair_start_reference(workload, chosen, relaxed, asked.tolist(), rank)
     return fst
 
 
-def _asked(jobs: slice | Iterable[int] | None, n: int) -> list[int]:
-    if jobs is None:
-        return list(range(n))
-    if isinstance(jobs, slice):
-        return list(range(n))[jobs]
-    asked = [int(j) for j in jobs]
+def _asked(jobs: slice | Iterable[int] | None, n: int) -> Int64:
+    if jobs is None or isinstance(jobs, slice):
+        return np.arange(n)[jobs or slice(None)]
+    asked = [whole("jobs", j) for j in jobs]
     for j in asked:
         if not 0 <= j < n:
             raise InputError(f"jobs: there is no job {j}; the workload has jobs 0 to {n - 1}")
-    return asked
+    return np.array(asked, np.int64)
 
 
 def _rank(workload: Workload, later: str) -> Int64:
@@ -115,12 +118,3 @@ def _rank(workload: Workload, later: str) -> Int64:
         )
     rank[np.argsort(key, kind="stable")] = np.arange(len(workload))
     return rank
-
-
-def _cut(workload: Workload, n: int) -> Workload:
-    return Workload(
-        *(getattr(workload, name)[:n] for name in ("submit", "run", "estimate", "procs")),
-        *(getattr(workload, name)[:n] for name in ("user", "job", "killed")),
-        processors=workload.processors,
-        max_estimate=workload.max_estimate,
-    )

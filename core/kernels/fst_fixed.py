@@ -1,0 +1,125 @@
+"""Fair start times under none, aggressive and easy in an order that is fixed at submission."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from core.kernels._jit import NEVER, kernel
+from core.kernels.fixed_order import promote, schedule
+from core.kernels.fst_state import (
+    Fair,
+    copy_queue,
+    copy_running,
+    forks_at_arrival,
+    turn_alone,
+)
+from core.kernels.queue import Queue, empty_queue, enqueue
+from core.kernels.running import Jobs, Running, idle_machine, next_end, turn_clock
+from core.workload import Int64
+
+
+class World(NamedTuple):
+    """A machine and its queue under a fixed order, and the starts that it has seen."""
+
+    jobs: Jobs
+    running: Running
+    queue: Queue
+    hold: Int64
+    key: Int64
+
+
+@kernel
+def run_alone(
+    here: World, copy: World, fair: Fair, rule: int, threshold: int, per_event: bool, j: int,
+    now: int, oldest: int, k: int, joined: bool, look: bool,
+) -> int:  # fmt: skip
+    """Run a copy until job j starts, and return when; it joins an empty queue if not yet there."""
+    jobs, running, queue, hold, key = copy
+    while True:
+        if look and queue.size[0] > 0:
+            if threshold < NEVER:
+                oldest = promote(queue, jobs, key, oldest, k, now - threshold)
+            schedule(queue, jobs, running, hold, rule, now)
+        look = True
+        if not joined:
+            if queue.size[0] == 0:
+                joined = True
+                jobs.start[j], key[j] = -1, here.key[j]
+                enqueue(queue, jobs, key, j)
+                continue
+        elif jobs.start[j] >= 0:
+            return int(jobs.start[j])
+        now, k = turn_alone(jobs, running, queue, (here.key, key), fair, per_event, k, j)
+
+
+@kernel
+def fork(
+    here: World, copy: World, fair: Fair, rule: int, threshold: int, per_event: bool, j: int,
+    now: int, oldest: int, arrived: int, arrives: bool,
+) -> int:  # fmt: skip
+    """Return the fair start of job j, which waits and arrives now, or came last, s.
+
+    The pass of its arrival is still to come, that of another instant is not.
+    """
+    start, keys = copy.jobs.start, (here.key, copy.key)
+    copy_running(here.jobs, here.running, start, copy.running)
+    if threshold < NEVER:
+        # Starvation looks at every job from the oldest that may still wait to the latest.
+        for i in range(oldest, arrived):
+            start[i] = here.jobs.start[i]
+    joined = not (arrives and fair.relaxed)
+    copy_queue(here.queue, copy.queue, start, keys, fair.rank, fair.rank[j] - (not joined))
+    return run_alone(
+        here, copy, fair, rule, threshold, per_event, j, now, oldest, arrived, joined, arrives
+    )
+
+
+@kernel
+def empty_world(
+    submit: Int64, run: Int64, estimate: Int64, procs: Int64, key: Int64, processors: int
+) -> World:
+    """Return an idle machine with a key of its own."""
+    n = submit.size
+    start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
+    jobs = Jobs(submit, run, estimate, procs, start, backfilled)
+    machine, queue = idle_machine(processors, n), empty_queue(n)
+    return World(jobs, machine, queue, np.zeros(3, np.int64), key.copy())
+
+
+@kernel
+def fair_fixed(
+    here: World, copy: World, fair: Fair, rule: int, threshold: int, per_event: bool, fst: Int64
+) -> None:
+    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
+    jobs, running, queue, hold, key = here
+    n, arrived, oldest = jobs.submit.size, 0, 0
+    while arrived < fair.last or jobs.start[fair.last - 1] < 0:
+        due = jobs.submit[arrived] if arrived < n else NEVER
+        j = arrived - 1
+        if (
+            j >= 0 and due <= next_end(running) and fair.wanted[j] and fst[j] < 0
+            and jobs.start[j] < 0
+        ):  # fmt: skip
+            fst[j] = fork(
+                here, copy, fair, rule, threshold, per_event, j, 0, oldest, arrived, False
+            )
+        if arrived >= fair.last and fst[fair.last - 1] >= 0:
+            break
+        first = arrived
+        now, arrived, _ = turn_clock(jobs, running, arrived, per_event)
+        for j in range(first, arrived):
+            enqueue(queue, jobs, key, j)
+        for j in range(first, arrived):
+            if forks_at_arrival(fair, j, arrived):
+                fst[j] = fork(
+                    here, copy, fair, rule, threshold, per_event, j, now, oldest, arrived, True
+                )
+        if queue.size[0] > 0:
+            if threshold < NEVER:
+                oldest = promote(queue, jobs, key, oldest, arrived, now - threshold)
+            schedule(queue, jobs, running, hold, rule, now)
+    for j in range(fair.last):
+        if fair.wanted[j] and fst[j] < 0:
+            fst[j] = jobs.start[j]

@@ -1,0 +1,81 @@
+"""From a policy to the kernel that finds its fair start times."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.kernels._jit import NEVER
+from core.kernels.fixed_order import AGGRESSIVE, EASY, NONE
+from core.kernels.fst_depth import Rule, empty_planner, fair_depth
+from core.kernels.fst_fixed import empty_world, fair_fixed
+from core.kernels.fst_moving import fair_moving
+from core.kernels.fst_state import Fair
+from core.kernels.moving_order import KEYED
+from core.orders import MOVING, fixed_key
+from core.policy import Policy
+from core.simulate import _order
+from core.workload import Int64, Workload
+
+CODES = {"none": NONE, "aggressive": AGGRESSIVE, "easy": EASY}
+"""Code of each rule without a profile."""
+
+
+def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool) -> Fair:
+    """Return what the kernels need to know of the jobs asked for, of which there are some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fair = fair_order(np.array([1]), np.array([2, 0, 1]), False, False)
+    >>> fair.until.tolist(), fair.last
+    ([3, 2, 3], 2)
+    """
+    wanted = np.zeros(rank.size, np.bool_)
+    wanted[asked] = True
+    # One past the last job that is not later than each: a running maximum along the fair order.
+    order = np.argsort(rank)
+    until = np.empty(rank.size, np.int64)
+    until[order] = np.maximum.accumulate(order) + 1
+    return Fair(rank, until, wanted, int(asked.max()) + 1, relaxed, plain)
+
+
+def is_compiled(workload: Workload, policy: Policy) -> bool:
+    """Tell whether the kernels know a policy: not a plan that is kept, nor a function that moves.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[1], processors=2)
+    >>> is_compiled(w, Policy.parse("lxf+easy")), is_compiled(w, Policy.parse("fcfs+planned"))
+    (True, False)
+    """
+    orders = {policy.order, policy.backfill or policy.order}
+    return policy.rule != "planned" and all(
+        name in MOVING or fixed_key(workload, name) is not None for name in orders
+    )
+
+
+def run_fair(workload: Workload, policy: Policy, fair: Fair) -> Int64:
+    """Return the fair start times, s, of the jobs wanted, int64[n]; -1 elsewhere."""
+    columns = (workload.submit, workload.run, workload.estimate, workload.procs)
+    machine, per_event = workload.processors, policy.events == "per-event"
+    theta = policy.threshold_seconds(workload.max_estimate)
+    threshold = NEVER if theta is None else min(theta, NEVER)
+    second, fst = policy.backfill or policy.order, np.full(len(workload), -1, np.int64)
+    orders = (_order(workload, policy.order)[0], _order(workload, second)[0])
+    moving = orders[0].code != KEYED
+    if policy.rule not in CODES:
+        depth = policy.depth if policy.depth > 0 else NEVER
+        rule = Rule(orders, moving, threshold, depth, second != policy.order, per_event)
+        here, copy = empty_planner(*columns, machine), empty_planner(*columns, machine)
+        fair_depth(here, copy, fair, rule, fst)
+        return fst
+    options = (CODES[policy.rule], threshold, per_event)
+    if moving or second != policy.order:
+        age = np.zeros(len(workload), np.int64)
+        here, copy = empty_world(*columns, age, machine), empty_world(*columns, age, machine)
+        fair_moving(here, copy, fair, orders, *options, fst)
+    else:
+        key = orders[0].key
+        here, copy = empty_world(*columns, key, machine), empty_world(*columns, key, machine)
+        fair_fixed(here, copy, fair, *options, fst)
+    return fst
