@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.files import sync
-from farm.layout import TraceLayout
-from farm.schema import COORDINATES, DECISIONS, WORKLOAD, Variable
+from farm.layout import WHOLE, TraceLayout
+from farm.schema import COORDINATES, DECISIONS, FAIRNESS, WORKLOAD, Variable
 
 if TYPE_CHECKING:
     import zarr
@@ -37,7 +38,14 @@ def open_trace(path: Path, trace: str) -> Any:
     return open_results(path, "r+")[trace]
 
 
-def fit_group(root: zarr.Group, trace: str, layout: TraceLayout, axes: Axes, jobs: int) -> None:
+def fit_group(
+    root: zarr.Group,
+    trace: str,
+    layout: TraceLayout,
+    axes: Axes,
+    jobs: int,
+    fairness: Sequence[str],
+) -> None:
     """Create a trace's group, or resize it to longer axes; what is written stays.
 
     Parameters
@@ -52,6 +60,8 @@ def fit_group(root: zarr.Group, trace: str, layout: TraceLayout, axes: Axes, job
         Labels of `resample`, `load` and `policy`.
     jobs : int
         Length that `job` must have at least.
+    fairness : sequence of str
+        Kinds of fairness that have an array.
     """
     group = root.require_group(trace)
     labels = {**axes, "week": range(1, layout.weeks + 1)}
@@ -59,6 +69,10 @@ def fit_group(root: zarr.Group, trace: str, layout: TraceLayout, axes: Axes, job
     sizes = {name: len(values) for name, values in labels.items()}
     for variable in (*WORKLOAD, *DECISIONS):
         _fit_array(group, variable, layout, {**sizes, "job": jobs})
+    for kind in fairness:
+        shard = layout.job_shard if kind == WHOLE else layout.fair_jobs
+        pieces = replace(layout, job_shard=shard)
+        _fit_array(group, FAIRNESS[kind], pieces, {**sizes, "job": jobs})
 
 
 def write_coordinates(group: zarr.Group, labels: Axes) -> None:
@@ -116,7 +130,7 @@ def write_block(
     name : str
         The array.
     place : tuple of slice or int
-        Run of resamples, then the places of load and policy.
+        Run of resamples, the places of load and policy, and a run of jobs.
     values : ndarray
         Values over the run of resamples and the last dimension, padded.
     """

@@ -85,7 +85,7 @@ def design(path: str | Path, campaign: Campaign) -> Design:
         name: old.layouts[name]
         if old and name in old.layouts
         # One week more, for what ends after the week of the last submission.
-        else lay_out(most, weeks + 1, len(axes["resample"]), axes["policy"])
+        else lay_out(most, weeks + 1, len(axes["resample"]), axes["policy"], campaign.fairness)
         for name, (most, weeks) in extents.items()
     }
     known = old.jobs if old else {}
@@ -133,11 +133,11 @@ def write_skeleton(store: Store, results: Path) -> None:
     for name in set(root.group_keys()).difference(store.axes["trace"]):
         del root[name]
     for name in store.axes["trace"]:
-        fit_group(root, name, store.layouts[name], labels, store.jobs[name])
+        fit_group(root, name, store.layouts[name], labels, store.jobs[name], store.fairness)
         root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
         if name in store.acknowledgements:
             root[name].attrs["acknowledge"] = store.acknowledgements[name]
-    fit_summary(root, store.axes)
+    fit_summary(root, store)
     root.attrs.update({"campaign": store.campaign, **store.settings})
     consolidate(results)
 

@@ -14,6 +14,7 @@ from core.policy import Policy
 from core.resample import DRAWS as WEEKLY_DRAWS
 from core.window import NO_WARMUP, check_warmup
 from farm.keys import check_keys
+from farm.schema import FAIRNESS
 from farm.traces import Trace
 
 ORIGINAL = "original"
@@ -62,6 +63,9 @@ class Campaign:
         which they end, such as 0.01, or a duration, such as ``2w``; as for `core.window`.
     cooldown : bool
         Whether they leave out jobs that end after the last submission.
+    fairness : tuple of str
+        Kinds of fairness to measure: ``strict`` and ``relaxed`` fair start times, ``resource``
+        equality (Sabin and Sadayappan 2005); by default none, since they cost many reruns.
     report : str
         What `farm run` writes at its end: a name in `analysis.papers`; by default the bands.
     title : str
@@ -92,6 +96,7 @@ class Campaign:
     load_by: str = "runtime"
     warmup: float | str = NO_WARMUP
     cooldown: bool = False
+    fairness: tuple[str, ...] = ()
     report: str = ""
     title: str = ""
 
@@ -113,6 +118,10 @@ class Campaign:
         if self.draw not in DRAWS:
             raise InputError(f"draw {self.draw!r} is unknown; known: {', '.join(DRAWS)}")
         _check_load_by(self)
+        for kind in self.fairness:
+            if kind not in FAIRNESS:
+                known = ", ".join(FAIRNESS)
+                raise InputError(f"fairness {kind!r} is unknown; known: {known}")
         for what, labels in (
             ("traces", [t.name for t in self.traces]),
             ("policies", list(self.policies)),
@@ -127,10 +136,14 @@ class Campaign:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What every cell depends on beside its coordinates, without what leaves nothing out."""
+        """What every cell depends on beside its coordinates, without what is not asked for."""
         always = {key: getattr(self, key) for key in ("seed", "tau", "draw", "load_by")}
-        left_out = {"warmup": self.warmup, "cooldown": self.cooldown}
-        return {**always, **{key: value for key, value in left_out.items() if value}}
+        asked = {
+            "warmup": self.warmup,
+            "cooldown": self.cooldown,
+            "fairness": list(self.fairness),
+        }
+        return {**always, **{key: value for key, value in asked.items() if value}}
 
     @property
     def cells(self) -> int:
@@ -149,7 +162,7 @@ class Campaign:
         check_keys("campaign", given, cls)
         values = dict(given)
         values["traces"] = tuple(Trace.from_dict(t, folder) for t in _tables(given["traces"]))
-        for key in ("policies", "loads"):
+        for key in ("policies", "loads", "fairness"):
             if key in values:
                 if not isinstance(values[key], list | tuple):
                     raise InputError(f"key {key!r} is {values[key]!r}; it must be a list")
@@ -188,7 +201,8 @@ class Campaign:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values from which `from_dict` builds an equal campaign."""
         plain = {k: v for k, v in asdict(self).items() if k != "traces"}
-        plain["policies"], plain["loads"] = list(self.policies), list(self.loads)
+        for key in ("policies", "loads", "fairness"):
+            plain[key] = list(plain[key])
         return {**plain, "traces": [t.to_dict() for t in self.traces]}
 
     def to_toml(self) -> str:

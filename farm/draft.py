@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.arrays import open_trace, write_block
-from farm.layout import WORKLOAD_BLOCK, Block, block_positions
+from farm.layout import Block, block_positions
 from farm.provenance import versions
 from farm.records import Body, Head, Record, read_record, write_record
-from farm.schema import DECISIONS, WORKLOAD
 from farm.store import Store
 
 Rows = Mapping[str, npt.NDArray[Any]]
@@ -40,10 +39,14 @@ class Draft:
         self.store, self.block = store, block
         self.resamples = store.resamples_of(block)
         self._group = open_trace(store.results, block.trace)
-        variables = WORKLOAD if block.policy == WORKLOAD_BLOCK else DECISIONS
+        self._jobs_at = store.job_range(block)
         self._values: dict[str, npt.NDArray[Any]] = {}
-        for v in variables:
-            inner = self._group[v.name].shape[-1:] if v.dims[-1] in ("job", "week") else ()
+        self._variables = {v.name: v for v in store.variables_of(block)}
+        for v in self._variables.values():
+            inner = {
+                "job": (self._jobs_at.stop - self._jobs_at.start,),
+                "week": (store.layouts[block.trace].weeks,),
+            }.get(v.dims[-1], ())
             self._values[v.name] = np.full((len(self.resamples), *inner), v.fill, v.dtype)
         count = len(self.resamples)
         self._jobs = [0] * count
@@ -62,7 +65,7 @@ class Draft:
     def put(
         self, cell: int, jobs: int, rows: Rows, metrics: Mapping[str, float], seconds: float
     ) -> None:
-        """Put in one cell: its job count, its values without padding, its metrics, its CPU time."""
+        """Put in one cell: its jobs in this block, values without padding, metrics, CPU time."""
         for name, row in rows.items():
             target = self._values[name]
             kept = np.asarray(row, dtype=target.dtype)
@@ -93,17 +96,15 @@ class Draft:
         OSError
             If the store cannot be written.
         """
-        axes = self.store.axes
         layout = self.store.layouts[self.block.trace]
-        run = block_positions(self.block.number, layout.resamples_per_block, len(axes["resample"]))
+        samples = len(self.store.axes["resample"])
+        run = block_positions(self.block.number, layout.resamples_per_block, samples)
         place: tuple[slice | int, ...] = (
             slice(run.start, run.stop),
-            axes["load"].index(self.block.load),
+            *self.store.place_of(self.block),
         )
-        if self.block.policy != WORKLOAD_BLOCK:
-            place = (*place, axes["policy"].index(self.block.policy))
         for name, values in self._values.items():
-            write_block(self._group, name, place, values)
+            write_block(self._group, name, (*place, *self._along(name)), values)
         head = Head(
             self.block,
             self.store.identity,
@@ -129,14 +130,13 @@ class Draft:
         self.seconds = body.seconds
         return kept
 
+    def _along(self, name: str) -> tuple[slice, ...]:
+        return (self._jobs_at,) if self._variables[name].dims[-1] == "job" else ()
+
     def _stored(self, resample: int, jobs: int) -> Rows:
-        axes = self.store.axes
-        place: tuple[int, ...] = (
-            axes["resample"].index(resample),
-            axes["load"].index(self.block.load),
-        )
-        if self.block.policy != WORKLOAD_BLOCK:
-            place = (*place, axes["policy"].index(self.block.policy))
-        rows = {name: np.asarray(self._group[name][place]) for name in self._values}
-        per_job = {v.name for v in (*WORKLOAD, *DECISIONS) if v.dims[-1] == "job"}
-        return {name: row[:jobs] if name in per_job else row for name, row in rows.items()}
+        place = self.store.axes["resample"].index(resample), *self.store.place_of(self.block)
+        rows = {
+            name: np.asarray(self._group[name][(*place, *self._along(name))])
+            for name in self._values
+        }
+        return {name: row[:jobs] if self._along(name) else row for name, row in rows.items()}

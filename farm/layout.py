@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from core.policy import Policy
 
@@ -26,6 +28,20 @@ RATES = {"none": 2e6, "aggressive": 2e6, "easy": 2e6, "conservative": 5e4, "plan
 DEPTH_RATE = 1e5
 """The same for a rule with a number of reservations."""
 
+FAIR_RATES = {"none": 1e5, "aggressive": 1e5, "easy": 1e5, "conservative": 1e4, "planned": 1e4}
+"""Jobs per CPU-second to plan with for fair start times of orders that stay as they are."""
+
+RERUN_FACTOR = 10.0
+"""How many times as long fair start times take where every job needs a full rerun."""
+
+FIXED = frozenset(
+    {"fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "f1", "f2", "f3", "f4"}
+)
+"""Orders whose keys never change while a job waits."""
+
+WHOLE = "resource"
+"""The kind of fairness that looks at all jobs of a cell at once."""
+
 
 @dataclass(frozen=True)
 class TraceLayout:
@@ -39,11 +55,15 @@ class TraceLayout:
         Length of a shard along `resample`; a block of cells is one shard.
     weeks : int
         Length of the dimension `week`, its last entry, for later ends, included.
+    fair_jobs : int
+        Length of a shard of fair start times along `job`: a cell whose reruns would take longer
+        than a block is cut into pieces of this many jobs.
     """
 
     job_shard: int
     resamples_per_block: int
     weeks: int
+    fair_jobs: int
 
 
 @dataclass(frozen=True, order=True)
@@ -56,15 +76,27 @@ class Block:
         Labels; `WORKLOAD_BLOCK` for the policy means the workload's own columns.
     number : int
         Which run of `resamples_per_block` resamples, from 0.
+    kind : str
+        Empty for the simulation itself, or a kind of fairness.
+    piece : int
+        Which run of `fair_jobs` jobs, from 0.
     """
 
     trace: str
     load: str
     policy: str
     number: int
+    kind: str = ""
+    piece: int = 0
 
 
-def lay_out(most_jobs: int, weeks: int, samples: int, policies: tuple[str, ...]) -> TraceLayout:
+def lay_out(
+    most_jobs: int,
+    weeks: int,
+    samples: int,
+    policies: tuple[str, ...],
+    fairness: tuple[str, ...] = (),
+) -> TraceLayout:
     """Choose the sizes of a trace's arrays from the campaign alone, never from the machine.
 
     Parameters
@@ -77,6 +109,8 @@ def lay_out(most_jobs: int, weeks: int, samples: int, policies: tuple[str, ...])
         Number of resamples.
     policies : tuple of str
         Canonical names.
+    fairness : tuple of str
+        Kinds of fairness that the campaign asks for.
 
     Returns
     -------
@@ -86,18 +120,30 @@ def lay_out(most_jobs: int, weeks: int, samples: int, policies: tuple[str, ...])
     Examples
     --------
     >>> lay_out(5000, 10, 10, ("fcfs+easy",))
-    TraceLayout(job_shard=5120, resamples_per_block=10, weeks=10)
+    TraceLayout(job_shard=5056, resamples_per_block=10, weeks=10, fair_jobs=5056)
     """
     shard = -(-most_jobs // JOB_STEP) * JOB_STEP
-    slowest = max(cell_seconds(most_jobs, p) for p in policies)
+    fair = max((fair_seconds(most_jobs, p) for p in policies if fairness), default=0.0)
+    slowest = max(fair, *(cell_seconds(most_jobs, p) for p in policies))
     by_time = int(BLOCK_SECONDS / slowest)
     by_bytes = SHARD_BYTES // (8 * shard)
-    return TraceLayout(shard, max(1, min(samples, by_time, by_bytes)), weeks)
+    pieces = max(1, math.ceil(fair / BLOCK_SECONDS))
+    fair_jobs = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
+    return TraceLayout(shard, max(1, min(samples, by_time, by_bytes)), weeks, fair_jobs)
 
 
 def cell_seconds(jobs: int, policy: str) -> float:
     """Return the CPU time to plan with for one simulation, s."""
     return max(jobs, 1) / RATES.get(Policy.parse(policy).rule, DEPTH_RATE)
+
+
+def fair_seconds(jobs: int, policy: str) -> float:
+    """Return the CPU time to plan with for one kind of a cell's fair start times, s."""
+    parsed = Policy.parse(policy)
+    rate = FAIR_RATES.get(parsed.rule, FAIR_RATES["conservative"])
+    if parsed.threshold or parsed.order not in FIXED:
+        rate /= RERUN_FACTOR
+    return max(jobs, 1) / rate
 
 
 def block_positions(number: int, per_block: int, samples: int) -> range:
@@ -112,10 +158,33 @@ def block_positions(number: int, per_block: int, samples: int) -> range:
 
 
 def blocks_of(
-    trace: str, layout: TraceLayout, samples: int, loads: tuple[str, ...], policies: tuple[str, ...]
+    trace: str,
+    layout: TraceLayout,
+    jobs: int,
+    axes: Mapping[str, tuple[Any, ...]],
+    fairness: tuple[str, ...],
 ) -> Iterator[Block]:
     """Yield every block of a trace, the workload's own first."""
-    for load in loads:
-        for policy in (WORKLOAD_BLOCK, *policies):
-            for number in range(-(-samples // layout.resamples_per_block)):
+    pieces = -(-jobs // layout.fair_jobs)
+    for load in axes["load"]:
+        for policy in (WORKLOAD_BLOCK, *axes["policy"]):
+            for number in range(-(-len(axes["resample"]) // layout.resamples_per_block)):
                 yield Block(trace, load, policy, number)
+                for kind in fairness if policy != WORKLOAD_BLOCK else ():
+                    for piece in range(1 if kind == WHOLE else pieces):
+                        yield Block(trace, load, policy, number, kind, piece)
+
+
+def job_range(layout: TraceLayout, block: Block, jobs: int) -> slice:
+    """Return the places along `job` that a block covers, of so many.
+
+    Examples
+    --------
+    >>> layout = TraceLayout(job_shard=128, resamples_per_block=1, weeks=1, fair_jobs=64)
+    >>> job_range(layout, Block("a", "original", "lxf+easy", 0, "strict", 1), 100)
+    slice(64, 100, None)
+    """
+    if not block.kind or block.kind == WHOLE:
+        return slice(0, jobs)
+    first = block.piece * layout.fair_jobs
+    return slice(first, min(first + layout.fair_jobs, jobs))

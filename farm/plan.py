@@ -6,7 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from farm.campaign import Campaign
-from farm.layout import SHARD_BYTES, WORKLOAD_BLOCK, Block, cell_seconds
+from farm.layout import (
+    SHARD_BYTES,
+    WHOLE,
+    WORKLOAD_BLOCK,
+    Block,
+    cell_seconds,
+    fair_seconds,
+)
 from farm.records import Head
 from farm.store import Store
 from farm.work import Task
@@ -79,29 +86,39 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
         Every block in exactly one task.
     """
     traces = {t.name: t for t in campaign.traces}
-    alike: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    alike: dict[tuple[str, str, int], list[Block]] = defaultdict(list)
     for block in blocks:
-        alike[block.trace, block.load, block.number].append(block.policy)
+        alike[block.trace, block.load, block.number].append(block)
     tasks = []
-    for (trace, load, number), policies in alike.items():
-        layout = store.layouts[trace]
-        cells = len(store.resamples_of(Block(trace, load, policies[0], number)))
-        room = max(1, TASK_BYTES // (cells * layout.job_shard * BYTES_PER_JOB))
-        for group, seconds in _batches(policies, cells, layout.job_shard, room):
-            tasks.append(Task(store, traces[trace], load, number, group, seconds))
+    for (trace, _, _), group in alike.items():
+        cells = len(store.resamples_of(group[0]))
+        room = max(1, TASK_BYTES // (cells * store.layouts[trace].job_shard * BYTES_PER_JOB))
+        for batch, seconds in _batches(store, group, cells, room):
+            tasks.append(Task(store, traces[trace], batch, seconds))
     return sorted(tasks, key=lambda task: -task.seconds)
 
 
+def block_seconds(store: Store, block: Block, cells: int) -> float:
+    """Return the CPU time to plan with for a block of so many cells, s."""
+    if block.policy == WORKLOAD_BLOCK:
+        return 0.0
+    base = cells * cell_seconds(store.jobs[block.trace], block.policy)
+    if block.kind in ("", WHOLE):
+        return base
+    piece = store.job_range(block)
+    return base + cells * fair_seconds(piece.stop - piece.start, block.policy)
+
+
 def _batches(
-    policies: list[str], cells: int, jobs: int, room: int
-) -> list[tuple[tuple[str, ...], float]]:
-    batches: list[tuple[tuple[str, ...], float]] = []
-    group: tuple[str, ...] = ()
+    store: Store, blocks: list[Block], cells: int, room: int
+) -> list[tuple[tuple[Block, ...], float]]:
+    batches: list[tuple[tuple[Block, ...], float]] = []
+    batch: tuple[Block, ...] = ()
     total = 0.0
-    for policy in policies:
-        seconds = 0.0 if policy == WORKLOAD_BLOCK else cells * cell_seconds(jobs, policy)
-        if group and (total + seconds > TASK_SECONDS or len(group) >= room):
-            batches.append((group, total))
-            group, total = (), 0.0
-        group, total = (*group, policy), total + seconds
-    return [*batches, (group, total)]
+    for block in blocks:
+        seconds = block_seconds(store, block, cells)
+        if batch and (total + seconds > TASK_SECONDS or len(batch) >= room):
+            batches.append((batch, total))
+            batch, total = (), 0.0
+        batch, total = (*batch, block), total + seconds
+    return [*batches, (batch, total)]

@@ -119,7 +119,19 @@ class Record:
 
 def record_path(folder: Path, block: Block) -> Path:
     """Return where a block's record stands below the folder of records."""
-    return folder / block.trace / block.load / block.policy / f"{block.number:05d}.json"
+    name = f"{block.number:05d}.json"
+    if block.kind:
+        name = f"{block.number:05d}.{block.kind}.{block.piece:05d}.json"
+    return folder / block.trace / block.load / block.policy / name
+
+
+def block_of(folder: Path, path: Path) -> Block:
+    """Return the block whose record stands at a path below a folder of records."""
+    trace, load, policy, name = path.relative_to(folder).parts
+    number, *kind = name.removesuffix(".json").split(".")
+    if not kind:
+        return Block(trace, load, policy, int(number))
+    return Block(trace, load, policy, int(number), kind[0], int(kind[1]))
 
 
 def write_record(folder: Path, record: Record) -> None:

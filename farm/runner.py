@@ -224,9 +224,7 @@ def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally
     # A task is lost when its worker died too often: its blocks run again one by one, each cell in
     # a process of its own, so that the one which kills its process fails alone.
     alone = [
-        replace(task, policies=(policy,), careful=True)
-        for task, _ in lost
-        for policy in task.policies
+        replace(task, blocks=(block,), careful=True) for task, _ in lost for block in task.blocks
     ]
     for task, error in _carry_out(sweep, alone, client, stop, watch, tally):
         cells = cells_missing(sweep.store, task.blocks[0], None)

@@ -72,6 +72,19 @@ DECISIONS = (
 )
 """What a block of one policy's simulations writes."""
 
+FAIRNESS = {
+    "strict": Variable("fst_strict", (*CELL, "job"), "int64", "s", "strict fair start time"),
+    "relaxed": Variable("fst_relaxed", (*CELL, "job"), "int64", "s", "relaxed fair start time"),
+    "resource": Variable(
+        "resource_share",
+        (*CELL, "job"),
+        "float64",
+        "s",
+        "processor-seconds that equal sharing would have given",
+    ),
+}
+"""What a block of each kind of fairness writes, where a campaign asks for it."""
+
 COORDINATES = {
     "trace": "trace",
     "resample": "resample; 0 is the log itself",

@@ -89,8 +89,9 @@ def status(store: str | Path) -> Status:
         If it is not a store, or a record in it is another store's.
     """
     opened = Store.open(store)
-    per_trace = opened.cells // len(opened.axes["trace"])
-    traces = {t: {"cells": per_trace, "done": 0, "failed": 0} for t in opened.axes["trace"]}
+    traces = {
+        t: {"cells": opened.cells_of(t), "done": 0, "failed": 0} for t in opened.axes["trace"]
+    }
     failures: list[Failure] = []
     jobs, seconds = 0, 0.0
     for record in opened.iterate_records():
@@ -99,7 +100,7 @@ def status(store: str | Path) -> Status:
         counts = traces[record.head.block.trace]
         counts["done"] += len(record.head.kept)
         counts["failed"] += len(record.head.failed)
-        jobs += sum(record.body.jobs)
+        jobs += 0 if record.head.block.kind else sum(record.body.jobs)
         seconds += record.body.seconds
         failures += _failures(record)
     for counts in traces.values():

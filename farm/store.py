@@ -17,9 +17,16 @@ import numpy as np
 from core.errors import InputError
 from core.workload import COLUMNS, Workload
 from farm.files import write_whole
-from farm.layout import Block, TraceLayout, block_positions, blocks_of
+from farm.layout import (
+    WORKLOAD_BLOCK,
+    Block,
+    TraceLayout,
+    block_positions,
+    blocks_of,
+    job_range,
+)
 from farm.records import Head, Record, iterate_records, read_heads
-from farm.schema import FORMAT, VERSION
+from farm.schema import DECISIONS, FAIRNESS, FORMAT, VERSION, WORKLOAD, Variable
 
 AXES = ("trace", "resample", "load", "policy")
 
@@ -131,8 +138,23 @@ class Store:
 
     @property
     def cells(self) -> int:
-        """How many cells the axes span."""
-        return int(np.prod([len(self.axes[a]) for a in AXES]))
+        """How many cells there are: one for each simulation and each piece of its fairness."""
+        return sum(self.cells_of(trace) for trace in self.axes["trace"])
+
+    def cells_of(self, trace: str) -> int:
+        """Return how many cells one trace has."""
+        samples = len(self.axes["resample"])
+        return (
+            sum(
+                len(self.resamples_of(block))
+                for block in blocks_of(
+                    trace, self.layouts[trace], self.jobs[trace], self.axes, self.fairness
+                )
+                if block.policy != WORKLOAD_BLOCK
+            )
+            if self.fairness
+            else samples * len(self.axes["load"]) * len(self.axes["policy"])
+        )
 
     @cached_property
     def identity(self) -> str:
@@ -146,19 +168,37 @@ class Store:
         per_block = self.layouts[block.trace].resamples_per_block
         return [axis[i] for i in block_positions(block.number, per_block, len(axis))]
 
+    @property
+    def fairness(self) -> tuple[str, ...]:
+        """Kinds of fairness that every cell has."""
+        return tuple(self.settings.get("fairness", ()))
+
     def blocks(self) -> list[Block]:
         """Return every block of the store, in the order of its axes."""
         return [
             block
             for trace in self.axes["trace"]
             for block in blocks_of(
-                trace,
-                self.layouts[trace],
-                len(self.axes["resample"]),
-                self.axes["load"],
-                self.axes["policy"],
+                trace, self.layouts[trace], self.jobs[trace], self.axes, self.fairness
             )
         ]
+
+    def variables_of(self, block: Block) -> tuple[Variable, ...]:
+        """Return the declarations of the arrays that a block writes."""
+        if block.kind:
+            return (FAIRNESS[block.kind],)
+        return WORKLOAD if block.policy == WORKLOAD_BLOCK else DECISIONS
+
+    def place_of(self, block: Block) -> tuple[int, ...]:
+        """Return the places of a block's load and policy along their axes."""
+        load = self.axes["load"].index(block.load)
+        if block.policy == WORKLOAD_BLOCK:
+            return (load,)
+        return load, self.axes["policy"].index(block.policy)
+
+    def job_range(self, block: Block) -> slice:
+        """Return the places along `job` that a block covers."""
+        return job_range(self.layouts[block.trace], block, self.jobs[block.trace])
 
     def heads(self) -> dict[Block, Head]:
         """Return the head of the record of every finished block.

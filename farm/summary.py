@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy.typing as npt
 
 from core.metrics import METRICS
 from farm.arrays import create_values, open_results, write_coordinates
+from farm.fair import UNFAIR
 from farm.layout import WORKLOAD_BLOCK
-from farm.schema import Variable
+from farm.schema import FAIRNESS, Variable
 
 if TYPE_CHECKING:
     import zarr
@@ -25,9 +27,16 @@ PER_SAMPLE = ("jobs", "offered_load")
 """Metrics that no policy changes."""
 
 
-def summary_variables() -> list[Variable]:
-    """Return the declaration of every array at the root of a store."""
-    return [
+UNFAIRNESS = {
+    "unfairness": ("s", "mean lateness over all jobs"),
+    "unfair_share": ("1", "share of jobs that are late"),
+}
+"""What the summary says of each kind of fairness that a campaign asks for."""
+
+
+def summary_variables(fairness: Iterable[str]) -> list[Variable]:
+    """Return the declaration of every array at the root of a store with these fairness kinds."""
+    plain = [
         Variable(
             name,
             SHARED if name in PER_SAMPLE else ALL,
@@ -37,16 +46,24 @@ def summary_variables() -> list[Variable]:
         )
         for name, (units, long_name) in METRICS.items()
     ]
+    fair = [
+        Variable(
+            f"{name}_{kind}", ALL, "float64", units, f"{long_name} ({FAIRNESS[kind].long_name})"
+        )
+        for kind in fairness
+        for name, (units, long_name) in UNFAIRNESS.items()
+    ]
+    return [*plain, *fair]
 
 
-def fit_summary(root: zarr.Group, axes: Mapping[str, tuple[Any, ...]]) -> None:
-    """Create the root's arrays anew for these axes; `fold` fills them.
+def fit_summary(root: zarr.Group, store: Store) -> None:
+    """Create the root's arrays anew for a store's axes; `fold` fills them.
 
     One chunk an array: a mean over a million cells then reads one file.
     """
-    write_coordinates(root, axes)
-    for variable in summary_variables():
-        shape = tuple(len(axes[d]) for d in variable.dims)
+    write_coordinates(root, store.axes)
+    for variable in summary_variables(store.fairness):
+        shape = tuple(len(store.axes[d]) for d in variable.dims)
         create_values(root, variable, shape, shape, None)
 
 
@@ -75,8 +92,9 @@ def folded(store: Store) -> dict[str, npt.NDArray[Any]]:
     }
     summary = {
         v.name: np.full([len(store.axes[d]) for d in v.dims], v.fill, v.dtype)
-        for v in summary_variables()
+        for v in summary_variables(store.fairness)
     }
+    sums = {kind: np.zeros((len(UNFAIR) + 1, *summary["wait"].shape)) for kind in store.fairness}
     for record in store.iterate_records():
         head, body = record.head, record.body
         rows = [place["resample"][r] for r in head.resamples]
@@ -85,6 +103,25 @@ def folded(store: Store) -> dict[str, npt.NDArray[Any]]:
             summary["jobs"][at] = body.jobs
         else:
             at = (*at, place["policy"][head.block.policy])  # type: ignore[assignment]
+        if head.block.kind:
+            columns = [*(body.metrics.get(name, math.nan) for name in UNFAIR), body.jobs]
+            for total, column in zip(sums[head.block.kind], columns, strict=True):
+                total[at] += column
+            continue
         for name, values in body.metrics.items():
             summary[name][at] = values
+    for kind, (late, unfair, seen) in sums.items():
+        jobs = summary["jobs"][..., np.newaxis]
+        # Pieces that are missing leave jobs unseen: their cell has no mean yet.
+        whole = (seen == jobs) & (seen > 0)
+        summary[f"unfairness_{kind}"] = _ratio(late, jobs, whole)
+        summary[f"unfair_share_{kind}"] = _ratio(unfair, jobs, whole)
     return summary
+
+
+def _ratio(
+    part: npt.NDArray[Any], jobs: npt.NDArray[Any], whole: npt.NDArray[np.bool_]
+) -> npt.NDArray[Any]:
+    ratio: npt.NDArray[Any] = np.full(part.shape, np.nan)
+    np.divide(part, jobs, out=ratio, where=whole)
+    return ratio

@@ -15,13 +15,13 @@ from core.errors import InputError
 from farm.arrays import open_results
 from farm.build import write_skeleton
 from farm.campaign import Campaign
-from farm.cell import cell_jobs, cell_values
+from farm.cell import cell_jobs
 from farm.files import write_whole
-from farm.layout import WORKLOAD_BLOCK, Block
-from farm.records import Record, record_path
-from farm.schema import DECISIONS, WORKLOAD
+from farm.layout import Block
+from farm.records import Record, block_of, record_path
 from farm.store import COPY, MANIFEST, Store, load_log, log_bytes
 from farm.summary import fold, folded
+from farm.work import block_values
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,7 @@ def _check_logs(store: Store) -> Iterator[Fault]:
 
 
 def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None]:
-    trace, load, policy, number = file.relative_to(store.records).with_suffix("").parts
-    block = Block(trace, load, policy, int(number))
+    block = block_of(store.records, file)
     try:
         record = Record.from_bytes(file.read_bytes())
     except ValueError as error:
@@ -197,13 +196,14 @@ def _check_values(store: Store, record: Record) -> Fault | None:
     """Hold every stored value of a block, its padding included, against the record's CRCs."""
     head, body = record.head, record.body
     group: Any = open_results(store.results)[head.block.trace]
-    variables = WORKLOAD if head.block.policy == WORKLOAD_BLOCK else DECISIONS
     rows = [store.axes["resample"].index(r) for r in head.resamples]
     run = slice(rows[0], rows[-1] + 1)
-    for variable in variables:
+    for variable in store.variables_of(head.block):
         path = store.results / head.block.trace / variable.name
         try:
-            values = np.asarray(group[variable.name][(run, *_place(store, head.block))])
+            along = (store.job_range(head.block),) if variable.dims[-1] == "job" else ()
+            place = run, *store.place_of(head.block), *along
+            values = np.asarray(group[variable.name][place])
         except Exception as error:  # zarr's codecs raise many kinds on altered bytes
             return Fault(path, f"cannot be read: {error}", head.block)
         for cell, row in enumerate(rows):
@@ -217,13 +217,6 @@ def _check_values(store: Store, record: Record) -> Fault | None:
             if not np.array_equal(padding, np.full_like(padding, variable.fill), equal_nan=True):
                 return Fault(path, f"{head.block}: values beyond the last job", head.block)
     return None
-
-
-def _place(store: Store, block: Block) -> tuple[int, ...]:
-    load = store.axes["load"].index(block.load)
-    if block.policy == WORKLOAD_BLOCK:
-        return (load,)
-    return load, store.axes["policy"].index(block.policy)
 
 
 def _check_summary(store: Store) -> Iterator[Fault]:
@@ -248,8 +241,8 @@ def _check_again(store: Store, record: Record) -> Iterator[Fault]:
     cell, block = ok[0], head.block
     traces = {t.name: t for t in Campaign.from_toml(store.path / "campaign.toml").traces}
     jobs = cell_jobs(store, traces[block.trace], block.load, head.resamples[cell])
-    rows, _ = cell_values(store, block.trace, block.policy, jobs)
-    dtypes = {v.name: v.dtype for v in (*WORKLOAD, *DECISIONS)}
+    _, rows, _ = block_values(store, block, jobs)
+    dtypes = {v.name: v.dtype for v in store.variables_of(block)}
     for name, row in rows.items():
         if zlib.crc32(np.asarray(row, dtypes[name]).tobytes()) != body.crc[name][cell]:
             yield Fault(

@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from farm.cell import cell_jobs, cell_values
+from core.workload import Workload
+from farm.cell import Metrics, Rows, cell_jobs, cell_values
 from farm.draft import Draft
+from farm.fair import fair_values
 from farm.isolate import isolated
 from farm.layout import WORKLOAD_BLOCK, Block
 from farm.store import Store
 from farm.traces import Trace
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Task:
-    """Ask for the blocks of some policies over the same jobs: one trace, load and run of resamples.
+    """Ask for blocks over the same jobs: one trace, one load and one run of resamples.
 
     Parameters
     ----------
@@ -25,12 +31,8 @@ class Task:
         Where the blocks belong.
     trace : Trace
         Where the jobs come from.
-    load : str
-        Label of the load.
-    number : int
-        Number of the blocks.
-    policies : tuple of str
-        Policies, and `WORKLOAD_BLOCK` for the workload's own columns.
+    blocks : tuple of Block
+        What to write; they differ in policy, kind and piece only.
     seconds : float
         CPU time that planning expects, s.
     careful : bool
@@ -40,16 +42,9 @@ class Task:
 
     store: Store
     trace: Trace
-    load: str
-    number: int
-    policies: tuple[str, ...]
+    blocks: tuple[Block, ...]
     seconds: float
     careful: bool = False
-
-    @property
-    def blocks(self) -> list[Block]:
-        """The blocks that the task writes."""
-        return [Block(self.trace.name, self.load, p, self.number) for p in self.policies]
 
 
 @dataclass(frozen=True)
@@ -95,37 +90,67 @@ def run_task(task: Task) -> list[Done]:
     OSError
         If the store cannot be written. A cell that fails does not raise: its error is recorded.
     """
-    drafts = {block.policy: Draft(task.store, block) for block in task.blocks}
-    missing = {policy: set(draft.missing) for policy, draft in drafts.items()}
-    for cell in sorted(set().union(*missing.values())):
-        _fill(task, cell, {p: d for p, d in drafts.items() if cell in missing[p]})
+    drafts = [Draft(task.store, block) for block in task.blocks]
+    missing = [set(draft.missing) for draft in drafts]
+    for cell in sorted(set().union(*missing)):
+        _fill(task, cell, [d for d, cells in zip(drafts, missing, strict=True) if cell in cells])
     done, worker = [], f"{platform.node()}:{os.getpid()}"
-    for policy, draft in drafts.items():
+    for draft in drafts:
         draft.commit()
-        counts = (0, 0) if policy == WORKLOAD_BLOCK else (len(draft.missing), draft.failed)
+        workload = draft.block.policy == WORKLOAD_BLOCK
+        counts = (0, 0) if workload else (len(draft.missing), draft.failed)
         done.append(Done(draft.block, *counts, round(draft.seconds, 6), worker))
     return done
 
 
-def _fill(task: Task, cell: int, drafts: dict[str, Draft]) -> None:
-    resample = next(iter(drafts.values())).resamples[cell]
+def _fill(task: Task, cell: int, drafts: list[Draft]) -> None:
+    store, load, resample = task.store, task.blocks[0].load, drafts[0].resamples[cell]
     try:
         if task.careful:
-            isolated(cell_jobs, task.store, task.trace, task.load, resample)
-        jobs = cell_jobs(task.store, task.trace, task.load, resample)
+            isolated(cell_jobs, store, task.trace, load, resample)
+        jobs = cell_jobs(store, task.trace, load, resample)
     except Exception as error:  # a cell's failure is data, whatever its kind
-        for draft in drafts.values():
+        for draft in drafts:
             draft.fail(cell, error)
         return
-    for policy, draft in drafts.items():
+    for draft in drafts:
         begun = time.process_time()
         try:
-            arguments = task.store, task.trace.name, policy, jobs
-            if task.careful:
-                rows, metrics = isolated(cell_values, *arguments)
-            else:
-                rows, metrics = cell_values(*arguments)
+            call = isolated if task.careful else _call
+            count, rows, metrics = call(block_values, store, draft.block, jobs)
         except Exception as error:
             draft.fail(cell, error)
         else:
-            draft.put(cell, len(jobs), rows, metrics, time.process_time() - begun)
+            draft.put(cell, count, rows, metrics, time.process_time() - begun)
+
+
+def _call(function: Callable[..., T], *arguments: Any) -> T:
+    return function(*arguments)
+
+
+def block_values(store: Store, block: Block, jobs: Workload) -> tuple[int, Rows, Metrics]:
+    """Return what a block keeps of one cell: its jobs there, values and metrics.
+
+    Parameters
+    ----------
+    store : Store
+        Where the block belongs.
+    block : Block
+        Which block.
+    jobs : Workload
+        All jobs of the cell.
+
+    Returns
+    -------
+    count : int
+        How many jobs the block covers.
+    rows : dict of str to ndarray
+        Values of each array, without padding.
+    metrics : dict of str to float
+        Values of the summary.
+    """
+    if not block.kind:
+        return len(jobs), *cell_values(store, block.trace, block.policy, jobs)
+    piece = store.job_range(block)
+    count = max(0, min(piece.stop, len(jobs)) - piece.start)
+    return count, *fair_values(block.policy, jobs, block.kind, piece)

@@ -42,8 +42,8 @@ def test_task_of_many_policies_stays_short(campaign: Campaign, tmp_path: Path) -
     """Policies share a task only while it stays under its bound."""
     store = build(design(tmp_path / "store", campaign))
     tasks = plan(store, campaign, missing_blocks(store, {}))
-    assert all(task.seconds <= TASK_SECONDS for task in tasks if len(task.policies) > 2)
-    assert {task.policies for task in tasks if task.trace.name == "a"} == {
+    assert all(task.seconds <= TASK_SECONDS for task in tasks if len(task.blocks) > 2)
+    assert {tuple(b.policy for b in t.blocks) for t in tasks if t.trace.name == "a"} == {
         ("workload", "fcfs+easy", "saf+easy", "fcfs+conservative")
     }
 

@@ -1,0 +1,53 @@
+"""What a store keeps of one cell's fairness: one kind of it, over one run of its jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.fst import fair_start_times
+from core.simulate import simulate
+from core.workload import Workload
+from farm.schema import FAIRNESS
+
+UNFAIR = ("late", "unfair_jobs")
+"""Metrics of a piece that add up over the pieces of a cell: total lateness, and jobs late."""
+
+
+def fair_values(
+    policy: str, jobs: Workload, kind: str, piece: slice
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, float]]:
+    """Return the fairness of a run of a cell's jobs.
+
+    Parameters
+    ----------
+    policy : str
+        Name.
+    jobs : Workload
+        All jobs of the cell.
+    kind : {"strict", "relaxed", "resource"}
+        Which fairness (Sabin and Sadayappan 2005).
+    piece : slice
+        Which jobs.
+
+    Returns
+    -------
+    rows : dict of str to ndarray
+        Fair start times, s, or equal shares, processor-seconds, of the jobs in the piece.
+    metrics : dict of str to float
+        Their sums, by the names of `UNFAIR`.
+    """
+    schedule = simulate(jobs, policy)
+    here = slice(piece.start, min(piece.stop, len(jobs)))
+    if kind == "resource":
+        from core.fairness import resource_equality
+
+        share = resource_equality(schedule)[here]
+        late = np.maximum(share - (jobs.run * jobs.procs)[here], 0.0)
+    else:
+        share = fair_start_times(jobs, policy, kind, jobs=here)[here]
+        late = np.maximum(schedule.start[here] - share, 0)
+    sums = float(late.sum()), float(np.count_nonzero(late))
+    return {FAIRNESS[kind].name: share}, dict(zip(UNFAIR, sums, strict=True))

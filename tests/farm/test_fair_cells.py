@@ -1,0 +1,83 @@
+"""Fair start times as cells: cut by job ranges, joined in the summary, the same however cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import farm
+import farm.layout
+from core import scale_load, simulate
+from core.fst import fair_start_times
+from core.models.lublin import lublin
+from farm.campaign import Campaign
+from farm.summary import folded
+from farm.traces import Trace
+from farm.verify import verify
+
+POLICIES = ("fcfs+easy", "spf+aggressive", "lxf+conservative")
+JOBS = 150
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return Campaign(
+        name="fair",
+        traces=(Trace(name="m", model="lublin", processors=64, jobs=JOBS),),
+        policies=POLICIES,
+        loads=("0.9",),
+        resamples=2,
+        fairness=("strict", "relaxed"),
+    )
+
+
+@pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut"])
+def test_stored_fair_start_times_are_those_of_core(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: bool
+) -> None:
+    """Every fair start time, and the mean lateness and share late, in one or many pieces."""
+    if cut:
+        monkeypatch.setattr(farm.layout, "BLOCK_SECONDS", 1e-2)
+    outcome = farm.run(campaign, tmp_path / "store")
+    assert outcome.failed == 0
+    layout = outcome.store.layouts["m"]
+    assert (layout.fair_jobs < JOBS) is cut
+    tree = xr.open_datatree(tmp_path / "store" / "results.zarr", engine="zarr", chunks=None)
+    for policy in POLICIES:
+        jobs = scale_load(lublin(64, jobs=JOBS, seed=0, index=2), 0.9)
+        cell = {"resample": 2, "load": "0.9", "policy": policy}
+        group, root = (
+            tree["m"].ds.sel(cell),
+            tree.ds.sel(
+                cell,
+            ).sel(trace="m"),
+        )
+        start = simulate(jobs, policy).start
+        for kind in ("strict", "relaxed"):
+            fst = fair_start_times(jobs, policy, kind)
+            np.testing.assert_array_equal(group[f"fst_{kind}"].values[:JOBS], fst)
+            late = np.maximum(start - fst, 0)
+            assert float(root[f"unfairness_{kind}"]) == late.sum() / JOBS
+            assert float(root[f"unfair_share_{kind}"]) == (late > 0).sum() / JOBS
+    assert list(verify(tmp_path / "store", sample=100)) == []
+
+
+def test_missing_piece_leaves_no_mean(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell without one of its pieces has no mean lateness; the next run does that piece alone."""
+    monkeypatch.setattr(farm.layout, "BLOCK_SECONDS", 1e-2)
+    store = tmp_path / "store"
+    first = farm.run(campaign, store)
+    pieces = sorted((store / "records/m/0.9/fcfs+easy").glob("*.strict.*.json"))
+    assert len(pieces) >= 4
+    pieces[1].unlink()
+    root = folded(farm.Store.open(store))
+    assert np.isnan(root["unfairness_strict"][0, 0, 0, 0])
+    assert not np.isnan(root["unfairness_relaxed"][0, 0, 0, 0])
+    again = farm.run(campaign, store)
+    assert (again.done, again.before) == (1, first.cells - 1)
+    assert not np.isnan(folded(farm.Store.open(store))["unfairness_strict"]).any()
