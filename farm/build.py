@@ -25,8 +25,11 @@ NOTHING = 0
 GROWING = "growing"
 """Name of the file that stands in a store while its arrays are made or grown."""
 
-UNFINISHED = frozenset({"traces", "results.zarr", "campaign.toml", COPY, LOCK, GROWING})
+UNFINISHED = frozenset({"traces", "results.zarr", COPY, LOCK, GROWING})
 """What a store consists of before its store.json: a build that was killed is begun again."""
+
+OURS = frozenset({LOCK, GROWING})
+"""Files that only a store has: a folder without them holds somebody else's things."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +112,14 @@ def build(design: Design) -> Store:
     """
     store = design.store
     try:
-        store.path.mkdir(parents=True, exist_ok=True)
+        if not design.standing:
+            # A growth that was killed may be given up: its arrays are then cut back.
+            write_whole(store.path / GROWING, b"")
         for name, log in design.logs.items():
             path = store.log_path(name)
             if log is not None and path is not None and not path.exists():
                 write_whole(path, log_bytes(log))
         if not design.standing:
-            # A growth that was killed may be given up: its arrays are then cut back.
-            write_whole(store.path / GROWING, b"")
             write_skeleton(store, store.results)
             store.save()
             (store.path / GROWING).unlink()
@@ -147,7 +150,8 @@ def _existing(path: Path) -> Store | None:
         raise InputError(f"store {path} is a file; a store is a folder")
     if not path.exists():
         return None
-    if {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)} <= UNFINISHED:
+    there = {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)}
+    if not there or (there <= UNFINISHED and there & OURS):
         return None
     return Store.open(path)
 

@@ -183,6 +183,8 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
     store = sweep.store
     watch = All(watch, EventLog(store.path))
     watch.begin(store.cells, sweep.before)
+    if client and sweep.tasks and not client.nthreads():
+        watch.say("the cluster has no worker yet; waiting for one")
     tally = Tally()
     with interruptible(watch) as stop:
         _work(sweep, client, stop, watch, tally)

@@ -327,3 +327,11 @@ def test_status__is_a_function_however_it_was_imported(tmp_path: Path) -> None:
         assert getattr(farm, name) is getattr(farm, name)
         assert callable(getattr(farm, name))
     assert farm.status(tmp_path / "s").done == farm.status(tmp_path / "s").done == 12
+
+
+def test_folder_with_somebody_elses_traces__is_refused(tmp_path: Path) -> None:
+    """A folder of logs beside a campaign file is not an unfinished store."""
+    (tmp_path / "s" / "traces").mkdir(parents=True)
+    with pytest.raises(InputError, match="is not a store"):
+        farm.run(SMALL, tmp_path / "s")
+    assert [p.name for p in (tmp_path / "s").iterdir()] == ["traces"]
