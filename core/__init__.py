@@ -4,6 +4,13 @@ The names below are the door of the package; everything else is a room behind it
 """
 
 from core.errors import InputError
+from core.fairness import (
+    resource_equality,
+    slips_and_skips,
+    summarise_fairness,
+    unfairness,
+)
+from core.fst import fair_start_times
 from core.load import offered_load, scale_arrivals, scale_load
 from core.logs import read_log
 from core.metrics import bounded_slowdown, pp_bounded_slowdown, summarise
@@ -19,6 +26,7 @@ from core.schedule import Schedule
 from core.select import select
 from core.simulate import simulate
 from core.swf import read_swf, write_swf
+from core.user_fairness import user_waits
 from core.workload import Workload
 
 __all__ = [
@@ -29,6 +37,7 @@ __all__ = [
     "Workload",
     "bounded_slowdown",
     "downey",
+    "fair_start_times",
     "jann",
     "lublin",
     "offered_load",
@@ -38,10 +47,15 @@ __all__ = [
     "read_swf",
     "resample_users",
     "resample_weekly",
+    "resource_equality",
     "scale_arrivals",
     "scale_load",
     "select",
     "simulate",
+    "slips_and_skips",
     "summarise",
+    "summarise_fairness",
+    "unfairness",
+    "user_waits",
     "write_swf",
 ]
