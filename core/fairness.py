@@ -256,7 +256,8 @@ def mean_by_width(procs: npt.ArrayLike, values: npt.ArrayLike) -> Float64:
     widths, size = width_classes(procs), len(WIDTHS)
     count = np.bincount(widths, minlength=size)
     total = np.bincount(widths, weights=np.asarray(values, np.float64), minlength=size)
-    return np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+    means: Float64 = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+    return means
 
 
 def summarise_fairness(

@@ -85,12 +85,14 @@ def fair_start_times(
     fst = np.full(len(workload), NOT_ASKED, np.int64)
     if not asked.size:
         return fst
-    from core.kernels.fst_run import fair_order, is_compiled, run_fair
+    from core.kernels.fst_run import fair_order, is_compiled, is_patient, run_fair
 
     relaxed = kind == "relaxed"
     if is_compiled(workload, chosen):
-        found = run_fair(workload, chosen, fair_order(asked, rank, relaxed, later == ARRIVAL))
-        fst[asked] = found[asked]
+        plain = later == ARRIVAL
+        patient = plain and is_patient(chosen)
+        fair = fair_order(asked, rank, relaxed, plain, patient)
+        fst[asked] = run_fair(workload, chosen, fair)[asked]
     else:
         fst[asked] = fair_start_reference(workload, chosen, relaxed, asked.tolist(), rank)
     return fst

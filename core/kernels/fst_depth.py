@@ -19,7 +19,19 @@ from core.kernels.depth import (
     make_pass,
     turn,
 )
-from core.kernels.fst_state import GONE, Fair, coming, copy_running, forks_at_arrival
+from core.kernels.fst_state import (
+    GONE,
+    Fair,
+    coming,
+    copy_running,
+    fill_in,
+    forks_at_arrival,
+    forks_before_next,
+    is_over,
+    latest_running,
+    needs_copy,
+    withdraw,
+)
 from core.kernels.moving_order import Order
 from core.kernels.reserve_plan import (
     COUNT,
@@ -157,6 +169,33 @@ def fork(here: Planner, copy: Planner, fair: Fair, rule: Rule, j: int, arrives: 
 
 
 @kernel
+def fork_patient(here: Planner, copy: Planner, fair: Fair, rule: Rule, j: int) -> int:
+    """Return the fair start of job j, of which those after it see the first start now, s."""
+    start, joined = copy.jobs.start, not fair.relaxed
+    copy.clock[NOW] = here.clock[NOW]
+    copy_running(here.jobs, here.running, start, copy.running)
+    withdraw(here.jobs, copy.running, j + joined)
+    copy_plan(here.plan, copy.plan, start, fair.rank, j - (not joined))
+    return run_alone(copy, fair, rule, j, j + 1, joined, False)
+
+
+@kernel
+def settle(here: Planner, copy: Planner, fair: Fair, rule: Rule, fst: Int64, known: int) -> int:
+    """Copy for the jobs from `known` on that a later one has now passed; return the next.
+
+    First come first served, no job that waits moves one before it: the schedule stays every
+    job's own copy until a later one starts, and the pass in which it does decides on the
+    earlier ones as its own would.
+    """
+    latest = latest_running(here.running, known - 1)
+    head = here.plan.job[0] if here.plan.state[COUNT] > 0 else fst.size
+    for j in range(known, min(latest + 1, fair.last)):
+        if needs_copy(here.jobs, fair, j, head):
+            fst[j] = fork_patient(here, copy, fair, rule, j)
+    return latest + 1
+
+
+@kernel
 def empty_planner(
     submit: Int64, run: Int64, estimate: Int64, procs: Int64, processors: int
 ) -> Planner:
@@ -170,25 +209,22 @@ def empty_planner(
 
 @kernel
 def fair_depth(here: Planner, copy: Planner, fair: Fair, rule: Rule, fst: Int64) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
+    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it copies as needed."""
     jobs, running, plan, clock, _ = here
-    n = jobs.submit.size
-    while clock[ARRIVED] < fair.last or jobs.start[fair.last - 1] < 0:
-        due = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < n else NEVER
-        j = clock[ARRIVED] - 1
-        if (
-            j >= 0 and due <= next_end(running) and fair.wanted[j] and fst[j] < 0
-            and jobs.start[j] < 0
-        ):  # fmt: skip
+    known = 0
+    while True:
+        if not fair.patient and forks_before_next(jobs, running, fair, fst, clock[ARRIVED]):
+            j = clock[ARRIVED] - 1
             fst[j] = fork(here, copy, fair, rule, j, False)
-        if clock[ARRIVED] >= fair.last and fst[fair.last - 1] >= 0:
+        if is_over(jobs, fair, fst, clock[ARRIVED]):
             break
         turn(plan, jobs, running, clock, rule.orders[0].key, rule.moving, rule.per_event)
-        for j in range(clock[BEFORE], clock[ARRIVED]):
-            if forks_at_arrival(fair, j, clock[ARRIVED]):
-                fst[j] = fork(here, copy, fair, rule, j, True)
+        if not fair.patient:
+            for j in range(clock[BEFORE], clock[ARRIVED]):
+                if forks_at_arrival(fair, j, clock[ARRIVED]):
+                    fst[j] = fork(here, copy, fair, rule, j, True)
         if plan.state[COUNT] > 0:
             pass_over(here, rule)
-    for j in range(fair.last):
-        if fair.wanted[j] and fst[j] < 0:
-            fst[j] = jobs.start[j]
+        if fair.patient:
+            known = settle(here, copy, fair, rule, fst, known)
+    fill_in(jobs, fair, fst)

@@ -7,16 +7,22 @@ from typing import NamedTuple
 import numpy as np
 
 from core.kernels._jit import NEVER, kernel
-from core.kernels.fixed_order import promote, schedule
+from core.kernels.fixed_order import admit, promote, schedule
 from core.kernels.fst_state import (
     Fair,
     copy_queue,
     copy_running,
+    fill_in,
     forks_at_arrival,
+    forks_before_next,
+    is_over,
+    latest_running,
+    needs_copy,
     turn_alone,
+    withdraw,
 )
-from core.kernels.queue import Queue, empty_queue, enqueue
-from core.kernels.running import Jobs, Running, idle_machine, next_end, turn_clock
+from core.kernels.queue import Queue, empty_queue, enqueue, head_of
+from core.kernels.running import Jobs, Running, idle_machine, turn_clock
 from core.workload import Int64
 
 
@@ -94,18 +100,14 @@ def fair_fixed(
 ) -> None:
     """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
     jobs, running, queue, hold, key = here
-    n, arrived, oldest = jobs.submit.size, 0, 0
-    while arrived < fair.last or jobs.start[fair.last - 1] < 0:
-        due = jobs.submit[arrived] if arrived < n else NEVER
-        j = arrived - 1
-        if (
-            j >= 0 and due <= next_end(running) and fair.wanted[j] and fst[j] < 0
-            and jobs.start[j] < 0
-        ):  # fmt: skip
+    arrived = oldest = 0
+    while True:
+        if forks_before_next(jobs, running, fair, fst, arrived):
+            j = arrived - 1
             fst[j] = fork(
                 here, copy, fair, rule, threshold, per_event, j, 0, oldest, arrived, False
             )
-        if arrived >= fair.last and fst[fair.last - 1] >= 0:
+        if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
         now, arrived, _ = turn_clock(jobs, running, arrived, per_event)
@@ -120,6 +122,48 @@ def fair_fixed(
             if threshold < NEVER:
                 oldest = promote(queue, jobs, key, oldest, arrived, now - threshold)
             schedule(queue, jobs, running, hold, rule, now)
-    for j in range(fair.last):
-        if fair.wanted[j] and fst[j] < 0:
-            fst[j] = jobs.start[j]
+    fill_in(jobs, fair, fst)
+
+
+@kernel
+def fork_patient(
+    here: World, copy: World, fair: Fair, rule: int, per_event: bool, j: int, now: int
+) -> int:
+    """Return the fair start of job j, of which those after it see the first start now, s."""
+    start, keys = copy.jobs.start, (here.key, copy.key)
+    joined = not fair.relaxed
+    copy_running(here.jobs, here.running, start, copy.running)
+    withdraw(here.jobs, copy.running, j + joined)
+    copy_queue(here.queue, copy.queue, start, keys, fair.rank, j - (not joined))
+    return run_alone(here, copy, fair, rule, NEVER, per_event, j, now, 0, j + 1, joined, False)
+
+
+@kernel
+def fair_patient(
+    here: World, copy: World, fair: Fair, rule: int, per_event: bool, fst: Int64
+) -> None:
+    """Fill `fst` as `fair_fixed` does, first come first served, where patience is exact.
+
+    No job that waits moves one before it: the schedule stays every job's own copy until a later
+    one starts. The copy then begins after that pass, whose decisions on earlier jobs it shares.
+    """
+    jobs, running, queue, hold, key = here
+    known = arrived = 0
+    while known < fair.last:
+        first = arrived
+        now, arrived, look = turn_clock(jobs, running, arrived, per_event)
+        if arrived == first + 1 and not look:
+            look = admit(queue, jobs, running, hold, key, rule, first)
+        else:
+            for j in range(first, arrived):
+                enqueue(queue, jobs, key, j)
+            look = True
+        if look and queue.size[0] > 0:
+            schedule(queue, jobs, running, hold, rule, now)
+        latest = latest_running(running, known - 1)
+        head = queue.job[head_of(queue)] if queue.size[0] > 0 else jobs.submit.size
+        for j in range(known, min(latest + 1, fair.last)):
+            if needs_copy(jobs, fair, j, head):
+                fst[j] = fork_patient(here, copy, fair, rule, per_event, j, now)
+        known = latest + 1
+    fill_in(jobs, fair, fst)

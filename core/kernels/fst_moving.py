@@ -8,12 +8,15 @@ from core.kernels.fst_state import (
     Fair,
     copy_queue,
     copy_running,
+    fill_in,
     forks_at_arrival,
+    forks_before_next,
+    is_over,
     turn_alone,
 )
 from core.kernels.moving_order import Order, decide, fits_somewhere
 from core.kernels.queue import enqueue
-from core.kernels.running import next_end, turn_clock
+from core.kernels.running import turn_clock
 from core.workload import Int64
 
 
@@ -62,18 +65,14 @@ def fair_moving(
 ) -> None:  # fmt: skip
     """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
     jobs, running, queue, hold, by_age = here
-    n, arrived = jobs.submit.size, 0
-    while arrived < fair.last or jobs.start[fair.last - 1] < 0:
-        due = jobs.submit[arrived] if arrived < n else NEVER
-        j = arrived - 1
-        if (
-            j >= 0 and due <= next_end(running) and fair.wanted[j] and fst[j] < 0
-            and jobs.start[j] < 0
-        ):  # fmt: skip
+    arrived = 0
+    while True:
+        if forks_before_next(jobs, running, fair, fst, arrived):
+            j = arrived - 1
             fst[j] = fork(
                 here, copy, fair, orders, rule, threshold, per_event, j, 0, arrived, False
             )
-        if arrived >= fair.last and fst[fair.last - 1] >= 0:
+        if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
         now, arrived, _ = turn_clock(jobs, running, arrived, per_event)
@@ -87,6 +86,4 @@ def fair_moving(
         if fits_somewhere(queue, running.free[0]):
             limit = now - threshold if threshold < NEVER else -1
             decide(queue, jobs, running, hold, orders, rule, now, limit, by_age)
-    for j in range(fair.last):
-        if fair.wanted[j] and fst[j] < 0:
-            fst[j] = jobs.start[j]
+    fill_in(jobs, fair, fst)

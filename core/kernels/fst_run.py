@@ -7,7 +7,7 @@ import numpy as np
 from core.kernels._jit import NEVER
 from core.kernels.fixed_order import AGGRESSIVE, EASY, NONE
 from core.kernels.fst_depth import Rule, empty_planner, fair_depth
-from core.kernels.fst_fixed import empty_world, fair_fixed
+from core.kernels.fst_fixed import empty_world, fair_fixed, fair_patient
 from core.kernels.fst_moving import fair_moving
 from core.kernels.fst_state import Fair
 from core.kernels.moving_order import KEYED
@@ -20,13 +20,13 @@ CODES = {"none": NONE, "aggressive": AGGRESSIVE, "easy": EASY}
 """Code of each rule without a profile."""
 
 
-def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool) -> Fair:
+def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: bool) -> Fair:
     """Return what the kernels need to know of the jobs asked for, of which there are some.
 
     Examples
     --------
     >>> import numpy as np
-    >>> fair = fair_order(np.array([1]), np.array([2, 0, 1]), False, False)
+    >>> fair = fair_order(np.array([1]), np.array([2, 0, 1]), False, False, False)
     >>> fair.until.tolist(), fair.last
     ([3, 2, 3], 2)
     """
@@ -36,7 +36,7 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool) -> Fair:
     order = np.argsort(rank)
     until = np.empty(rank.size, np.int64)
     until[order] = np.maximum.accumulate(order) + 1
-    return Fair(rank, until, wanted, int(asked.max()) + 1, relaxed, plain)
+    return Fair(rank, until, wanted, int(asked.max()) + 1, relaxed, plain, patient)
 
 
 def is_compiled(workload: Workload, policy: Policy) -> bool:
@@ -59,23 +59,37 @@ def run_fair(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     columns = (workload.submit, workload.run, workload.estimate, workload.procs)
     machine, per_event = workload.processors, policy.events == "per-event"
     theta = policy.threshold_seconds(workload.max_estimate)
-    threshold = NEVER if theta is None else min(theta, NEVER)
+    threshold = NEVER if theta is None or fair.patient else min(theta, NEVER)
     second, fst = policy.backfill or policy.order, np.full(len(workload), -1, np.int64)
     orders = (_order(workload, policy.order)[0], _order(workload, second)[0])
-    moving = orders[0].code != KEYED
+    moving, other = orders[0].code != KEYED, second != policy.order
     if policy.rule not in CODES:
         depth = policy.depth if policy.depth > 0 else NEVER
-        rule = Rule(orders, moving, threshold, depth, second != policy.order, per_event)
-        here, copy = empty_planner(*columns, machine), empty_planner(*columns, machine)
-        fair_depth(here, copy, fair, rule, fst)
+        rule = Rule(orders, moving, threshold, depth, other, per_event)
+        planners = [empty_planner(*columns, machine) for _ in range(2)]
+        fair_depth(planners[0], planners[1], fair, rule, fst)
         return fst
-    options = (CODES[policy.rule], threshold, per_event)
-    if moving or second != policy.order:
-        age = np.zeros(len(workload), np.int64)
-        here, copy = empty_world(*columns, age, machine), empty_world(*columns, age, machine)
-        fair_moving(here, copy, fair, orders, *options, fst)
+    code, key = CODES[policy.rule], orders[0].key
+    if moving or other:
+        key = np.zeros(len(workload), np.int64)
+    worlds = [empty_world(*columns, key, machine) for _ in range(2)]
+    if moving or other:
+        fair_moving(worlds[0], worlds[1], fair, orders, code, threshold, per_event, fst)
+    elif fair.patient:
+        fair_patient(worlds[0], worlds[1], fair, code, per_event, fst)
     else:
-        key = orders[0].key
-        here, copy = empty_world(*columns, key, machine), empty_world(*columns, key, machine)
-        fair_fixed(here, copy, fair, *options, fst)
+        fair_fixed(worlds[0], worlds[1], fair, code, threshold, per_event, fst)
     return fst
+
+
+def is_patient(policy: Policy) -> bool:
+    """Tell whether under a policy no job that waits moves one that came before it.
+
+    First come, first served also those do that starve.
+
+    Examples
+    --------
+    >>> is_patient(Policy.parse("fcfs+easy,threshold=3d")), is_patient(Policy.parse("spf+easy"))
+    (True, False)
+    """
+    return policy.order == "fcfs" and policy.backfill in (None, "fcfs") and policy.rule != "planned"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from core.kernels._jit import NEVER, verb
@@ -25,15 +26,16 @@ class Fair(NamedTuple):
     rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job
     that is not later than each. wanted: bool[n]. last: one past the last job wanted. relaxed:
     whether a job joins only when those before it have started. plain: whether the fair order is
-    that of arrival.
+    that of arrival. patient: whether, besides, a waiting job is nothing to those who came before.
     """
 
     rank: Int64
     until: Int64
-    wanted: npt.NDArray
+    wanted: npt.NDArray[np.bool_]
     last: int
     relaxed: bool
     plain: bool
+    patient: bool
 
 
 @verb
@@ -49,7 +51,7 @@ def copy_running(jobs: Jobs, running: Running, start: Int64, other: Running) -> 
 
 
 @verb
-def withdraw_later(jobs: Jobs, other: Running, bar: int) -> None:
+def withdraw(jobs: Jobs, other: Running, bar: int) -> None:
     """Take the jobs from `bar` on off the machine, as if they had not started."""
     kept, count = 0, other.count[0]
     for p in range(count):
@@ -138,3 +140,46 @@ def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
     after it at the same instant, to share its one pass.
     """
     return bool(fair.wanted[j] and (fair.relaxed or not fair.plain or j + 1 < arrived))
+
+
+@verb
+def forks_before_next(jobs: Jobs, running: Running, fair: Fair, fst: Int64, arrived: int) -> bool:
+    """Say whether an arrival is next, and the latest job waits and has no copy yet."""
+    j = arrived - 1
+    if j < 0 or jobs.start[j] >= 0 or fst[j] >= 0 or not fair.wanted[j]:
+        return False
+    return arrived == jobs.submit.size or jobs.submit[arrived] <= next_end(running)
+
+
+@verb
+def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
+    """Say whether the last job wanted, and with it every one, has started or had its copy."""
+    j = fair.last - 1
+    return bool(arrived > j and (jobs.start[j] >= 0 or fst[j] >= 0))
+
+
+@verb
+def fill_in(jobs: Jobs, fair: Fair, fst: Int64) -> None:
+    """Let jobs that had no copy start when they did."""
+    for j in range(fair.last):
+        if fair.wanted[j] and fst[j] < 0:
+            fst[j] = jobs.start[j]
+
+
+@verb
+def latest_running(running: Running, j: int) -> int:
+    """Return the latest of the running jobs, or j if none came after it."""
+    for p in range(running.count[0]):
+        j = max(j, running.job[p])
+    return int(j)
+
+
+@verb
+def needs_copy(jobs: Jobs, fair: Fair, j: int, head: int) -> bool:
+    """Say whether patient job j starts at another time than it would without those after it.
+
+    The first of them has just started, or the job itself; `head` came first of those that wait.
+    """
+    if not fair.wanted[j]:
+        return False
+    return bool(jobs.start[j] < 0 or (fair.relaxed and head < j))
