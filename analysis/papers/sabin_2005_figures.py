@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from analysis.figures import STYLE, THIN_SPACE, save
+from analysis.drawing import STYLE, THIN_SPACE, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

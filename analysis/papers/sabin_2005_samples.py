@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.figures import STYLE, save
+from analysis.drawing import STYLE, save
 from analysis.papers.sabin_2005_figures import MEASURES, draw_bars
 from analysis.papers.sabin_2005_numbers import ORDERS, RULES, SHARES, of_samples
 from analysis.store import Store

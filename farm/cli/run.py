@@ -1,4 +1,4 @@
-"""`farm run`: carry a campaign out, or what is missing of it, and show the bands."""
+"""`farm run`: carry a campaign out, or what is missing of it, and show bands or a report."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def run(
     where = ClusterSpec.parse(
         f"scheduler-file:{scheduler_file}" if scheduler_file else spec, workers
     )
-    wanted = find(campaign).located(folder)
+    asked = find(campaign)
+    _check_report(asked)
+    wanted = asked.located(folder)
     target = store or Path(f"{wanted.name}.farm")
     with ExitStack() as stack:
         # A cluster that has to be there already is asked first: without it nothing is written.
@@ -84,13 +86,25 @@ def run(
         sys.exit(SOME_FAILED)
 
 
+def _check_report(campaign: Campaign) -> None:
+    if campaign.report:
+        from analysis.papers import check_report
+
+        check_report(campaign.report)
+
+
 def _show(campaign: Campaign, store: Path) -> None:
     from analysis.errors import StoreError
-    from farm.cli.results import show_bands
 
-    figure = store / "figures" / "bands.png"
     try:
-        show_bands(store, "bounded_slowdown", figure)
+        if campaign.report:
+            from analysis.papers import write_report
+
+            click.echo(write_report(campaign.report, store))
+        else:
+            from farm.cli.results import show_bands
+
+            show_bands(store, "bounded_slowdown", store / "figures" / "bands.png")
     except StoreError as error:
         # The cells are done all the same: too few samples for a band are no fault of the run.
-        click.echo(f"no bands: {error}", err=True)
+        click.echo(f"no {campaign.report or 'bands'}: {error}", err=True)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis import StoreError, weekly_bands, weekly_bands_figure
-from analysis.figures import save
+from analysis.drawing import save
 
 
 def array(store: Path, path: str) -> zarr.Array[Any]:
