@@ -1,73 +1,75 @@
-"""Papers whose figures and tables a store can be asked for, by the name that a campaign gives.
-
-A paper is a module with a function `report(store) -> list of Path` that writes everything, and, if
-its numbers are to be seen at the end of a run, a function `text(store) -> str`.
-"""
+"""Reports that reproduce a paper, by the name that a campaign's key `report` gives."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from analysis.store import known
+from analysis.errors import StoreError
 
-REPORTS = {"saf-2019": "analysis.papers.saf_2019", "sabin-2005": "analysis.papers.sabin_2005"}
-"""Module of each paper, by the name of its report."""
-
-KINDS = ("figures", "tables")
-"""Folders of a store to which reports write."""
-
-
-def check_report(name: str) -> None:
-    """Refuse a report that there is not.
-
-    Raises
-    ------
-    StoreError
-        If the name is unknown.
-
-    Examples
-    --------
-    >>> check_report("saf")
-    Traceback (most recent call last):
-    ...
-    analysis.errors.StoreError: unknown report 'saf'; known: saf-2019, sabin-2005
-    """
-    known(name, "report", list(REPORTS))
+REPORTS = {
+    "sabin-2005": "analysis.papers.sabin_2005",
+}
+"""Module of each report: its function `report` takes a store's folder, writes figures and tables
+into it, and returns their paths. It is imported when it is asked for."""
 
 
-def write_report(name: str, store: Path) -> str:
-    """Write a paper's figures and tables into a store, and return what to tell the user.
+def find_report(name: str) -> Callable[[Path], list[Path]]:
+    """Return the function that writes a report into a store.
 
     Parameters
     ----------
     name : str
-        A key of `REPORTS`.
-    store : Path
-        The store's folder; figures go to ``figures``, tables to ``tables`` in it.
+        A name in `REPORTS`.
 
     Returns
     -------
-    str
-        The paper's numbers beside ours, where it has any, and where the files are.
+    callable
+        From the store's folder to the paths of what it wrote.
 
     Raises
     ------
     StoreError
-        If the name is unknown, or the store lacks what the paper needs.
+        If there is no such report.
 
     Examples
     --------
-    >>> write_report("saf-2019", Path("no/such/folder"))
+    >>> find_report("sabin-2005").__module__
+    'analysis.papers.sabin_2005'
+    """
+    if name not in REPORTS:
+        raise StoreError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")
+    found: Callable[[Path], list[Path]] = import_module(REPORTS[name]).report
+    return found
+
+
+def write_report(name: str, store: str | os.PathLike[str]) -> list[Path]:
+    """Write a report's figures and tables into a store.
+
+    Parameters
+    ----------
+    name : str
+        A name in `REPORTS`.
+    store : path
+        The store's folder.
+
+    Returns
+    -------
+    list of Path
+        What was written, in STORE/figures and STORE/tables.
+
+    Raises
+    ------
+    StoreError
+        If there is no such report, or the store lacks what it shows.
+
+    Examples
+    --------
+    >>> write_report("no-such-paper", "kth.farm")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
+    analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
-    check_report(name)
-    paper = import_module(REPORTS[name])
-    written: list[Path] = paper.report(store)
-    lines = [paper.text(store)] if hasattr(paper, "text") else []
-    for kind in KINDS:
-        count = sum(path.parent.name == kind for path in written)
-        lines.append(f"{kind}: {count} in {store / kind}")
-    return "\n".join(lines)
+    return find_report(name)(Path(store))

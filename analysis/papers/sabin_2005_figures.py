@@ -67,6 +67,9 @@ def draw_bars(
             whiskers = None if edges is None else edges.isel(trace=i, load=j)
             _panel(axes[i, j], here, whiskers)
             axes[i, j].set_title(f"{here['trace'].item()}, load {_load(here['load'].item())}")
+        # Only now: a limit set on one panel would fix that of its neighbour, not yet drawn.
+        for place in axes[:, 0]:
+            place.set_ylim(bottom=0)
         _label(figure, axes, values, title)
         save(figure, path)
 
@@ -88,7 +91,6 @@ def _panel(axes: Axes, values: xr.DataArray, edges: xr.DataArray | None) -> None
         axes.text(place, 0, "no job", rotation=90, ha="center", va="bottom", color="#666666")
     axes.set_xticks(places, [str(name) for name in values[groups].values])
     axes.set_xlim(-0.6, len(places) - 0.4)
-    axes.set_ylim(bottom=0)
     axes.grid(visible=False, axis="x")
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(lambda x, _: f"{x:,.10g}".replace(",", THIN_SPACE))

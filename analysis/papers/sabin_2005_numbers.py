@@ -269,7 +269,8 @@ def on_policies(values: xr.DataArray) -> xr.DataArray:
     pairs = pd.MultiIndex.from_product([ORDERS.values(), RULES.values()], names=["order", "rule"])
     chosen = values.sel(policy=names).drop_vars("policy")
     index = xr.Coordinates.from_pandas_multiindex(pairs, "policy")
-    return chosen.assign_coords(index).unstack("policy")
+    split = chosen.assign_coords(index).unstack("policy")
+    return split.sel(order=list(ORDERS.values()), rule=list(RULES.values()))
 
 
 def _unfairness(store: Store, kind: str) -> xr.DataArray:

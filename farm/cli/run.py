@@ -1,4 +1,4 @@
-"""`farm run`: carry a campaign out, or what is missing of it, and show bands or a report."""
+"""`farm run`: carry a campaign out, or what is missing of it, and show the bands."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def run(
     where = ClusterSpec.parse(
         f"scheduler-file:{scheduler_file}" if scheduler_file else spec, workers
     )
-    asked = find(campaign)
-    _check_report(asked)
-    wanted = asked.located(folder)
+    wanted = find(campaign).located(folder)
+    if wanted.report:
+        _check_report(wanted.report)
     target = store or Path(f"{wanted.name}.farm")
     with ExitStack() as stack:
         # A cluster that has to be there already is asked first: without it nothing is written.
@@ -86,25 +86,26 @@ def run(
         sys.exit(SOME_FAILED)
 
 
-def _check_report(campaign: Campaign) -> None:
-    if campaign.report:
-        from analysis.papers import check_report
+def _check_report(name: str) -> None:
+    """Refuse an unknown report at the start: at the end of the run it would come too late."""
+    from analysis.papers import REPORTS
+    from core.errors import InputError
 
-        check_report(campaign.report)
+    if name not in REPORTS:
+        raise InputError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")
 
 
 def _show(campaign: Campaign, store: Path) -> None:
     from analysis.errors import StoreError
+    from analysis.papers import write_report
+    from farm.cli.results import show_bands
 
     try:
         if campaign.report:
-            from analysis.papers import write_report
-
-            click.echo(write_report(campaign.report, store))
+            for path in write_report(campaign.report, store):
+                click.echo(path)
         else:
-            from farm.cli.results import show_bands
-
             show_bands(store, "bounded_slowdown", store / "figures" / "bands.png")
     except StoreError as error:
         # The cells are done all the same: too few samples for a band are no fault of the run.
-        click.echo(f"no {campaign.report or 'bands'}: {error}", err=True)
+        click.echo(f"no {'report' if campaign.report else 'bands'}: {error}", err=True)
