@@ -10,10 +10,12 @@ from pathlib import Path
 from analysis.errors import StoreError
 
 REPORTS = {
+    "saf-2019": "analysis.papers.saf_2019",
     "sabin-2005": "analysis.papers.sabin_2005",
 }
 """Module of each report: its function `report` takes a store's folder, writes figures and tables
-into it, and returns their paths. It is imported when it is asked for."""
+into it, and returns their paths; its function `text`, where it has one, says the numbers for a
+terminal. It is imported when it is asked for."""
 
 
 def find_report(name: str) -> Callable[[Path], list[Path]]:
@@ -73,3 +75,26 @@ def write_report(name: str, store: str | os.PathLike[str]) -> list[Path]:
     analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
     return find_report(name)(Path(store))
+
+
+def report_text(name: str, store: str | os.PathLike[str]) -> str:
+    """Return a report's numbers for a terminal, beside the paper's where it prints any.
+
+    Parameters
+    ----------
+    name, store
+        As for `write_report`.
+
+    Returns
+    -------
+    str
+        Empty for a report that has no such text.
+
+    Raises
+    ------
+    StoreError
+        As `write_report`.
+    """
+    find_report(name)
+    text: Callable[[Path], str] | None = getattr(import_module(REPORTS[name]), "text", None)
+    return text(Path(store)) if text else ""

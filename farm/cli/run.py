@@ -1,4 +1,4 @@
-"""`farm run`: carry a campaign out, or what is missing of it, and show the bands."""
+"""`farm run`: carry a campaign out, or what is missing of it, and show bands or a report."""
 
 from __future__ import annotations
 
@@ -97,13 +97,14 @@ def _check_report(name: str) -> None:
 
 def _show(campaign: Campaign, store: Path) -> None:
     from analysis.errors import StoreError
-    from analysis.papers import write_report
+    from analysis.papers import report_text, write_report
     from farm.cli.results import show_bands
 
     try:
         if campaign.report:
-            for path in write_report(campaign.report, store):
-                click.echo(path)
+            written = write_report(campaign.report, store)
+            for line in (report_text(campaign.report, store), *written):
+                click.echo(line)
         else:
             show_bands(store, "bounded_slowdown", store / "figures" / "bands.png")
     except StoreError as error:
