@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import InputError
 from core.kernels._jit import NEVER
 from core.kernels.depth import CLOCK, NOW, UNSEEN, run_depth
 from core.kernels.moving_order import (
@@ -22,6 +23,9 @@ from core.orders import SERIAL_LOG2, OrderFunction, fixed_key, moving_key, order
 from core.policy import Policy
 from core.schedule import NO_PROMISE
 from core.workload import Int64, Workload
+
+WIDEST = 2**24
+"""No job may be wider, in units of what all widths have in common: a plan has tables by width."""
 
 CODES = {
     "lxf": LARGEST_RATIO,
@@ -64,7 +68,7 @@ def schedule_reserved(
     Raises
     ------
     InputError
-        If an order's function cannot be used.
+        If an order's function cannot be used, or a job is wider than `WIDEST`.
 
     Examples
     --------
@@ -74,21 +78,34 @@ def schedule_reserved(
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
     n = len(workload)
-    columns = (workload.submit, workload.run, workload.estimate, workload.procs)
+    width = workload.procs // _unit(workload)
+    columns = (workload.submit, workload.run, workload.estimate, width)
     jobs = Jobs(*columns, np.full(n, -1, np.int64), np.zeros(n, np.bool_))
     promised = np.full(n, UNSEEN if promises else NO_PROMISE, np.int64)
     if policy.rule == "planned":
         per_event, by_start = policy.events == "per-event", policy.walk == "start"
         plan, machine = _empty(workload)
-        run_planned(plan, jobs, machine, promised, workload.processors, per_event, by_start)
+        units = workload.processors // _unit(workload)
+        run_planned(plan, jobs, machine, promised, units, per_event, by_start)
     else:
         _run(workload, policy, jobs, promised, promises)
     return jobs.start, jobs.backfilled, promised
 
 
+def _unit(workload: Workload) -> int:
+    """Return the processors that all widths are multiples of; no job can use a part of it."""
+    return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
+
+
 def _empty(workload: Workload) -> tuple[Plan, Running]:
-    n = len(workload)
-    return empty_plan(n, workload.processors), idle_machine(workload.processors, n)
+    n, unit = len(workload), _unit(workload)
+    widest = int(workload.procs.max(initial=unit)) // unit
+    if widest > WIDEST:
+        raise InputError(
+            f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
+            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
+        )
+    return empty_plan(n, widest), idle_machine(workload.processors // unit, n)
 
 
 def _run(workload: Workload, policy: Policy, jobs: Jobs, promised: Int64, promises: bool) -> None:

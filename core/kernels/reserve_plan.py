@@ -28,9 +28,9 @@ class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
     job, need, length, at: int64[n], of each waiting job its index, processors, estimate, s, and
-    reserved start, s. times, free, mark: the profile. limit: int64[processors + 1], by need: the
+    reserved start, s. times, free, mark: the profile. limit: int64[widest + 1], by need: the
     instant until which so many processors stay free from now on, s; 0 where they are not free.
-    floor: int64[3, processors + 1], by need: layout, estimate, s, and start, s, of its latest
+    floor: int64[3, widest + 1], by need: layout, estimate, s, and start, s, of its latest
     reservation, before which no longer job of that need can start.
     """
 
@@ -47,8 +47,8 @@ class Plan(NamedTuple):
 
 
 @kernel
-def empty_plan(n: int, processors: int) -> Plan:
-    """Return a plan with room for n waiting jobs."""
+def empty_plan(n: int, widest: int) -> Plan:
+    """Return a plan with room for n waiting jobs of at most so many processors."""
     steps = 4 * n + 8
     return Plan(
         np.empty(n, np.int64),
@@ -58,8 +58,8 @@ def empty_plan(n: int, processors: int) -> Plan:
         np.empty(steps, np.int64),
         np.empty(steps, np.int64),
         np.zeros(2, np.int64),
-        np.zeros(processors + 1, np.int64),
-        np.zeros((3, processors + 1), np.int64),
+        np.zeros(widest + 1, np.int64),
+        np.zeros((3, widest + 1), np.int64),
         np.zeros(LAYOUT + 1, np.int64),
     )
 
@@ -106,7 +106,7 @@ def load(plan: Plan, running: Running, now: int) -> None:
 def look_ahead(plan: Plan) -> None:
     """Find for each need until when so many processors stay free from now on."""
     times, free, limit = plan.times, plan.free, plan.limit
-    low = free[plan.mark[HEAD]]
+    low = min(free[plan.mark[HEAD]], limit.size - 1)
     for q in range(low + 1, plan.state[TOP] + 1):
         limit[q] = 0
     plan.state[TOP] = low
