@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore = ["benchmarks"]
+"""Measured only when asked for: see tests/benchmarks/table.py."""
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
