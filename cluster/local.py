@@ -23,6 +23,13 @@ SETTINGS: dict[str, Any] = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.scheduler.worker-saturation": 1.0,
+    # A death is charged to every task that the worker held. A task charged a third time runs
+    # again cell by cell in processes of their own, where only the guilty cell fails: few deaths
+    # are enough to find it, and an innocent task loses nothing but time.
+    "distributed.scheduler.allowed-failures": 2,
+    # Heartbeats come from a thread beside the kernels, which hold no GIL; but a user's own order
+    # in plain Python on an overloaded machine may delay them for long.
+    "distributed.scheduler.worker-ttl": "10 minutes",
 }
 
 

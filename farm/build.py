@@ -11,7 +11,7 @@ from core.errors import InputError
 from core.workload import Workload
 from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
-from farm.files import PARTIAL, write_whole
+from farm.files import PARTIAL, write_whole, writing
 from farm.layout import lay_out
 from farm.lock import NAME as LOCK
 from farm.samples import extent
@@ -111,7 +111,7 @@ def build(design: Design) -> Store:
         If the folder cannot be written.
     """
     store = design.store
-    try:
+    with writing(store.path):
         if not design.standing:
             # A growth that was killed may be given up: its arrays are then cut back.
             write_whole(store.path / GROWING, b"")
@@ -124,8 +124,6 @@ def build(design: Design) -> Store:
             store.save()
             (store.path / GROWING).unlink()
         write_whole(store.path / "campaign.toml", design.campaign.to_toml().encode())
-    except OSError as error:
-        raise InputError(f"store {store.path} cannot be written: {error.strerror}") from None
     return store
 
 

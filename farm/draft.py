@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ import numpy.typing as npt
 
 from farm.arrays import open_trace, write_block
 from farm.layout import Block, block_positions
+from farm.lock import check_turn
 from farm.provenance import versions
-from farm.records import Body, Head, Record, read_record, write_record
+from farm.records import Body, Head, Record, read_record, record_path, write_record
 from farm.store import Store
 
 Rows = Mapping[str, npt.NDArray[Any]]
@@ -28,6 +30,8 @@ class Draft:
         Where the block belongs.
     block : Block
         Which block.
+    run : str
+        Name of the run that asks for it; see `farm.lock.check_turn`.
 
     Attributes
     ----------
@@ -35,8 +39,11 @@ class Draft:
         Cells, by their place in the block, that no record acknowledges.
     """
 
-    def __init__(self, store: Store, block: Block) -> None:
-        self.store, self.block = store, block
+    def __init__(self, store: Store, block: Block, run: str = "") -> None:
+        self.store, self.block, self._run = store, block, run
+        self._record = record_path(store.records, block)
+        self._mark = _mark(self._record)
+        self._complete = False
         self.resamples = store.resamples_of(block)
         self._group = open_trace(store.results, block.trace)
         self._jobs_at = store.job_range(block)
@@ -91,11 +98,17 @@ class Draft:
     def commit(self) -> None:
         """Write the block's shard of every array, and only then its record.
 
+        A block that is acknowledged already is left alone, whoever did it: an earlier attempt of
+        the same task whose worker died later, or one that the scheduler took for lost.
+
         Raises
         ------
         OSError
-            If the store cannot be written.
+            If the store cannot be written, or is another run's by now.
         """
+        self._check_turn()
+        if self._complete or _mark(self._record) != self._mark:
+            return
         layout = self.store.layouts[self.block.trace]
         samples = len(self.store.axes["resample"])
         run = block_positions(self.block.number, layout.resamples_per_block, samples)
@@ -112,10 +125,19 @@ class Draft:
             [r for r, e in zip(self.resamples, self._errors, strict=True) if e is not None],
         )
         body = Body(self._jobs, self._errors, self._metrics, self._crc, self.seconds, versions())
+        self._check_turn()
         write_record(self.store.records, Record(head, body))
 
+    def _check_turn(self) -> None:
+        if self._run:
+            check_turn(self.store.path, self._run)
+
     def _recall(self) -> set[int]:
-        record = read_record(self.store.records, self.block)
+        try:
+            record = read_record(self.store.records, self.block)
+        except ValueError:
+            # Whatever it acknowledged cannot be told any more; the cells can be had again.
+            return set()
         if record is None:
             return set()
         kept = set()
@@ -125,18 +147,40 @@ class Draft:
                 cell = self.resamples.index(resample)
                 metrics = {name: column[old] for name, column in body.metrics.items()}
                 rows = self._stored(resample, body.jobs[old])
+                crc = {name: column[old] for name, column in body.crc.items()}
+                if rows is None or _checksums(rows) != crc:
+                    continue  # torn or altered: a new checksum would call it sound
                 self.put(cell, body.jobs[old], rows, metrics, 0.0)
                 kept.add(cell)
         self.seconds = body.seconds
+        self._complete = head.resamples == self.resamples and len(kept) == len(self.resamples)
         return kept
 
     def _along(self, name: str) -> tuple[slice, ...]:
         return (self._jobs_at,) if self._variables[name].dims[-1] == "job" else ()
 
-    def _stored(self, resample: int, jobs: int) -> Rows:
+    def _stored(self, resample: int, jobs: int) -> Rows | None:
         place = self.store.axes["resample"].index(resample), *self.store.place_of(self.block)
-        rows = {
-            name: np.asarray(self._group[name][(*place, *self._along(name))])
-            for name in self._values
-        }
+        try:
+            rows = {
+                name: np.asarray(self._group[name][(*place, *self._along(name))])
+                for name in self._values
+            }
+        except OSError:
+            raise
+        except Exception:  # zarr's codecs raise many kinds on altered bytes
+            return None
         return {name: row[:jobs] if self._along(name) else row for name, row in rows.items()}
+
+
+def _checksums(rows: Rows) -> dict[str, int]:
+    return {name: zlib.crc32(np.ascontiguousarray(row).tobytes()) for name, row in rows.items()}
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """Return what changes whenever a file is replaced."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns

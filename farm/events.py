@@ -7,9 +7,11 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farm.files import writing
 from farm.provenance import versions
 
 if TYPE_CHECKING:
@@ -28,7 +30,11 @@ class EventLog:
     """
 
     def __init__(self, store: Path) -> None:
-        self._stream = (store / NAME).open("a", encoding="utf-8")
+        self._store = store
+        with writing(store):
+            self._stream = (store / NAME).open("a+b", buffering=0)
+            if _cut_off(self._stream):
+                self._stream.write(b"\n")
 
     def begin(self, cells: int, before: int) -> None:
         """Log the start of a run."""
@@ -53,8 +59,8 @@ class EventLog:
 
     def _write(self, event: str, **facts: Any) -> None:
         line = {"time": round(time.time(), 3), "event": event, **facts}
-        self._stream.write(json.dumps(line) + "\n")
-        self._stream.flush()
+        with writing(self._store):
+            self._stream.write(json.dumps(line).encode() + b"\n")
 
 
 def read_events(store: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
@@ -70,6 +76,11 @@ def read_events(store: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int
         data = stream.read()
     whole, newline, _ = data.rpartition(b"\n")
     return list(_parsed(whole)), offset + len(whole) + len(newline)
+
+
+def _cut_off(stream: FileIO) -> bool:
+    end = stream.seek(0, os.SEEK_END)
+    return end > 0 and os.pread(stream.fileno(), 1, end - 1) != b"\n"
 
 
 def _parsed(data: bytes) -> Iterator[dict[str, Any]]:

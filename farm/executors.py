@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import time
 import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cluster.spec import ClusterError
 from farm.work import Done, Task, run_task
 
 if TYPE_CHECKING:
@@ -26,6 +30,21 @@ class Stop:
 
 
 Result = list[Done] | BaseException
+
+GONE = ("cancelled", "lost")
+"""States of a future whose scheduler, or whose place with it, is no more."""
+
+THREADS_SECONDS = 1.0
+"""Age at which the number of worker threads is asked for again: asking costs a round trip to the
+scheduler, 1 ms, and workers come and go in seconds."""
+
+
+def attempt(task: Task) -> Result:
+    """Run a task; that the store cannot be written is an answer, not an accident of the worker."""
+    try:
+        return run_task(task)
+    except OSError as error:
+        return error
 
 
 def serial(tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
@@ -47,7 +66,7 @@ def serial(tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
         if stop.wished:
             return
         try:
-            yield task, run_task(task)
+            yield task, attempt(task)
         except Exception as error:
             yield task, error
 
@@ -68,9 +87,16 @@ def on_dask(client: Client, tasks: Sequence[Task], stop: Stop) -> Iterator[tuple
     ------
     tuple of Task and its result
         As `serial`, in order of completion.
+
+    Raises
+    ------
+    ClusterError
+        If the scheduler is lost.
     """
     from distributed import as_completed
 
+    address = client.scheduler.address if client.scheduler else "its address"
+    threads = _Threads(client)
     waiting = deque(tasks)
     running: dict[str, Task] = {}
     # Keys are new for each run: a scheduler that outlives one must not answer from memory.
@@ -78,10 +104,10 @@ def on_dask(client: Client, tasks: Sequence[Task], stop: Stop) -> Iterator[tuple
     completed: Any = as_completed(with_results=True, raise_errors=False, loop=client.loop)
 
     def refill() -> None:
-        threads = max(1, sum(client.nthreads().values()))
-        while waiting and not stop.wished and len(running) < TASKS_AHEAD * threads:
+        most = TASKS_AHEAD * threads.count()
+        while waiting and not stop.wished and len(running) < most:
             task = waiting.popleft()
-            future = client.submit(run_task, task, key=f"{prefix}-{len(waiting)}", pure=False)
+            future = client.submit(attempt, task, key=f"{prefix}-{len(waiting)}", pure=False)
             running[future.key] = task
             futures[future.key] = future
             completed.add(future)
@@ -91,16 +117,48 @@ def on_dask(client: Client, tasks: Sequence[Task], stop: Stop) -> Iterator[tuple
         refill()
         for batch in completed.batches():
             for future, result in batch:
+                if future.status in GONE:
+                    raise _lost(address)
                 del futures[future.key]
                 yield running.pop(future.key), _outcome(future, result)
             refill()
+    except OSError:  # what a client raises whose connection is closed; tasks' own are results
+        raise _lost(address) from None
     finally:
-        client.cancel(list(futures.values()), force=True)
+        _cancel(client, list(futures.values()))
+
+
+class _Threads:
+    """Know how many worker threads a cluster has, as of a moment ago."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._asked, self._count = -math.inf, 1
+
+    def count(self) -> int:
+        now = time.monotonic()
+        if now - self._asked > THREADS_SECONDS:
+            self._count = max(1, sum(self._client.nthreads().values()))
+            self._asked = now
+        return self._count
+
+
+def _lost(address: str) -> ClusterError:
+    return ClusterError(
+        f"the scheduler at {address} was lost; the same command goes on from here, once one runs"
+    )
+
+
+def _cancel(client: Client, futures: list[Any]) -> None:
+    if client.status != "running":
+        return
+    with suppress(OSError):
+        client.cancel(futures, force=True)
 
 
 def _outcome(future: Any, result: Any) -> Result:
     if future.status == "finished":
-        done: list[Done] = result
+        done: Result = result
         return done
     if isinstance(result, tuple):
         error: BaseException = result[1]

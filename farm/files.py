@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from core.errors import InputError
 
 PARTIAL = ".partial"
 """Ends the name of every file that is still being written; zarr uses the same ending."""
@@ -32,6 +36,26 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync(path.parent)
+
+
+@contextmanager
+def writing(store: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into one sentence.
+
+    Raises
+    ------
+    InputError
+        If the store cannot be written, say since the disk is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(store, error) from None
+
+
+def unwritable(store: Path, error: OSError) -> InputError:
+    """Return the sentence for a store that cannot be written."""
+    return InputError(f"store {store} cannot be written: {error.strerror or error}")
 
 
 def sync(path: Path) -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from core.errors import InputError
 from farm.build import build, design
 from farm.campaign import Campaign
 from farm.events import EventLog
 from farm.executors import Stop, on_dask, serial
-from farm.files import remove_partial
+from farm.files import remove_partial, unwritable, writing
 from farm.layout import WORKLOAD_BLOCK, Block
 from farm.lock import locked
 from farm.plan import cells_missing, missing_blocks, plan
@@ -119,7 +118,10 @@ def run(
     Raises
     ------
     InputError
-        If the campaign or the store is unusable; nothing is written then.
+        If the campaign or the store is unusable; nothing is written then. Also if the store
+        cannot be written any more, say since the disk is full.
+    ClusterError
+        If the scheduler is lost. After either the next run goes on from the records.
 
     Examples
     --------
@@ -155,14 +157,16 @@ def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) 
         As for `run`.
     """
     design(store, campaign)  # refuses bad input before anything is written
-    with locked(Path(store)):
+    with locked(Path(store)) as name:
         prepared = build(design(store, campaign))
-        remove_partial(prepared.path)
+        with writing(prepared.path):
+            remove_partial(prepared.path)
         heads = prepared.heads()
         blocks = missing_blocks(prepared, heads, retry_failed=retry_failed)
         missing = {b: cells_missing(prepared, b, heads.get(b)) for b in blocks}
         before = prepared.cells - sum(missing.values())
-        yield Sweep(prepared, plan(prepared, campaign, blocks), before, missing)
+        tasks = [replace(task, run=name) for task in plan(prepared, campaign, blocks)]
+        yield Sweep(prepared, tasks, before, missing)
 
 
 def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
@@ -186,14 +190,22 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
     if client and sweep.tasks and not client.nthreads():
         watch.say("the cluster has no worker yet; waiting for one")
     tally = Tally()
-    with interruptible(watch) as stop:
+    with ExitStack() as stack:
+        stack.callback(watch.end)
+        stack.callback(_settle, store)
+        stop = stack.enter_context(interruptible(watch))
         _work(sweep, client, stop, watch, tally)
-    fold(store)
+        # Workers that were killed leave half a file; those of an abandoned run may still write.
+        remove_partial(store.path)
     failed = tally.lost + sum(
         len(h.failed) for b, h in store.heads().items() if b.policy != WORKLOAD_BLOCK
     )
-    watch.end()
     return Outcome(store, store.cells, sweep.before, tally.done, failed, stop.wished)
+
+
+def _settle(store: Store) -> None:
+    with writing(store.path):
+        fold(store)
 
 
 @contextmanager
@@ -245,7 +257,7 @@ def _carry_out(
     lost = []
     for task, result in on_dask(client, tasks, stop) if client else serial(tasks, stop):
         if isinstance(result, OSError):
-            raise InputError(f"store {sweep.store.path} cannot be written: {result}") from result
+            raise unwritable(sweep.store.path, result) from result
         if isinstance(result, BaseException):
             lost.append((task, result))
             continue

@@ -38,6 +38,9 @@ class Task:
     careful : bool
         Whether each cell runs in a process of its own, so that one which kills its process takes
         no other with it.
+    run : str
+        Name of the run that asks, without which nothing is written; see `farm.lock.check_turn`.
+        Empty where nobody else can be at the store.
     """
 
     store: Store
@@ -45,6 +48,7 @@ class Task:
     blocks: tuple[Block, ...]
     seconds: float
     careful: bool = False
+    run: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def run_task(task: Task) -> list[Done]:
     OSError
         If the store cannot be written. A cell that fails does not raise: its error is recorded.
     """
-    drafts = [Draft(task.store, block) for block in task.blocks]
+    drafts = [Draft(task.store, block, task.run) for block in task.blocks]
     missing = [set(draft.missing) for draft in drafts]
     for cell in sorted(set().union(*missing)):
         _fill(task, cell, [d for d, cells in zip(drafts, missing, strict=True) if cell in cells])

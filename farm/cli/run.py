@@ -52,7 +52,7 @@ def run(
 
     The same command again goes on where the last run stopped. Ctrl-C finishes the blocks that
     run; a second one abandons them. Exit status: 0 all cells done, 1 some failed, 2 bad input,
-    130 interrupted.
+    or the store or the cluster gave out, 130 interrupted.
     """
     from cluster import ClusterSpec, connect
     from farm.campaigns import find
@@ -107,6 +107,7 @@ def _show(campaign: Campaign, store: Path) -> None:
                 click.echo(line)
         else:
             show_bands(store, "bounded_slowdown", store / "figures" / "bands.png")
-    except StoreError as error:
-        # The cells are done all the same: too few samples for a band are no fault of the run.
+    except (StoreError, OSError) as error:
+        # The cells are done all the same: too few samples for a band, or no room
+        # for the figure, are no fault of the run.
         click.echo(f"no {'report' if campaign.report else 'bands'}: {error}", err=True)
