@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,8 +52,21 @@ def connect(spec: ClusterSpec | str = "local") -> Iterator[Client]:
         with local_cluster(spec.workers) as client:
             yield client
         return
-    with _existing(spec) as client:
+    client = _existing(spec)
+    try:
         yield client
+    finally:
+        _close(client)
+
+
+def _close(client: Client) -> None:
+    """Close a client; one that has lost its scheduler would log how it failed to find it again."""
+    logger = logging.getLogger("distributed.client")
+    disabled, logger.disabled = logger.disabled, client.status != "running"
+    try:
+        client.close()
+    finally:
+        logger.disabled = disabled
 
 
 def _existing(spec: ClusterSpec) -> Client:

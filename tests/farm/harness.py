@@ -109,11 +109,7 @@ class Command:
 
     def alive(self) -> dict[int, str]:
         """Return the living processes of the command, children of children too."""
-        return {
-            pid: command
-            for pid, (environment, command) in _processes().items()
-            if f"{MARK}={self.mark}".encode() in environment.split(b"\0")
-        }
+        return marked(self.mark)
 
     def workers(self) -> list[int]:
         """Return the process ids of its Dask workers."""
@@ -201,6 +197,15 @@ def assert_same_results(store: Path, expected: Path) -> None:
     for name, values in other.items():
         np.testing.assert_array_equal(mine[name], values, err_msg=name, strict=True)
     assert snapshot(store / "results.zarr") == snapshot(expected / "results.zarr")
+
+
+def marked(mark: str) -> dict[int, str]:
+    """Return the living processes that carry a mark in their environment."""
+    return {
+        pid: command
+        for pid, (environment, command) in _processes().items()
+        if f"{MARK}={mark}".encode() in environment.split(b"\0")
+    }
 
 
 def _environment() -> dict[str, str]:
