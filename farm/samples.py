@@ -11,6 +11,10 @@ from core.workload import Workload
 from farm.campaign import ORIGINAL, Campaign
 from farm.traces import Trace, span_weeks
 
+SPAN_SAMPLES = 16
+"""Samples of a model with a given number of jobs whose weeks are looked at: drawing a million
+cells' samples only to plan them would take longer than many a campaign."""
+
 
 def sample(
     trace: Trace,
@@ -117,6 +121,9 @@ def jobs_of(
 def extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int, int]:
     """Return the most jobs of any cell of a trace, and the weeks that hold every submission.
 
+    A model with a given number of jobs is drawn for its first `SPAN_SAMPLES` samples only: what
+    a longer one has after their last week counts in the store's entry for later ends.
+
     Raises
     ------
     InputError
@@ -124,7 +131,8 @@ def extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int,
     """
     numbers = {_users(log, load, campaign.load_by) for load in campaign.loads}
     jobs, weeks = [], []
-    for r in campaign.resample_axis:
+    known = log is None and trace.jobs is not None
+    for r in campaign.resample_axis[: SPAN_SAMPLES if known else None]:
         if log is None or r == 0 or campaign.load_by == "interarrival":
             one = sample(trace, log, seed=campaign.seed, resample=r, draw=campaign.draw)
             jobs.append(len(one))

@@ -39,6 +39,17 @@ INTERRUPTED = 130
 )
 @click.option("--workers", type=int, help="Processes of a local cluster; by default one a core.")
 @click.option("--retry-failed", is_flag=True, help="Run cells again that failed before.")
+@click.option(
+    "--performance-report",
+    "report",
+    type=click.Path(path_type=Path),
+    help="Write Dask's report of the run to this HTML file.",
+)
+@click.option(
+    "--dashboard",
+    is_flag=True,
+    help="Print the link of a local cluster's dashboard, on the loopback interface.",
+)
 def run(
     campaign: str,
     store: Path | None,
@@ -47,6 +58,8 @@ def run(
     scheduler_file: Path | None,
     workers: int | None,
     retry_failed: bool,
+    report: Path | None,
+    dashboard: bool,
 ) -> None:
     """Simulate every cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
 
@@ -55,6 +68,7 @@ def run(
     or the store or the cluster gave out, 130 interrupted.
     """
     from cluster import ClusterSpec, connect
+    from cluster.watching import check_bokeh, reported
     from farm.campaigns import find
     from farm.progress import watcher
     from farm.runner import begin, carry_out
@@ -62,6 +76,8 @@ def run(
     where = ClusterSpec.parse(
         f"scheduler-file:{scheduler_file}" if scheduler_file else spec, workers
     )
+    if report or dashboard:
+        check_bokeh(where, report)
     wanted = find(campaign).located(folder)
     if wanted.report:
         _check_report(wanted.report)
@@ -72,6 +88,10 @@ def run(
         sweep = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
         if client is None and sweep.tasks:
             client = stack.enter_context(connect(where))
+        if client is not None:
+            if dashboard:
+                click.echo(f"dashboard: {client.dashboard_link}", err=True)
+            stack.enter_context(reported(client, report))
         outcome = carry_out(sweep, client, watcher())
     click.echo(
         f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "

@@ -1,0 +1,52 @@
+"""Dask's own views of a run, which need bokeh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cluster.spec import ClusterError, ClusterSpec
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def check_bokeh(spec: ClusterSpec, report: Path | None) -> None:
+    """Refuse what could not be shown, before anything runs.
+
+    Parameters
+    ----------
+    spec : ClusterSpec
+        Where to work.
+    report : Path or None
+        Where the report is to go; None where only the dashboard is asked for.
+
+    Raises
+    ------
+    ClusterError
+        If bokeh is missing, the report's folder is, or the dashboard would be another cluster's.
+    """
+    if find_spec("bokeh") is None:
+        raise ClusterError(
+            "--dashboard and --performance-report need bokeh; "
+            "'pip install \"schedfarm[dashboard]\"' brings it"
+        )
+    if report is None and spec.kind != "local":
+        raise ClusterError(f"--dashboard is a local cluster's; {spec.target} has its own")
+    if report is not None and not report.parent.is_dir():
+        raise ClusterError(f"report {report}: the folder {report.parent} does not exist")
+
+
+@contextmanager
+def reported(client: Client, path: Path | None) -> Iterator[None]:
+    """Write Dask's performance report of what happens inside; do nothing without a path."""
+    if path is None:
+        yield
+        return
+    from distributed import performance_report
+
+    with performance_report(filename=str(path)):
+        yield

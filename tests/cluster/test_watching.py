@@ -1,0 +1,58 @@
+"""Dask's dashboard and report: there when asked for, refused with a sentence when not possible."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cluster import ClusterError, ClusterSpec
+from cluster.watching import check_bokeh
+from tests.farm.harness import farm as farm_process
+
+CAMPAIGN = """
+name = "seen"
+resamples = 2
+policies = ["fcfs+easy"]
+
+[[traces]]
+name = "m"
+model = "lublin"
+processors = 64
+jobs = 40
+"""
+
+
+def test_without_bokeh__one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra that brings it is named."""
+    monkeypatch.setattr("cluster.watching.find_spec", lambda name: None)
+    with pytest.raises(ClusterError, match=r"need bokeh; .*schedfarm\[dashboard\]"):
+        check_bokeh(ClusterSpec("local"), None)
+
+
+def test_dashboard_of_another_cluster__is_refused() -> None:
+    """A cluster that runs already has a dashboard of its own, or none."""
+    pytest.importorskip("bokeh")
+    with pytest.raises(ClusterError, match="tcp://10.0.0.1:8786 has its own"):
+        check_bokeh(ClusterSpec.parse("tcp://10.0.0.1:8786"), None)
+
+
+def test_report_in_no_folder__is_refused(tmp_path: Path) -> None:
+    """A report that could not be written after hours is refused before."""
+    pytest.importorskip("bokeh")
+    with pytest.raises(ClusterError, match="none does not exist"):
+        check_bokeh(ClusterSpec("local"), tmp_path / "none" / "r.html")
+
+
+def test_both(tmp_path: Path) -> None:
+    """The link is on the loopback interface, and the report is a page."""
+    pytest.importorskip("bokeh")
+    (tmp_path / "seen.toml").write_text(CAMPAIGN)
+    ended = farm_process(
+        tmp_path, "run", "seen.toml", "--workers", "1", "--dashboard",
+        "--performance-report", "r.html",
+    )  # fmt: skip
+    assert ended.returncode == 0, ended
+    assert re.search(r"^dashboard: http://127\.0\.0\.1:\d+/status$", ended.stderr, re.MULTILINE)
+    assert "<html" in (tmp_path / "r.html").read_text()
