@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cluster.spec import ClusterError
+from core.errors import InputError
 from farm.work import Done, Task, run_task
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ class Stop:
     """Carry the wish to submit nothing more; what runs is waited for."""
 
     wished: bool = False
+
+
+class SchedulerLost(InputError):
+    """Say that a run ended because its scheduler did."""
 
 
 Result = list[Done] | BaseException
@@ -90,7 +94,7 @@ def on_dask(client: Client, tasks: Sequence[Task], stop: Stop) -> Iterator[tuple
 
     Raises
     ------
-    ClusterError
+    SchedulerLost
         If the scheduler is lost.
     """
     from distributed import as_completed
@@ -143,8 +147,8 @@ class _Threads:
         return self._count
 
 
-def _lost(address: str) -> ClusterError:
-    return ClusterError(
+def _lost(address: str) -> SchedulerLost:
+    return SchedulerLost(
         f"the scheduler at {address} was lost; the same command goes on from here, once one runs"
     )
 

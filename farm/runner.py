@@ -120,7 +120,7 @@ def run(
     InputError
         If the campaign or the store is unusable; nothing is written then. Also if the store
         cannot be written any more, say since the disk is full.
-    ClusterError
+    SchedulerLost
         If the scheduler is lost. After either the next run goes on from the records.
 
     Examples
