@@ -61,8 +61,8 @@ MANY_ROUNDS = 25
 BLOCKS = 2 * len(LOADS) * (len(POLICIES) + 1)
 
 EARLY = 3.0
-"""Every fourth blow falls at most this long, s, after the run began: on a start or a growth. The
-others fall once a random number of new records is there."""
+"""Every fourth blow falls at most this long, s, after the run has locked its store: before its
+cluster is up. The others fall once a random number of new records is there."""
 
 LOCAL = ("worker", "coordinator", "interrupt twice", "interrupt", "group")
 OUTSIDE = ("scheduler", "interrupt twice", "nanny", "coordinator", "worker", "interrupt")
@@ -165,7 +165,14 @@ class Farm:
 
     def await_moment(self, run: Command) -> str:
         """Wait until it is time to strike, holding that no record changes meanwhile."""
-        before, begun = len(records(self.store)), time.monotonic()
+        before, lock = len(records(self.store)), self.store / "lock.json"
+        holds = f'"pid": {run.process.pid},'
+        # Before that, a signal meets the interpreter at its imports, and nothing of ours.
+        wait_for(
+            lambda: run.process.poll() is not None or (lock.exists() and holds in lock.read_text()),
+            "the lock",
+        )
+        begun = time.monotonic()
         early = self.rng.random() < 0.25
         seconds = self.rng.uniform(0, EARLY)
         new = self.rng.randint(1, max(1, BLOCKS - before - 1))
