@@ -128,14 +128,24 @@ def pass_over(world: Planner, rule: Rule) -> None:
 
 
 @kernel
-def run_alone(
-    whole: Planner, fair: Fair, rule: Rule, j: int, k: int, joined: bool, look: bool
-) -> int:
-    """Run a copy until job j starts, and return when; it joins an empty queue if not yet there."""
-    # Starvation looks at every job of the columns: none may be there that does not exist.
+def fork(here: Planner, whole: Planner, fair: Fair, rule: Rule, j: int, look: bool) -> int:
+    """Return when job j, which has arrived, starts on a copy of what is here, s.
+
+    The pass of this instant is still to come where `look` says so.
+    """
     submit, run, estimate, procs, start, backfilled = whole.jobs
+    # Starvation looks at every job of the columns: none may be there that does not exist.
     jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled)
     copy = Planner(jobs, whole.running, whole.plan, whole.clock, whole.promised)
+    joined, k = not fair.relaxed, here.clock[ARRIVED]
+    copy.clock[NOW], copy.clock[STARVED] = here.clock[NOW], here.clock[STARVED]
+    copy_running(here.jobs, here.running, start, copy.running)
+    if fair.patient:
+        withdraw(here.jobs, copy.running, j + joined)
+    if rule.threshold < NEVER:
+        for i in range(here.clock[STARVED], k):
+            start[i] = here.jobs.start[i]
+    copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
     while True:
         if look and copy.plan.state[COUNT] > 0:
             copy.clock[ANEW] = 1
@@ -146,40 +156,12 @@ def run_alone(
                 joined = True
                 enter(copy, rule, j)
                 continue
-        elif copy.jobs.start[j] >= 0:
-            return int(copy.jobs.start[j])
+        elif start[j] >= 0:
+            return int(start[j])
         k = turn_alone(copy, rule, fair, k, j)
 
 
-@kernel
-def fork(here: Planner, copy: Planner, fair: Fair, rule: Rule, j: int, arrives: bool) -> int:
-    """Return the fair start of job j, which waits and arrives now, or came last, s.
-
-    The pass of its arrival is still to come, that of another instant is not.
-    """
-    start, arrived = copy.jobs.start, here.clock[ARRIVED]
-    copy.clock[NOW], copy.clock[STARVED] = here.clock[NOW], here.clock[STARVED]
-    if rule.threshold < NEVER:
-        for i in range(here.clock[STARVED], arrived):
-            start[i] = here.jobs.start[i]
-    copy_running(here.jobs, here.running, start, copy.running)
-    joined = not (arrives and fair.relaxed)
-    copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
-    return run_alone(copy, fair, rule, j, arrived, joined, arrives)
-
-
-@kernel
-def fork_patient(here: Planner, copy: Planner, fair: Fair, rule: Rule, j: int) -> int:
-    """Return the fair start of job j, of which those after it see the first start now, s."""
-    start, joined = copy.jobs.start, not fair.relaxed
-    copy.clock[NOW] = here.clock[NOW]
-    copy_running(here.jobs, here.running, start, copy.running)
-    withdraw(here.jobs, copy.running, j + joined)
-    copy_plan(here.plan, copy.plan, start, fair.rank, j - (not joined))
-    return run_alone(copy, fair, rule, j, j + 1, joined, False)
-
-
-@kernel
+@verb
 def settle(here: Planner, copy: Planner, fair: Fair, rule: Rule, fst: Int64, known: int) -> int:
     """Copy for the jobs from `known` on that a later one has now passed; return the next.
 
@@ -191,7 +173,7 @@ def settle(here: Planner, copy: Planner, fair: Fair, rule: Rule, fst: Int64, kno
     head = here.plan.job[0] if here.plan.state[COUNT] > 0 else fst.size
     for j in range(known, min(latest + 1, fair.last)):
         if needs_copy(here.jobs, fair, j, head):
-            fst[j] = fork_patient(here, copy, fair, rule, j)
+            fst[j] = fork(here, copy, fair, rule, j, False)
     return latest + 1
 
 

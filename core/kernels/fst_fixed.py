@@ -37,12 +37,24 @@ class World(NamedTuple):
 
 
 @kernel
-def run_alone(
+def fork(
     here: World, copy: World, fair: Fair, rule: int, threshold: int, per_event: bool, j: int,
-    now: int, oldest: int, k: int, joined: bool, look: bool,
+    now: int, oldest: int, k: int, look: bool,
 ) -> int:  # fmt: skip
-    """Run a copy until job j starts, and return when; it joins an empty queue if not yet there."""
+    """Return when job j, which has arrived, starts on a copy of what is here, s.
+
+    The pass of this instant is still to come where `look` says so; job k arrives next.
+    """
     jobs, running, queue, hold, key = copy
+    joined, keys = not fair.relaxed, (here.key, key)
+    copy_running(here.jobs, here.running, jobs.start, running)
+    if fair.patient:
+        withdraw(here.jobs, running, j + joined)
+    if threshold < NEVER:
+        # Starvation looks at every job from the oldest that may still wait to the latest.
+        for i in range(oldest, k):
+            jobs.start[i] = here.jobs.start[i]
+    copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     while True:
         if look and queue.size[0] > 0:
             if threshold < NEVER:
@@ -57,29 +69,7 @@ def run_alone(
                 continue
         elif jobs.start[j] >= 0:
             return int(jobs.start[j])
-        now, k = turn_alone(jobs, running, queue, (here.key, key), fair, per_event, k, j)
-
-
-@kernel
-def fork(
-    here: World, copy: World, fair: Fair, rule: int, threshold: int, per_event: bool, j: int,
-    now: int, oldest: int, arrived: int, arrives: bool,
-) -> int:  # fmt: skip
-    """Return the fair start of job j, which waits and arrives now, or came last, s.
-
-    The pass of its arrival is still to come, that of another instant is not.
-    """
-    start, keys = copy.jobs.start, (here.key, copy.key)
-    copy_running(here.jobs, here.running, start, copy.running)
-    if threshold < NEVER:
-        # Starvation looks at every job from the oldest that may still wait to the latest.
-        for i in range(oldest, arrived):
-            start[i] = here.jobs.start[i]
-    joined = not (arrives and fair.relaxed)
-    copy_queue(here.queue, copy.queue, start, keys, fair.rank, fair.rank[j] - (not joined))
-    return run_alone(
-        here, copy, fair, rule, threshold, per_event, j, now, oldest, arrived, joined, arrives
-    )
+        now, k = turn_alone(jobs, running, queue, keys, fair, per_event, k, j)
 
 
 @kernel
@@ -126,19 +116,6 @@ def fair_fixed(
 
 
 @kernel
-def fork_patient(
-    here: World, copy: World, fair: Fair, rule: int, per_event: bool, j: int, now: int
-) -> int:
-    """Return the fair start of job j, of which those after it see the first start now, s."""
-    start, keys = copy.jobs.start, (here.key, copy.key)
-    joined = not fair.relaxed
-    copy_running(here.jobs, here.running, start, copy.running)
-    withdraw(here.jobs, copy.running, j + joined)
-    copy_queue(here.queue, copy.queue, start, keys, fair.rank, j - (not joined))
-    return run_alone(here, copy, fair, rule, NEVER, per_event, j, now, 0, j + 1, joined, False)
-
-
-@kernel
 def fair_patient(
     here: World, copy: World, fair: Fair, rule: int, per_event: bool, fst: Int64
 ) -> None:
@@ -164,6 +141,6 @@ def fair_patient(
         head = queue.job[head_of(queue)] if queue.size[0] > 0 else jobs.submit.size
         for j in range(known, min(latest + 1, fair.last)):
             if needs_copy(jobs, fair, j, head):
-                fst[j] = fork_patient(here, copy, fair, rule, per_event, j, now)
+                fst[j] = fork(here, copy, fair, rule, NEVER, per_event, j, now, 0, arrived, False)
         known = latest + 1
     fill_in(jobs, fair, fst)

@@ -21,12 +21,18 @@ from core.workload import Int64
 
 
 @kernel
-def run_alone(
-    copy: World, fair: Fair, orders: tuple[Order, Order], rule: int, threshold: int,
-    per_event: bool, j: int, now: int, k: int, joined: bool, look: bool,
+def fork(
+    here: World, copy: World, fair: Fair, orders: tuple[Order, Order], rule: int, threshold: int,
+    per_event: bool, j: int, now: int, k: int, look: bool,
 ) -> int:  # fmt: skip
-    """Run a copy until job j starts, and return when; it joins an empty queue if not yet there."""
+    """Return when job j, which has arrived, starts on a copy of what is here, s.
+
+    The pass of this instant is still to come where `look` says so; job k arrives next.
+    """
     jobs, running, queue, hold, by_age = copy
+    joined, keys = not fair.relaxed, (by_age, by_age)
+    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     while True:
         if look and fits_somewhere(queue, running.free[0]):
             limit = now - threshold if threshold < NEVER else -1
@@ -40,22 +46,7 @@ def run_alone(
                 continue
         elif jobs.start[j] >= 0:
             return int(jobs.start[j])
-        now, k = turn_alone(jobs, running, queue, (by_age, by_age), fair, per_event, k, j)
-
-
-@kernel
-def fork(
-    here: World, copy: World, fair: Fair, orders: tuple[Order, Order], rule: int, threshold: int,
-    per_event: bool, j: int, now: int, arrived: int, arrives: bool,
-) -> int:  # fmt: skip
-    """Return the fair start of job j, which waits and arrives now, or came last, s."""
-    start, keys = copy.jobs.start, (here.key, copy.key)
-    copy_running(here.jobs, here.running, start, copy.running)
-    joined = not (arrives and fair.relaxed)
-    copy_queue(here.queue, copy.queue, start, keys, fair.rank, fair.rank[j] - (not joined))
-    return run_alone(
-        copy, fair, orders, rule, threshold, per_event, j, now, arrived, joined, arrives
-    )
+        now, k = turn_alone(jobs, running, queue, keys, fair, per_event, k, j)
 
 
 @kernel
