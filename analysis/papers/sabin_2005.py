@@ -125,7 +125,7 @@ def table_2(store: Store) -> pd.DataFrame:
         the trace is one of its own its numbers; a column for each trace and kind.
     """
     ours = rank_correlations(store)
-    paper = {key: list(TABLE_2[key]) for key in ours.columns if key in TABLE_2}
+    paper = {key: list(TABLE_2[key]) for key in TABLE_2 if key in ours.columns}
     if not paper:
         return ours
     index = pd.MultiIndex.from_product([[PAPER], range(10)], names=ours.index.names)

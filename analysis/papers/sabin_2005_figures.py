@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -61,7 +61,7 @@ def draw_bars(
     with style.context(STYLE):
         figure = Figure(figsize=(9.0, PANEL * rows + MARGIN))
         FigureCanvasAgg(figure)
-        axes = figure.subplots(rows, columns, squeeze=False, sharey="row")
+        axes: Any = figure.subplots(rows, columns, squeeze=False, sharey="row")
         for i, j in np.ndindex(rows, columns):
             here = values.isel(trace=i, load=j)
             whiskers = None if edges is None else edges.isel(trace=i, load=j)
@@ -87,7 +87,7 @@ def _panel(axes: Axes, values: xr.DataArray, edges: xr.DataArray | None) -> None
             low, high = edges.sel(rule=rule).transpose(..., groups).values / HOUR
             axes.vlines(x, low, high, color="black", linewidth=1.0)
     empty = np.flatnonzero(values.isnull().all("rule").values)
-    for place in empty:
+    for place in empty.tolist():
         axes.text(place, 0, "no job", rotation=90, ha="center", va="bottom", color="#666666")
     axes.set_xticks(places, [str(name) for name in values[groups].values])
     axes.set_xlim(-0.6, len(places) - 0.4)
@@ -96,7 +96,7 @@ def _panel(axes: Axes, values: xr.DataArray, edges: xr.DataArray | None) -> None
     axes.yaxis.set_major_formatter(lambda x, _: f"{x:,.10g}".replace(",", THIN_SPACE))
 
 
-def _label(figure: Figure, axes: np.ndarray, values: xr.DataArray, title: str) -> None:
+def _label(figure: Figure, axes: Any, values: xr.DataArray, title: str) -> None:
     from matplotlib import rcParams
 
     wide = values.dims[2] == "width"

@@ -1,8 +1,9 @@
-"""Numbers of Sabin and Sadayappan (JSSPP 2005) from a store: unfairness overall, by width, ranked."""
+"""Numbers of Sabin and Sadayappan (JSSPP 2005): unfairness overall, by width, and ranked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,8 @@ import xarray as xr
 
 from analysis.errors import StoreError
 from analysis.store import Store, known, open_summary, open_trace
+
+Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
 Floats = npt.NDArray[np.float64]
 
@@ -234,7 +237,7 @@ def _divide(jobs: int, division: str) -> list[npt.NDArray[np.int64]]:
     return list(np.array_split(places, SUBSETS))
 
 
-def of_log(data: xr.Dataset | xr.DataArray) -> xr.Dataset | xr.DataArray:
+def of_log(data: Data) -> Data:
     """Return the part of a dataset or an array that is the log itself.
 
     Raises

@@ -1,7 +1,7 @@
-"""The question that Sabin and Sadayappan leave open, answered by samples: who is more unfair?
+"""Who is more unfair: the question that Sabin and Sadayappan leave open, put to samples.
 
 Their subsets show no consistent difference between LXF and FCFS, nor between aggressive and
-conservative backfilling. Samples of the whole logs do, with intervals.
+conservative backfilling. Samples of the whole logs say more, with intervals.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def draw_ratios(frame: pd.DataFrame, path: Path) -> None:
         FigureCanvasAgg(figure)
         axes = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
         for (trace, load), place in zip(cells, axes, strict=True):
-            _panel(place, frame.xs((trace, load), level=("trace", "load")))
+            _panel(place, frame, trace, load)
             place.set_title(f"{trace}, load {load}")
         samples = int(frame["samples"].max())
         title = "How many times as unfair is the first as the second?"
@@ -127,14 +127,13 @@ def draw_ratios(frame: pd.DataFrame, path: Path) -> None:
         save(figure, path)
 
 
-def _panel(axes: Axes, frame: pd.DataFrame) -> None:
+def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
     from matplotlib.ticker import NullFormatter
 
     names = [name for name, _, _ in comparisons()]
     for i, (kind, marker) in enumerate(LOOKS.items()):
-        low, middle, high = (
-            frame.loc[kind].loc[names, f"q{q}"].to_numpy(np.float64) for q in QUANTILES
-        )
+        cells = [(kind, trace, load, name) for name in names]
+        low, middle, high = (frame.loc[cells, f"q{q}"].to_numpy(np.float64) for q in QUANTILES)
         y = np.arange(len(names)) + (i - 1) * ROOM
         line = axes.plot(middle, y, marker, label=MEASURES[kind].split(" ", 1)[1])[0]
         axes.hlines(y, low, high, color=line.get_color(), linewidth=1.4)
