@@ -133,7 +133,7 @@ def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
     names = [name for name, _, _ in comparisons()]
     for i, (kind, marker) in enumerate(LOOKS.items()):
         cells = [(kind, trace, load, name) for name in names]
-        low, middle, high = (frame.loc[cells, f"q{q}"].to_numpy(np.float64) for q in QUANTILES)
+        low, middle, high = (frame[f"q{q}"].loc[cells].to_numpy(np.float64) for q in QUANTILES)
         y = np.arange(len(names)) + (i - 1) * ROOM
         line = axes.plot(middle, y, marker, label=MEASURES[kind].split(" ", 1)[1])[0]
         axes.hlines(y, low, high, color=line.get_color(), linewidth=1.4)
