@@ -48,6 +48,8 @@ def thousands(run: Run) -> str:
 def grid(title: str, runs: Iterable[Run], row: str, column: str, cell: Callable[[Run], str]) -> str:
     """Lay runs out in a table by two of their facts, in the order in which they were made."""
     cells = {(run[row], run[column]): cell(run) for run in runs}
+    if not cells:
+        return ""
     rows = list(dict.fromkeys(key[0] for key in cells))
     columns = list(dict.fromkeys(key[1] for key in cells))
     lines = [f"| {title} | " + " | ".join(map(str, columns)) + " |"]
@@ -107,7 +109,7 @@ def page(runs: Sequence[Run]) -> str:
             "policy", memory, "policy", "kind", lambda run: f"{run['value']:,}"
         ),
     }
-    return "\n\n".join(f"### {title}\n\n{text}" for title, text in parts.items())
+    return "\n\n".join(f"### {title}\n\n{text}" for title, text in parts.items() if text)
 
 
 def write(path: Path, text: str) -> None:
