@@ -27,6 +27,7 @@ from core.select import select
 from core.simulate import simulate
 from core.swf import read_swf, write_swf
 from core.user_fairness import user_waits
+from core.widths import mean_by_width
 from core.workload import Workload
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "fair_start_times",
     "jann",
     "lublin",
+    "mean_by_width",
     "offered_load",
     "poisson",
     "pp_bounded_slowdown",

@@ -30,19 +30,6 @@ FAIRNESS = {
 }
 """Unit and long name of every metric of `summarise_fairness`, in its order."""
 
-WIDTHS = {
-    "1": 1,
-    "2": 2,
-    "3-4": 4,
-    "5-8": 8,
-    "9-16": 16,
-    "17-32": 32,
-    "33-64": 64,
-    "65-128": 128,
-    "> 128": 2**63 - 1,
-}
-"""Width classes of Sabin and Sadayappan (2005), Table 1, each with its most processors."""
-
 
 def resource_equality(schedule: Schedule) -> Float64:
     """Return the processor time that each job deserved.
@@ -210,54 +197,6 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
 
     place = np.unique(schedule.start, return_inverse=True)[1]
     return overtakings(place.astype(np.int64))
-
-
-def width_classes(procs: npt.ArrayLike) -> Int64:
-    """Return the width class of each job, a place in `WIDTHS`.
-
-    Parameters
-    ----------
-    procs : int64[n]
-        Processors, at least 1.
-
-    Returns
-    -------
-    int64[n]
-        0 to 8.
-
-    Examples
-    --------
-    >>> width_classes([1, 2, 3, 4, 128, 129]).tolist()
-    [0, 1, 2, 2, 7, 8]
-    """
-    return np.searchsorted(np.array(list(WIDTHS.values())), np.asarray(procs)).astype(np.int64)
-
-
-def mean_by_width(procs: npt.ArrayLike, values: npt.ArrayLike) -> Float64:
-    """Return the mean of a number of each job in every width class.
-
-    Parameters
-    ----------
-    procs : int64[n]
-        Processors, at least 1.
-    values : array_like of int or float, shape (n,)
-        Such as the `lateness` of the jobs, or max(D, 0) of their `discrimination`.
-
-    Returns
-    -------
-    float64[9]
-        In the order of `WIDTHS`; NaN for a class without a job.
-
-    Examples
-    --------
-    >>> mean_by_width([1, 1, 300], [4, 2, 7])[[0, 8]].tolist()
-    [3.0, 7.0]
-    """
-    widths, size = width_classes(procs), len(WIDTHS)
-    count = np.bincount(widths, minlength=size)
-    total = np.bincount(widths, weights=np.asarray(values, np.float64), minlength=size)
-    means: Float64 = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
-    return means
 
 
 def summarise_fairness(

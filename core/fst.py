@@ -7,6 +7,7 @@ G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job sc
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from core.errors import InputError
 from core.orders import fixed_key
 from core.policy import Policy
 from core.reference_fst import fair_start_reference
-from core.workload import Int64, Workload
+from core.simulate import simulate
+from core.workload import COLUMNS, Int64, Workload
 
 KINDS = ("strict", "relaxed")
 """Kinds of fair start time."""
@@ -67,6 +69,11 @@ def fair_start_times(
     InputError
         If the kind, the policy or a job is unknown, or the fair order changes as time passes.
 
+    Notes
+    -----
+    The rule ``planned``, and a user's order that changes as time passes, take a simulation for
+    each job (strict, by arrival) or the slow reference: ask for some hundreds of jobs at most.
+
     Examples
     --------
     >>> from core import Workload
@@ -88,14 +95,21 @@ def fair_start_times(
     from core.kernels.fst_run import fair_order, is_compiled, is_patient, run_fair
 
     relaxed = kind == "relaxed"
+    plain = later == ARRIVAL
     if is_compiled(workload, chosen):
-        plain = later == ARRIVAL
         patient = plain and is_patient(chosen)
         fair = fair_order(asked, rank, relaxed, plain, patient)
         fst[asked] = run_fair(workload, chosen, fair)[asked]
+    elif plain and not relaxed:
+        fst[asked] = [simulate(_cut(workload, j + 1), chosen).start[j] for j in asked]
     else:
         fst[asked] = fair_start_reference(workload, chosen, relaxed, asked.tolist(), rank)
     return fst
+
+
+def _cut(workload: Workload, n: int) -> Workload:
+    columns = {name: getattr(workload, name)[:n] for name in (*COLUMNS, "killed")}
+    return replace(workload, **columns)
 
 
 def _asked(jobs: slice | Iterable[int] | None, n: int) -> Int64:

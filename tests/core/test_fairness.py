@@ -14,22 +14,20 @@ from hypothesis import given
 from core.errors import InputError
 from core.fairness import (
     FAIRNESS,
-    WIDTHS,
     discrimination,
     lateness,
-    mean_by_width,
     resource_equality,
     slips_and_skips,
     summarise_fairness,
     unfair_share,
     unfairness,
-    width_classes,
 )
 from core.policy import Policy
 from core.schedule import Schedule
 from core.simulate import simulate
 from core.swf import read_swf
 from core.user_fairness import fairness_of_users, gini_index, jain_index, user_waits
+from core.widths import WIDTHS, mean_by_width, width_classes
 from core.workload import Workload
 from tests.strategies import policies, workloads
 
