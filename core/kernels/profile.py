@@ -102,10 +102,18 @@ def reserve(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs
     """
     if duration == 0:
         return int(mark[HEAD])
-    first = split(times, free, mark, t)
-    last = split(times, free, mark, t + duration)
-    for i in range(first, last):
-        free[i] -= procs
+    first, end = split(times, free, mark, t), t + duration
+    last, tail = first, mark[TAIL]
+    while last < tail and times[last] < end:
+        free[last] -= procs
+        last += 1
+    if last == tail or times[last] != end:
+        for i in range(tail, last, -1):
+            times[i] = times[i - 1]
+            free[i] = free[i - 1]
+        times[last] = end
+        free[last] = free[last - 1] + procs
+        mark[TAIL] += 1
     return first
 
 
