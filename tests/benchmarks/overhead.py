@@ -1,0 +1,225 @@
+"""What the farm adds to the simulations, in time and memory; run by hand, figures in docs/scale.md.
+
+python tests/benchmarks/overhead.py cells|plan|flat|resume|summary [--plot FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from farm.campaign import Campaign
+from farm.events import read_events
+from farm.layout import WORKLOAD_BLOCK
+from farm.progress import All
+from farm.provenance import versions
+from farm.records import Body, Head, Record, write_record
+from farm.runner import begin, carry_out
+from farm.standing import status
+from farm.store import Store
+from farm.summary import fold, summary_variables
+from farm.traces import Trace
+
+WORKERS = 2
+ORDERS = ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "f1", "f2")
+LOADS = tuple(str(round(0.5 + 0.05 * i, 2)) for i in range(10))
+MIB = 2**20
+SAMPLE_SECONDS = 0.25
+
+CELLS = {"5 ms": (950, 60), "50 ms": (5000, 12)}
+"""Jobs of a cell whose simulation takes about this long under conservative backfilling, and
+resamples."""
+
+
+def tell(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def campaign(name: str, traces: int, resamples: int, jobs: int, rule: str = "easy") -> Campaign:
+    return Campaign(
+        name=name,
+        traces=tuple(
+            Trace(name=f"m{i}", model="lublin", processors=64 + i, jobs=jobs) for i in range(traces)
+        ),
+        policies=tuple(f"{order}+{rule}" for order in ORDERS),
+        loads=LOADS,
+        resamples=resamples,
+        seed=1,
+    )
+
+
+@contextmanager
+def measured(what: str) -> Iterator[None]:
+    """Tell wall and CPU time, and the most memory that this process has ever had."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    yield
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    tell(f"{what}: {wall:.2f} s of wall, {cpu:.2f} s of CPU, at most {most:.0f} MiB")
+
+
+def run(wanted: Campaign, folder: Path) -> None:
+    """Run a campaign on local workers and tell what of their time was simulation."""
+    from cluster import ClusterSpec, connect
+
+    with connect(ClusterSpec("local", workers=WORKERS)) as client:
+        client.wait_for_workers(WORKERS)
+        client.run(warm, wanted.policies)
+        before = sum(client.run(time.process_time).values())
+        own = time.process_time()
+        with begin(wanted, folder) as sweep:
+            planned = time.process_time()
+            outcome = carry_out(sweep, client, All())
+        own, planned = time.process_time() - planned, planned - own
+        spent = sum(client.run(time.process_time).values()) - before
+    events, _ = read_events(folder)
+    instants = {
+        kind: [e["time"] for e in events if e["event"] == kind] for kind in ("begin", "block")
+    }
+    wall = instants["block"][-1] - instants["begin"][0]
+    useful = status(folder).seconds
+    tell(
+        f"{outcome.done} cells, {1e3 * useful / outcome.done:.2f} ms of simulation each, "
+        f"{wall:.1f} s: simulation is {useful / (WORKERS * wall):.3f} of workers x wall, "
+        f"{useful / spent:.3f} of the workers' CPU; coordinator and scheduler "
+        f"{1e3 * own / outcome.done:.3f} ms of CPU a cell (planning {planned:.2f} s)"
+    )
+
+
+def warm(policies: tuple[str, ...]) -> None:
+    """Compile or load the kernels: once a host, not once a cell."""
+    from core import simulate, summarise
+    from core.models.lublin import lublin
+
+    for policy in policies:
+        summarise(simulate(lublin(64, jobs=50), policy))
+
+
+def cells(folder: Path, plot: Path | None) -> None:
+    for name, (jobs, resamples) in CELLS.items():
+        tell(f"cells of {name}:")
+        wanted = campaign("cells", 1, resamples, jobs, "conservative")
+        run(wanted, folder / name.replace(" ", ""))
+
+
+def million() -> Campaign:
+    return campaign("million", 10, 1000, 50)
+
+
+def plan(folder: Path, plot: Path | None) -> None:
+    with measured("plan a million cells and make their store"), begin(million(), folder / "s") as s:
+        tell(f"{s.store.cells} cells, {len(s.missing)} blocks, {len(s.tasks)} tasks")
+
+
+def flat(folder: Path, plot: Path | None) -> None:
+    import psutil
+
+    process, begun = psutil.Process(), time.perf_counter()
+    points: list[tuple[float, float, int]] = []
+    over = threading.Event()
+
+    def sample() -> None:
+        while not over.wait(SAMPLE_SECONDS):
+            events, _ = read_events(folder / "s")
+            done = sum(e["cells"] for e in events if e["event"] == "block")
+            points.append((time.perf_counter() - begun, process.memory_info().rss / MIB, done))
+
+    thread = threading.Thread(target=sample)
+    thread.start()
+    try:
+        run(campaign("flat", 10, 100, 50), folder / "s")
+    finally:
+        over.set()
+        thread.join()
+    working = [p for p in points if p[2]]
+    tell(f"memory from {working[0][1]:.0f} MiB at the first cells to {working[-1][1]:.0f} MiB")
+    if plot:
+        draw(points, plot)
+
+
+def draw(points: list[tuple[float, float, int]], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 2.6), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([p[2] / 1000 for p in points], [p[1] for p in points], color="black", linewidth=1)
+    axes.set(xlabel="cells done (thousands)", ylabel="coordinator and\nscheduler (MiB)", ylim=0)
+    figure.savefig(path, dpi=80)
+
+
+def resume(folder: Path, plot: Path | None) -> None:
+    with begin(million(), folder / "s") as sweep:
+        store, blocks = sweep.store, list(sweep.missing)
+    for block in blocks:
+        write_record(store.records, fabricated(store, block))
+    size = sum(p.stat().st_size for p in store.records.rglob("*.json"))
+    tell(f"{len(blocks)} records of a million cells, {size / MIB:.0f} MiB")
+    with measured("resume over them"), begin(million(), folder / "s") as sweep:
+        assert sweep.before == store.cells
+    with measured("fold their summary"):
+        fold(store)
+
+
+def fabricated(store: Store, block: Any) -> Record:
+    """Return a record as a block's would be: one value a cell for everything."""
+    resamples = store.resamples_of(block)
+    count, rng = len(resamples), np.random.default_rng(0)
+    shared = block.policy == WORKLOAD_BLOCK
+    names = [
+        v.name
+        for v in summary_variables(store.fairness)
+        if v.name != "jobs" and (v.name == "offered_load") == shared
+    ]
+    return Record(
+        Head(block, store.identity, resamples, []),
+        Body(
+            [50] * count,
+            [None] * count,
+            {name: rng.random(count).tolist() for name in names},
+            {v.name: rng.integers(0, 2**32, count).tolist() for v in store.variables_of(block)},
+            1.0,
+            versions(),
+        ),
+    )
+
+
+def summary(folder: Path, plot: Path | None) -> None:
+    import xarray as xr
+
+    wanted = campaign("summary", 1, 100, 50)
+    with begin(wanted, folder / "s") as sweep:
+        for block in sweep.missing:
+            write_record(sweep.store.records, fabricated(sweep.store, block))
+        fold(sweep.store)
+    for _ in range(3):
+        with measured("mean over resamples, by policy, of 10,000 cells"):
+            tree = xr.open_zarr(sweep.store.results)
+            tree["wait"].mean("resample").sel(load="0.9").load()
+
+
+PARTS: dict[str, Callable[[Path, Path | None], None]] = {
+    "cells": cells,
+    "plan": plan,
+    "flat": flat,
+    "resume": resume,
+    "summary": summary,
+}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--plot", type=Path, help="Where `flat` draws memory over cells.")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        PARTS[given.part](Path(scratch), given.plot)

@@ -1,0 +1,138 @@
+"""A disk that fills up, or will not be written, ends a run with one sentence and harms nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import farm
+from core.errors import InputError
+from farm.campaign import Campaign
+from farm.layout import Block
+from farm.lock import Superseded, locked
+from farm.records import record_path
+from farm.runner import begin
+from farm.work import run_task
+from tests.farm.harness import Command, assert_same_results, partial, records
+
+CAMPAIGN = """
+name = "full"
+seed = 2
+resamples = 6
+loads = [0.6, 0.7, 0.8, 0.9]
+policies = ["fcfs+easy", "saf+easy"]
+
+[[traces]]
+name = "m"
+model = "lublin"
+processors = 64
+jobs = 2000
+"""
+"""About 0.7 MiB of results."""
+
+SMALL, ENOUGH = "400k", "16m"
+
+
+def mounted(*arguments: str) -> bool:
+    return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system too small for the campaign."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    if os.geteuid() != 0 or not mounted("-t", "tmpfs", "-o", f"size={SMALL}", "tmpfs", str(path)):
+        pytest.skip("a tmpfs cannot be mounted here: it takes root and CAP_SYS_ADMIN")
+    yield path
+    subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+def test_full_disk__one_sentence_and_resume(tmp_path: Path, disk: Path) -> None:
+    """The run ends with status 2; once there is space the store ends as if nothing was."""
+    (tmp_path / "full.toml").write_text(CAMPAIGN)
+    farm.run(Campaign.from_toml(tmp_path / "full.toml"), tmp_path / "undisturbed")
+    store = disk / "full.farm"
+    run = Command(tmp_path, "run", "full.toml", "--store", str(store), "--workers", "2")
+    assert run.finish() == 2, run.err
+    assert "Traceback" not in run.err
+    told = [line for line in run.err.splitlines() if line.startswith("farm: ")]
+    assert told == [f"farm: store {store} cannot be written: No space left on device"]
+    before = records(store)
+    assert mounted("-o", f"remount,size={ENOUGH}", str(disk))
+    again = Command(tmp_path, "run", "full.toml", "--store", str(store), "--workers", "2")
+    assert again.finish() == 0, again.err
+    after = records(store)
+    assert {name: after[name] for name in before} == before
+    assert partial(store) == []
+    assert_same_results(store, tmp_path / "undisturbed")
+
+
+def test_read_only_folder__is_refused(tmp_path: Path, disk: Path) -> None:
+    """Root too cannot write where the file system is read-only; nothing is begun."""
+    (tmp_path / "full.toml").write_text(CAMPAIGN)
+    assert mounted("-o", "remount,ro", str(disk))
+    with pytest.raises(InputError, match="cannot be written: Read-only file system"):
+        farm.run(Campaign.from_toml(tmp_path / "full.toml"), disk / "full.farm")
+    assert list(disk.iterdir()) == []
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Campaign:
+    (tmp_path / "full.toml").write_text(CAMPAIGN.replace("2000", "60"))
+    return Campaign.from_toml(tmp_path / "full.toml")
+
+
+def test_task_of_an_ended_run__writes_nothing(tmp_path: Path, small: Campaign) -> None:
+    """Neither while nobody holds the store nor while the next run does."""
+    store = tmp_path / "s"
+    with begin(small, store) as sweep:
+        old = sweep.tasks[0]
+    with pytest.raises(Superseded):
+        run_task(old)
+    with locked(store), pytest.raises(Superseded):
+        run_task(old)
+    assert records(store) == {}
+    assert list((store / "results.zarr" / "m" / "start").rglob("c/*")) == []
+
+
+def test_task_done_before__is_not_written_again(tmp_path: Path, small: Campaign) -> None:
+    """A second attempt, as of a task whose worker died after its last record, changes no file."""
+    with begin(small, tmp_path / "s") as sweep:
+        first = run_task(sweep.tasks[0])
+        before = records(tmp_path / "s")
+        again = run_task(sweep.tasks[0])
+    assert [d.block for d in first] == [d.block for d in again]
+    assert sum(d.cells for d in again) == 0
+    assert records(tmp_path / "s") == before
+
+
+@pytest.mark.parametrize("what", ["record", "shard"])
+def test_unreadable_remains__are_simulated_again(
+    tmp_path: Path, small: Campaign, what: str
+) -> None:
+    """What a worker finds altered in a block that it has to complete is not kept."""
+    store = tmp_path / "s"
+    farm.run(small, tmp_path / "undisturbed")
+    with begin(small, store) as sweep:
+        run_task(sweep.tasks[0])
+        block = next(b for b in sweep.tasks[0].blocks if b.policy == "saf+easy")
+        if what == "record":
+            record_path(store / "records", block).write_bytes(b"rubbish")
+        else:
+            shard(store, block).unlink()
+        run_task(sweep.tasks[0])
+    farm.run(small, store)
+    assert_same_results(store, tmp_path / "undisturbed")
+
+
+def shard(store: Path, block: Block) -> Path:
+    place = [
+        ["0.6", "0.7", "0.8", "0.9"].index(block.load),
+        ["fcfs+easy", "saf+easy"].index(block.policy),
+    ]
+    return store / "results.zarr" / "m" / "start" / "c" / "0" / str(place[0]) / str(place[1]) / "0"
