@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.fairness import resource_equality
 from core.fst import fair_start_times
 from core.simulate import simulate
 from core.workload import Workload
+from farm.layout import WHOLE
 from farm.schema import FAIRNESS
 
 UNFAIR = ("late", "unfair_jobs")
@@ -41,9 +43,9 @@ def fair_values(
     """
     schedule = simulate(jobs, policy)
     here = slice(piece.start, min(piece.stop, len(jobs)))
-    if kind == "resource":
-        from core.fairness import resource_equality
-
+    share: npt.NDArray[Any]
+    late: npt.NDArray[Any]
+    if kind == WHOLE:
         share = resource_equality(schedule)[here]
         late = np.maximum(share - (jobs.run * jobs.procs)[here], 0.0)
     else:

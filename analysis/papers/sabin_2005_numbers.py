@@ -203,7 +203,7 @@ def rank_correlations(store: Store, kinds: Iterable[str] = SHARES) -> pd.DataFra
     -------
     DataFrame
         Indexed by (division, subset), a column for each (trace, kind); the divisions are the
-        `DIVISIONS`.
+        `DIVISIONS`. NaN where no simulation differs from another.
 
     Raises
     ------
@@ -225,7 +225,12 @@ def _correlations(late: Floats) -> list[float]:
 
     whole = late.mean(axis=0)
     parts = [part for name in DIVISIONS for part in _divide(len(late), name)]
-    return [float(spearmanr(late[part].mean(axis=0), whole).statistic) for part in parts]
+    means = [late[part].mean(axis=0) for part in parts]
+    # Simulations that are all alike have no ranks.
+    return [
+        float(spearmanr(mean, whole).statistic) if np.ptp(mean) and np.ptp(whole) else np.nan
+        for mean in means
+    ]
 
 
 def _divide(jobs: int, division: str) -> list[npt.NDArray[np.int64]]:

@@ -123,6 +123,7 @@ def test_rank_correlations_repeat(store: Path) -> None:
     """Ten subsets for each division, within -1 to 1, and the same at every call."""
     first, second = (rank_correlations(store, ["resource"]) for _ in range(2))
     assert first.shape == (30, 2)
+    assert first.notna().to_numpy().any()
     assert first.abs().max().max() <= 1.0
     pd.testing.assert_frame_equal(first, second)
 

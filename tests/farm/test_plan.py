@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from farm.build import build, design
 from farm.campaign import Campaign
 from farm.layout import BLOCK_SECONDS, SHARD_BYTES, block_positions, cell_seconds, lay_out
 from farm.plan import TASK_SECONDS, missing_blocks, plan
-from farm.build import build, design
 from farm.traces import Trace
 
 
