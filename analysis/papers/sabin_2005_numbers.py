@@ -46,11 +46,9 @@ DIVISIONS = ("every tenth", "tenths in a row", "random")
 """Readings of "random subsets, based solely on the arrival order": dealt out one by one, cut
 into ten runs, or drawn at random."""
 
-SEED = 2005
-"""Of the random division."""
+SEED = 2005  # of the random division
 
-LOG = 0
-"""The resample that is the log itself."""
+LOG = 0  # the resample that is the log itself
 
 
 def overall(store: Store, kind: str) -> xr.DataArray:
@@ -296,7 +294,6 @@ def _traces(store: Store) -> list[str]:
 
 
 def _width(store: Store, trace: str) -> npt.NDArray[np.int64]:
-    """Return the width class of each job of a log, a place among `WIDTHS`."""
     procs = of_log(open_trace(store, trace)[["procs"]])["procs"].max("load").values
     least = list(WIDTHS.values())
     return np.asarray(np.searchsorted(least, procs[procs > 0], side="right") - 1)
