@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from farm.events import read_events
 from farm.layout import WORKLOAD_BLOCK
 from farm.records import Record
 from farm.store import Store
@@ -49,6 +50,9 @@ class Status:
         Jobs simulated in the cells that are done.
     seconds : float
         CPU time that their simulations took, s.
+    wall : float
+        Time that runs have worked on the store, s, by its log of events; a run that was killed
+        counts until its last event.
     traces : dict of str to dict
         The counts for each trace.
     failures : tuple of Failure
@@ -62,6 +66,7 @@ class Status:
     missing: int
     jobs: int
     seconds: float
+    wall: float
     traces: dict[str, dict[str, int]]
     failures: tuple[Failure, ...]
 
@@ -113,9 +118,19 @@ def status(store: str | Path) -> Status:
         **total,
         jobs=jobs,
         seconds=seconds,
+        wall=_wall(opened.path),
         traces=traces,
         failures=tuple(failures),
     )
+
+
+def _wall(store: Path) -> float:
+    total, last = 0.0, 0.0
+    for event in read_events(store)[0]:
+        if event["event"] != "begin":
+            total += event["time"] - last
+        last = event["time"]
+    return round(total, 3)
 
 
 def _failures(record: Record) -> list[Failure]:

@@ -25,7 +25,7 @@ def status(store: Path, as_json: bool, failed: bool) -> None:
     click.echo(
         f"campaign {found.campaign}: {found.cells} cells, {found.done} done, "
         f"{found.failed} failed, {found.missing} missing; {found.jobs} jobs simulated in "
-        f"{found.seconds:.1f} s of CPU"
+        f"{found.seconds:.1f} s of CPU; runs took {found.wall:.1f} s"
     )
     for name, counts in found.traces.items():
         click.echo(f"  {name}: {counts['done']}/{counts['cells']} done, {counts['failed']} failed")

@@ -109,6 +109,12 @@ class Cluster:
                 env={**os.environ, "PYTHONPATH": str(ROOT), MARK: self.mark},
             )
 
+    def replace_the_dead(self) -> None:
+        """Start a nanny for each that gave up, as one does that cannot start its worker in 30 s."""
+        for place, nanny in enumerate(self.nannies):
+            if nanny.poll() is not None:
+                self.nannies[place] = self.add_worker()
+
     def workers(self) -> list[int]:
         """Return the processes that simulate: the children of the nannies."""
         return sorted(p for p, command in marked(self.mark).items() if "spawn_main" in command)
@@ -144,6 +150,8 @@ class Farm:
             self.cluster = Cluster(self.folder, f"chaos-{self.rng.getrandbits(64):x}")
         elif not outside:
             self.end_cluster()
+        elif self.cluster:
+            self.cluster.replace_the_dead()
         blows = OUTSIDE if outside else LOCAL
         blow = blows[self.struck[outside] % len(blows)]
         self.struck[outside] += 1
