@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distributed import Client
 
+from cluster.spec import ClusterError
+
 LOOPBACK = "127.0.0.1"
 
 SETTINGS: dict[str, Any] = {
@@ -46,13 +48,18 @@ def local_cluster(workers: int | None = None) -> Iterator[Client]:
     ------
     distributed.Client
         The processes end with the context. Nothing listens beyond the loopback interface.
+
+    Raises
+    ------
+    ClusterError
+        If a worker dies before it is up.
     """
     import dask
     from distributed import Client, LocalCluster
 
     count = workers or len(os.sched_getaffinity(0))
     with dask.config.set(SETTINGS):
-        with _interrupts_ignored():
+        with _interrupts_ignored(), _started():
             local = LocalCluster(
                 n_workers=count,
                 threads_per_worker=1,
@@ -64,6 +71,15 @@ def local_cluster(workers: int | None = None) -> Iterator[Client]:
             )
         with local, Client(local) as client:
             yield client
+
+
+@contextmanager
+def _started() -> Iterator[None]:
+    """Turn the death of a worker at its start into one sentence; later ones are replaced."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise ClusterError(f"the local cluster did not start ({error}); run again") from None
 
 
 @contextmanager

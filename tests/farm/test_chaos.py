@@ -68,7 +68,8 @@ LOCAL = ("worker", "coordinator", "interrupt twice", "interrupt", "group")
 OUTSIDE = ("scheduler", "interrupt twice", "nanny", "coordinator", "worker", "interrupt")
 
 ENDS = {
-    "worker": {0},
+    # 2 where the worker was still starting: then there is no cluster yet to replace it.
+    "worker": {0, 2},
     "nanny": {0},
     "scheduler": {0, 2},
     "interrupt": {0, 130, -signal.SIGINT},
