@@ -117,8 +117,17 @@ def _batches(
     total = 0.0
     for block in blocks:
         seconds = block_seconds(store, block, cells)
+        if _is_cut(store, block):
+            batches.append(((block,), seconds))
+            continue
         if batch and (total + seconds > TASK_SECONDS or len(batch) >= room):
             batches.append((batch, total))
             batch, total = (), 0.0
         batch, total = (*batch, block), total + seconds
-    return [*batches, (batch, total)]
+    return [*batches, (batch, total)] if batch else batches
+
+
+def _is_cut(store: Store, block: Block) -> bool:
+    """Tell whether a block is one of several pieces of a cell: these spread over the workers."""
+    fair_jobs = store.layouts[block.trace].fair_jobs
+    return block.kind not in ("", WHOLE) and store.jobs[block.trace] > fair_jobs

@@ -13,7 +13,9 @@ import farm.layout
 from core import scale_load, simulate
 from core.fst import fair_start_times
 from core.models.lublin import lublin
+from farm.build import build, design
 from farm.campaign import Campaign
+from farm.plan import missing_blocks, plan
 from farm.summary import folded
 from farm.traces import Trace
 from farm.verify import verify
@@ -81,3 +83,16 @@ def test_missing_piece_leaves_no_mean(
     again = farm.run(campaign, store)
     assert (again.done, again.before) == (1, first.cells - 1)
     assert not np.isnan(folded(farm.Store.open(store))["unfairness_strict"]).any()
+
+
+def test_pieces_of_a_cell_are_tasks_of_their_own(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell that was cut spreads over the workers; the rest of its blocks stay together."""
+    monkeypatch.setattr(farm.layout, "BLOCK_SECONDS", 1e-2)
+    store = build(design(tmp_path / "store", campaign))
+    tasks = plan(store, campaign, missing_blocks(store, {}))
+    cut = [task for task in tasks if any(block.kind for block in task.blocks)]
+    assert len(cut) >= 2 * 2 * 3 * 2
+    assert all(len(task.blocks) == 1 for task in cut)
+    assert sorted(b for task in tasks for b in task.blocks) == sorted(store.blocks())
