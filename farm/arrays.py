@@ -12,15 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.files import sync
-from farm.layout import WHOLE, TraceLayout
+from farm.layout import CHUNK_VALUES, WHOLE, TraceLayout
 from farm.schema import COORDINATES, DECISIONS, FAIRNESS, WORKLOAD, Variable
 
 if TYPE_CHECKING:
     import zarr
-
-CHUNK_VALUES = 65_536
-"""A chunk inside a shard holds about this many values, so that short cells share one: a chunk
-costs zarr about 0.2 ms, whatever its size."""
 
 Axes = Mapping[str, Sequence[Any]]
 """Labels along each dimension of a group that has labels."""
@@ -109,7 +105,8 @@ def create_values(
         dtype=variable.dtype,
         fill_value=variable.fill,
         compressors=[
-            BloscCodec(cname="zstd", clevel=3, shuffle="shuffle", typesize=size),
+            # Level 1 takes half the time of level 3, 21 ns a job, for 5 % more bytes.
+            BloscCodec(cname="zstd", clevel=1, shuffle="shuffle", typesize=size),
             Crc32cCodec(),
         ],
         dimension_names=variable.dims,

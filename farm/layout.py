@@ -19,6 +19,10 @@ Dask and Zarr, short against what a user waits for at an interruption."""
 SHARD_BYTES = 64 * 2**20
 """Largest uncompressed shard of an int64 array; a task holds about three such arrays."""
 
+CHUNK_VALUES = 65_536
+"""A chunk inside a shard holds about this many values, so that short cells share one: a chunk
+costs zarr about 0.2 ms, whatever its size."""
+
 JOB_STEP = 64
 """The length of a shard along `job` is a multiple of this."""
 
@@ -127,9 +131,13 @@ def lay_out(
     slowest = max(fair, *(cell_seconds(most_jobs, p) for p in policies))
     by_time = int(BLOCK_SECONDS / slowest)
     by_bytes = SHARD_BYTES // (8 * shard)
+    cells = max(1, min(samples, by_time, by_bytes))
+    together = max(1, CHUNK_VALUES // shard)
+    if together < cells < samples:
+        cells -= cells % together  # a prime number of cells would leave each a chunk of its own
     pieces = max(1, math.ceil(fair / BLOCK_SECONDS))
     fair_jobs = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
-    return TraceLayout(shard, max(1, min(samples, by_time, by_bytes)), weeks, fair_jobs)
+    return TraceLayout(shard, cells, weeks, fair_jobs)
 
 
 def cell_seconds(jobs: int, policy: str) -> float:
