@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.files import sync
-from farm.layout import CHUNK_VALUES, WHOLE, TraceLayout
-from farm.schema import COORDINATES, DECISIONS, FAIRNESS, WORKLOAD, Variable
+from farm.layout import CELLS, TraceLayout
+from farm.schema import CELL, COORDINATES, DECISIONS, FAIRNESS, WORKLOAD, Variable
+from farm.shapes import chunk_shape
 
 if TYPE_CHECKING:
     import zarr
@@ -63,12 +64,11 @@ def fit_group(
     labels = {**axes, "week": range(1, layout.weeks + 1)}
     write_coordinates(group, labels)
     sizes = {name: len(values) for name, values in labels.items()}
-    for variable in (*WORKLOAD, *DECISIONS):
-        _fit_array(group, variable, layout, {**sizes, "job": jobs})
-    for kind in fairness:
-        shard = layout.job_shard if kind == WHOLE else layout.fair_jobs
-        pieces = replace(layout, job_shard=shard)
-        _fit_array(group, FAIRNESS[kind], pieces, {**sizes, "job": jobs})
+    kinds = [(variable, CELLS) for variable in (*WORKLOAD, *DECISIONS)]
+    for variable, kind in [*kinds, *((FAIRNESS[kind], kind) for kind in fairness)]:
+        lengths = dict(zip(CELL, layout.shape(kind), strict=True))
+        lengths |= {"job": layout.jobs(kind), "week": layout.weeks}
+        _fit_array(group, variable, lengths, {**sizes, "job": jobs})
 
 
 def write_coordinates(group: zarr.Group, labels: Axes) -> None:
@@ -116,7 +116,7 @@ def create_values(
 
 
 def write_block(
-    group: zarr.Group, name: str, place: tuple[slice | int, ...], values: npt.NDArray[Any]
+    group: zarr.Group, name: str, place: tuple[slice, ...], values: npt.NDArray[Any]
 ) -> None:
     """Write one whole shard and put it on the disk.
 
@@ -126,19 +126,20 @@ def write_block(
         The trace's group.
     name : str
         The array.
-    place : tuple of slice or int
-        Run of resamples, the places of load and policy, and a run of jobs.
+    place : tuple of slice
+        Runs along the array's leading dimensions.
     values : ndarray
-        Values over the run of resamples and the last dimension, padded.
+        Values over these runs and the dimension that is left, padded.
     """
     array: Any = group[name]
     array[place] = values
     shard = array.shards or array.chunks
-    first = [p.start if isinstance(p, slice) else p for p in place]
-    corner = [at // length for at, length in zip(first, shard, strict=False)]
+    corner = [run.start // length for run, length in zip(place, shard, strict=False)]
+    corner += [0] * (len(shard) - len(corner))
     store: Any = array.store_path.store
     written = Path(store.root, array.path, "c", *map(str, corner))
-    for path in [written] if written.is_file() else written.rglob("*"):
+    # There is none where every value is the array's fill value.
+    for path in (written, written.parent) if written.exists() else ():
         sync(path)
 
 
@@ -154,17 +155,13 @@ def consolidate(path: Path) -> None:
 
 
 def _fit_array(
-    group: zarr.Group, variable: Variable, layout: TraceLayout, sizes: Mapping[str, int]
+    group: zarr.Group, variable: Variable, lengths: Mapping[str, int], sizes: Mapping[str, int]
 ) -> None:
     shape = tuple(sizes[d] for d in variable.dims)
-    lengths = {
-        "resample": layout.resamples_per_block,
-        "job": layout.job_shard,
-        "week": layout.weeks,
-    }
-    shard = tuple(lengths.get(d, 1) for d in variable.dims)
-    values = shard[-1] if variable.dims[-1] in ("job", "week") else 1
-    chunk = (_divisor(shard[0], CHUNK_VALUES // values), *shard[1:])
+    shard = tuple(lengths[d] for d in variable.dims)
+    cells = [lengths[d] for d in variable.dims if d in CELL]
+    inner = shard[len(cells) :]
+    chunk = (*chunk_shape(cells, math.prod(inner)), *inner)
     shards = None if chunk == shard else shard
     array: Any = group.get(variable.name)
     # Other chunks are those of a build that was killed: a block would not be a shard of them.
@@ -172,7 +169,3 @@ def _fit_array(
         create_values(group, variable, shape, chunk, shards)
     elif array.shape != shape:
         array.resize(shape)
-
-
-def _divisor(length: int, most: int) -> int:
-    return next(d for d in range(max(1, min(length, most)), 0, -1) if length % d == 0)

@@ -12,9 +12,9 @@ from core.workload import Workload
 from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
 from farm.files import PARTIAL, write_whole, writing
-from farm.layout import lay_out
 from farm.lock import NAME as LOCK
 from farm.samples import extent
+from farm.shapes import lay_out
 from farm.store import COPY, Store, log_bytes
 from farm.summary import fit_summary
 from farm.traces import Trace
@@ -88,7 +88,7 @@ def design(path: str | Path, campaign: Campaign) -> Design:
         name: old.layouts[name]
         if old and name in old.layouts
         # One week more, for what ends after the week of the last submission.
-        else lay_out(most, weeks + 1, len(axes["resample"]), axes["policy"], campaign.fairness)
+        else lay_out(most, weeks + 1, axes, campaign.fairness, campaign.block_seconds)
         for name, (most, weeks) in extents.items()
     }
     known = old.jobs if old else {}

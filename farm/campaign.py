@@ -11,23 +11,21 @@ from typing import Any
 
 from core.errors import InputError
 from core.policy import Policy
-from core.resample import DRAWS as WEEKLY_DRAWS
 from core.window import NO_WARMUP, check_warmup
+from farm.campaign_checks import (
+    DRAWS,
+    ORIGINAL,
+    check_labels,
+    check_load_by,
+    check_numbers,
+    check_types,
+)
 from farm.keys import check_keys
 from farm.schema import FAIRNESS
 from farm.traces import Trace
 
-ORIGINAL = "original"
-"""Label of the load that leaves a trace as it is."""
-
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
-
-DRAWS = (*WEEKLY_DRAWS, "users")
-"""How a log is resampled: each user's weeks drawn one by one, or whole users."""
-
-LOAD_BY = ("runtime", "interarrival", "users")
-"""How a load is reached: longer run times, shorter gaps, or more users in the resample."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -66,6 +64,9 @@ class Campaign:
     fairness : tuple of str
         Kinds of fairness to measure: ``strict`` and ``relaxed`` fair start times, ``resource``
         equality (Sabin and Sadayappan 2005); by default none, since they cost many reruns.
+    block_seconds : float
+        CPU time that a block of cells should take, s, for traces that enter the store: less loses
+        less at an interruption and makes more files. By default up to 10 s, chosen by the planner.
     report : str
         What `farm run` writes at its end: a name in `analysis.papers`; by default the bands.
     title : str
@@ -97,27 +98,21 @@ class Campaign:
     warmup: float | str = NO_WARMUP
     cooldown: bool = False
     fairness: tuple[str, ...] = ()
+    block_seconds: float = 0.0
     report: str = ""
     title: str = ""
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         if not _NAME.fullmatch(self.name):
             raise InputError(f"name {self.name!r}: use letters, digits, '.', '_' and '-'")
         object.__setattr__(self, "policies", tuple(Policy.parse(p).name for p in self.policies))
         object.__setattr__(self, "loads", tuple(load_label(load) for load in self.loads))
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
-        if self.resamples < 0 or not self.resample_axis:
-            raise InputError(
-                f"resamples is {self.resamples}: give at least 1, or log = true for the log itself"
-            )
-        if not 0 <= self.seed < 2**63:
-            raise InputError(f"seed is {self.seed}: it must be from 0 to 2^63 - 1")
-        if self.tau < 1:
-            raise InputError(f"tau is {self.tau}: it must be at least 1 s")
+        check_numbers(self)
         if self.draw not in DRAWS:
             raise InputError(f"draw {self.draw!r} is unknown; known: {', '.join(DRAWS)}")
-        _check_load_by(self)
+        check_load_by(self)
         for kind in self.fairness:
             if kind not in FAIRNESS:
                 known = ", ".join(FAIRNESS)
@@ -127,7 +122,7 @@ class Campaign:
             ("policies", list(self.policies)),
             ("loads", list(self.loads)),
         ):
-            _check_labels(what, labels)
+            check_labels(what, labels)
 
     @property
     def resample_axis(self) -> tuple[int, ...]:
@@ -243,51 +238,3 @@ def _tables(given: Any) -> list[Mapping[str, Any]]:
     if not isinstance(given, list) or not given:
         raise InputError("key 'traces' must be one or more [[traces]] tables")
     return given
-
-
-def _check_types(campaign: Campaign) -> None:
-    kinds: dict[str, type] = {
-        "name": str,
-        "resamples": int,
-        "log": bool,
-        "seed": int,
-        "tau": int,
-        "draw": str,
-        "load_by": str,
-        "cooldown": bool,
-        "report": str,
-        "title": str,
-    }
-    for key, kind in kinds.items():
-        value = getattr(campaign, key)
-        if type(value) is not kind:
-            raise InputError(f"key {key!r} is {value!r}; it must be of type {kind.__name__}")
-    for policy in campaign.policies:
-        if not isinstance(policy, str):
-            raise InputError(f"key 'policies' holds {policy!r}; it must be a list of names")
-
-
-def _check_load_by(campaign: Campaign) -> None:
-    if campaign.load_by not in LOAD_BY:
-        raise InputError(f"load_by {campaign.load_by!r} is unknown; known: {', '.join(LOAD_BY)}")
-    if campaign.load_by != "users":
-        return
-    if campaign.draw != "users":
-        raise InputError(
-            f'load_by = "users" goes with draw = "users" only, since a resample by weeks '
-            f"({campaign.draw}) has the users of the log"
-        )
-    models = [t.name for t in campaign.traces if t.model is not None]
-    if campaign.loads != (ORIGINAL,) and (campaign.log or models):
-        what = f"trace {models[0]!r}, a model," if models else "the log itself (log = true)"
-        raise InputError(
-            f'load_by = "users" cannot bring {what} to a load: only resamples draw users'
-        )
-
-
-def _check_labels(what: str, labels: list[str]) -> None:
-    if not labels:
-        raise InputError(f"key {what!r} is empty; give at least one")
-    for i, label in enumerate(labels):
-        if label in labels[:i]:
-            raise InputError(f"key {what!r} names {label!r} twice")

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from core.load import offered_load
 from core.metrics import summarise
+from core.schedule import Schedule
 from core.simulate import simulate
 from core.weekly import weekly
 from core.window import NO_WARMUP
 from core.workload import Workload
-from farm.layout import WORKLOAD_BLOCK
-from farm.samples import jobs_of
+from farm.fair import fair_values
+from farm.layout import CELLS, WORKLOAD_BLOCK, Block, Cell
+from farm.samples import at_load, sample, users_at
 from farm.store import Store, load_log
 from farm.summary import PER_SAMPLE
 from farm.traces import Trace
@@ -36,51 +38,111 @@ COLUMN_OF = {
 """Where each array of the workload's own block comes from."""
 
 
-def cell_jobs(store: Store, trace: Trace, load: str, resample: int) -> Workload:
-    """Return the jobs of one resample of a trace at one load; a pure function of its arguments."""
-    settings = store.settings
-    path = store.log_path(trace.name)
-    log = _log(path) if path else None
-    return jobs_of(
-        trace,
-        log,
-        seed=settings["seed"],
-        resample=resample,
-        draw=settings["draw"],
-        load=load,
-        load_by=settings["load_by"],
-    )
+class Bench:
+    """Make what a run of one trace's cells needs, once for all consecutive cells that share it.
 
-
-def cell_values(store: Store, trace: str, policy: str, jobs: Workload) -> tuple[Rows, Metrics]:
-    """Simulate a cell, or describe its jobs, and return what its store keeps.
+    Drawing a sample takes as long as some simulations do: it is drawn once for all loads. A pure
+    function of its arguments otherwise.
 
     Parameters
     ----------
     store : Store
-        Says tau, the number of weeks, and what warm-up and cool-down leave out.
-    trace, policy : str
-        Labels; `WORKLOAD_BLOCK` for the workload's own columns.
-    jobs : Workload
-        From `cell_jobs`.
-
-    Returns
-    -------
-    rows : dict of str to ndarray
-        Values of each array, without padding.
-    metrics : dict of str to float
-        Values of the summary.
+        Says seed, draw, what reaches a load, tau, and what warm-up and cool-down leave out.
+    trace : Trace
+        Where the jobs come from.
     """
-    if policy == WORKLOAD_BLOCK:
-        rows: Rows = {name: getattr(jobs, column) for name, column in COLUMN_OF.items()}
-        # Jobs of one instant have no offered load, and can be simulated all the same.
-        spread = len(jobs) > 1 and jobs.submit[-1] > jobs.submit[0]
-        load = offered_load(jobs) if spread else math.nan
-        return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": load}
+
+    def __init__(self, store: Store, trace: Trace) -> None:
+        self._store, self._trace = store, trace
+        path = store.log_path(trace.name)
+        self._log = _log(path) if path else None
+        self._drawn: tuple[tuple[int, float], Workload] | None = None
+        self._met: tuple[tuple[int, str], Workload] | None = None
+        self._made: tuple[Cell, Schedule] | None = None
+
+    def jobs(self, resample: int, load: str) -> Workload:
+        """Return the jobs of one resample at one load.
+
+        Raises
+        ------
+        InputError
+            If there are none, say since the load cannot be reached.
+        """
+        if self._met is None or self._met[0] != (resample, load):
+            self._met = (resample, load), self._at_load(resample, load)
+        return self._met[1]
+
+    def schedule(self, cell: Cell) -> Schedule:
+        """Return what a policy makes of the jobs of its cell.
+
+        Raises
+        ------
+        InputError
+            As `jobs`. What a user's own order raises passes through.
+        """
+        if self._made is None or self._made[0] != cell:
+            resample, load, policy = cell
+            self._made = cell, simulate(self.jobs(resample, load), policy)
+        return self._made[1]
+
+    def values(self, block: Block, cell: Cell) -> tuple[int, Rows, Metrics]:
+        """Return what a block keeps of one cell: its jobs there, values and metrics.
+
+        Returns
+        -------
+        count : int
+            How many jobs of the cell the block covers.
+        rows : dict of str to ndarray
+            Values of each array, without padding.
+        metrics : dict of str to float
+            Values of the summary.
+
+        Raises
+        ------
+        InputError
+            As `schedule`.
+        """
+        if block.kind == WORKLOAD_BLOCK:
+            jobs = self.jobs(*cell[:2])
+            return len(jobs), *_workload_values(jobs)
+        schedule = self.schedule(cell)
+        if block.kind == CELLS:
+            return len(schedule.workload), *_schedule_values(self._store, block.trace, schedule)
+        piece = self._store.job_range(block)
+        count = max(0, min(piece.stop, len(schedule.workload)) - piece.start)
+        return count, *fair_values(schedule, block.kind, piece)
+
+    def _at_load(self, resample: int, load: str) -> Workload:
+        known = self._store.settings
+        draw, load_by = known["draw"], known["load_by"]
+        users = users_at(
+            self._trace, self._log, resample=resample, draw=draw, load=load, load_by=load_by
+        )
+        if self._drawn is None or self._drawn[0] != (resample, users):
+            one = sample(
+                self._trace,
+                self._log,
+                seed=known["seed"],
+                resample=resample,
+                draw=draw,
+                users=users,
+            )
+            self._drawn = (resample, users), one
+        return at_load(self._drawn[1], load, load_by)
+
+
+def _workload_values(jobs: Workload) -> tuple[Rows, Metrics]:
+    rows: Rows = {name: getattr(jobs, column) for name, column in COLUMN_OF.items()}
+    # Jobs of one instant have no offered load, and can be simulated all the same.
+    spread = len(jobs) > 1 and jobs.submit[-1] > jobs.submit[0]
+    load = offered_load(jobs) if spread else math.nan
+    return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": load}
+
+
+def _schedule_values(store: Store, trace: str, schedule: Schedule) -> tuple[Rows, Metrics]:
     settings, weeks = store.settings, store.layouts[trace].weeks
     tau = int(settings["tau"])
     ends = settings.get("warmup", NO_WARMUP), bool(settings.get("cooldown"))
-    schedule = simulate(jobs, policy)
     metrics = {k: v for k, v in summarise(schedule, tau, *ends).items() if k not in PER_SAMPLE}
     by_week = {f"week_{k}": v for k, v in weekly(schedule, tau, weeks, *ends).items()}
     rows = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}

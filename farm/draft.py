@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.arrays import open_trace, write_block
-from farm.layout import Block, block_positions
+from farm.layout import Block, Span
 from farm.lock import check_turn
 from farm.provenance import versions
 from farm.records import Body, Head, Record, read_record, record_path, write_record
@@ -35,8 +35,10 @@ class Draft:
 
     Attributes
     ----------
+    cells : list of Cell
+        Every cell of the block.
     missing : list of int
-        Cells, by their place in the block, that no record acknowledges.
+        Places among them of those that no record acknowledges.
     """
 
     def __init__(self, store: Store, block: Block, run: str = "") -> None:
@@ -44,22 +46,19 @@ class Draft:
         self._record = record_path(store.records, block)
         self._mark = _mark(self._record)
         self._complete = False
-        self.resamples = store.resamples_of(block)
+        self._span = store.span_of(block)
+        self.cells = self._span.cells
         self._group = open_trace(store.results, block.trace)
-        self._jobs_at = store.job_range(block)
+        self._along_job = {v.name for v in store.variables_of(block) if v.dims[-1] == "job"}
+        count = len(self.cells)
         self._values: dict[str, npt.NDArray[Any]] = {}
-        self._variables = {v.name: v for v in store.variables_of(block)}
-        for v in self._variables.values():
-            inner = {
-                "job": (self._jobs_at.stop - self._jobs_at.start,),
-                "week": (store.layouts[block.trace].weeks,),
-            }.get(v.dims[-1], ())
-            self._values[v.name] = np.full((len(self.resamples), *inner), v.fill, v.dtype)
-        count = len(self.resamples)
-        self._jobs = [0] * count
-        self._errors: list[dict[str, str] | None] = [None] * count
-        self._metrics: dict[str, list[float]] = {}
-        self._crc = {name: [0] * count for name in self._values}
+        for v in store.variables_of(block):
+            inner = [store.inner_length(block, d) for d in v.dims if d in ("job", "week")]
+            self._values[v.name] = np.full((count, *inner), v.fill, v.dtype)
+        self._jobs = np.zeros(count, np.int64)
+        self._errors: dict[int, dict[str, str]] = {}
+        self._metrics: dict[str, npt.NDArray[np.float64]] = {}
+        self._crc = {name: np.zeros(count, np.uint32) for name in self._values}
         self.seconds = 0.0
         kept = self._recall()
         self.missing = [i for i in range(count) if i not in kept]
@@ -67,7 +66,7 @@ class Draft:
     @property
     def failed(self) -> int:
         """How many cells have failed."""
-        return sum(error is not None for error in self._errors)
+        return len(self._errors)
 
     def put(
         self, cell: int, jobs: int, rows: Rows, metrics: Mapping[str, float], seconds: float
@@ -75,15 +74,16 @@ class Draft:
         """Put in one cell: its jobs in this block, values without padding, metrics, CPU time."""
         for name, row in rows.items():
             target = self._values[name]
-            kept = np.asarray(row, dtype=target.dtype)
+            kept = np.ascontiguousarray(row, dtype=target.dtype)
             if target.ndim == 1:
-                target[cell] = kept
+                target[cell : cell + 1] = kept
             else:
                 target[cell, : kept.size] = kept
-            self._crc[name][cell] = zlib.crc32(kept.tobytes())
+            self._crc[name][cell] = zlib.crc32(kept.data)
         for name, value in metrics.items():
-            column = self._metrics.setdefault(name, [float("nan")] * len(self.resamples))
-            column[cell] = float(value)
+            if name not in self._metrics:
+                self._metrics[name] = np.full(len(self.cells), np.nan)
+            self._metrics[name][cell] = value
         self._jobs[cell] = jobs
         self.seconds += seconds
 
@@ -109,21 +109,12 @@ class Draft:
         self._check_turn()
         if self._complete or _mark(self._record) != self._mark:
             return
-        layout = self.store.layouts[self.block.trace]
-        samples = len(self.store.axes["resample"])
-        run = block_positions(self.block.number, layout.resamples_per_block, samples)
-        place: tuple[slice | int, ...] = (
-            slice(run.start, run.stop),
-            *self.store.place_of(self.block),
-        )
         for name, values in self._values.items():
-            write_block(self._group, name, (*place, *self._along(name)), values)
-        head = Head(
-            self.block,
-            self.store.identity,
-            self.resamples,
-            [r for r, e in zip(self.resamples, self._errors, strict=True) if e is not None],
-        )
+            place = self._place(name, self._span)
+            lengths = [p.stop - p.start for p in place]
+            shape = lengths if name in self._along_job else [*lengths, *values.shape[1:]]
+            write_block(self._group, name, place, values.reshape(shape))
+        head = Head(self.block, self.store.identity, self._span, tuple(sorted(self._errors)))
         body = Body(self._jobs, self._errors, self._metrics, self._crc, self.seconds, versions())
         self._check_turn()
         write_record(self.store.records, Record(head, body))
@@ -131,6 +122,10 @@ class Draft:
     def _check_turn(self) -> None:
         if self._run:
             check_turn(self.store.path, self._run)
+
+    def _place(self, name: str, span: Span) -> tuple[slice, ...]:
+        place = self.store.place_of(self.block, span)
+        return (*place, self.store.job_range(self.block)) if name in self._along_job else place
 
     def _recall(self) -> set[int]:
         try:
@@ -140,41 +135,41 @@ class Draft:
             return set()
         if record is None:
             return set()
-        kept = set()
         head, body = record.head, record.body
-        for old, resample in enumerate(head.resamples):
-            if body.errors[old] is None and resample in self.resamples:
-                cell = self.resamples.index(resample)
-                metrics = {name: column[old] for name, column in body.metrics.items()}
-                rows = self._stored(resample, body.jobs[old])
-                crc = {name: column[old] for name, column in body.crc.items()}
-                if rows is None or _checksums(rows) != crc:
-                    continue  # torn or altered: a new checksum would call it sound
-                self.put(cell, body.jobs[old], rows, metrics, 0.0)
-                kept.add(cell)
+        stored = self._stored(head.span)
+        if stored is None:
+            return set()
+        kept, places = set(), {cell: i for i, cell in enumerate(self.cells)}
+        for old, label in enumerate(head.span.cells):
+            if old in body.errors or label not in places:
+                continue
+            jobs = int(body.jobs[old])
+            rows = {n: v[old, :jobs] if n in self._along_job else v[old] for n, v in stored.items()}
+            if _checksums(rows) != {name: int(column[old]) for name, column in body.crc.items()}:
+                continue  # torn or altered: a new checksum would call it sound
+            metrics = {name: float(column[old]) for name, column in body.metrics.items()}
+            self.put(places[label], jobs, rows, metrics, 0.0)
+            kept.add(places[label])
         self.seconds = body.seconds
-        self._complete = head.resamples == self.resamples and len(kept) == len(self.resamples)
+        self._complete = head.span == self._span and len(kept) == len(self.cells)
         return kept
 
-    def _along(self, name: str) -> tuple[slice, ...]:
-        return (self._jobs_at,) if self._variables[name].dims[-1] == "job" else ()
-
-    def _stored(self, resample: int, jobs: int) -> Rows | None:
-        place = self.store.axes["resample"].index(resample), *self.store.place_of(self.block)
+    def _stored(self, span: Span) -> Rows | None:
+        """Return what the arrays hold of a span, one row a cell; None where that is unreadable."""
+        found = {}
         try:
-            rows = {
-                name: np.asarray(self._group[name][(*place, *self._along(name))])
-                for name in self._values
-            }
+            for name, values in self._values.items():
+                region = np.asarray(self._group[name][self._place(name, span)])
+                found[name] = region.reshape(len(span), *values.shape[1:])
         except OSError:
             raise
         except Exception:  # zarr's codecs raise many kinds on altered bytes
             return None
-        return {name: row[:jobs] if self._along(name) else row for name, row in rows.items()}
+        return found
 
 
 def _checksums(rows: Rows) -> dict[str, int]:
-    return {name: zlib.crc32(np.ascontiguousarray(row).tobytes()) for name, row in rows.items()}
+    return {name: zlib.crc32(np.ascontiguousarray(row).data) for name, row in rows.items()}
 
 
 def _mark(path: Path) -> tuple[int, int] | None:

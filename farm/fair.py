@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from core.fairness import resource_equality
 from core.fst import fair_start_times
-from core.simulate import simulate
-from core.workload import Workload
+from core.schedule import Schedule
 from farm.layout import WHOLE
 from farm.schema import FAIRNESS
 
@@ -19,16 +18,14 @@ UNFAIR = ("late", "unfair_jobs")
 
 
 def fair_values(
-    policy: str, jobs: Workload, kind: str, piece: slice
+    schedule: Schedule, kind: str, piece: slice
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, float]]:
     """Return the fairness of a run of a cell's jobs.
 
     Parameters
     ----------
-    policy : str
-        Name.
-    jobs : Workload
-        All jobs of the cell.
+    schedule : Schedule
+        Of all jobs of the cell.
     kind : {"strict", "relaxed", "resource"}
         Which fairness (Sabin and Sadayappan 2005).
     piece : slice
@@ -41,7 +38,7 @@ def fair_values(
     metrics : dict of str to float
         Their sums, by the names of `UNFAIR`.
     """
-    schedule = simulate(jobs, policy)
+    jobs = schedule.workload
     here = slice(piece.start, min(piece.stop, len(jobs)))
     share: npt.NDArray[Any]
     late: npt.NDArray[Any]
@@ -49,7 +46,7 @@ def fair_values(
         share = resource_equality(schedule)[here]
         late = np.maximum(share - (jobs.run * jobs.procs)[here], 0.0)
     else:
-        share = fair_start_times(jobs, policy, kind, jobs=here)[here]
+        share = fair_start_times(jobs, schedule.policy, kind, jobs=here)[here]
         late = np.maximum(schedule.start[here] - share, 0)
     sums = float(late.sum()), float(np.count_nonzero(late))
     return {FAIRNESS[kind].name: share}, dict(zip(UNFAIR, sums, strict=True))

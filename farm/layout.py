@@ -1,50 +1,30 @@
-"""How a campaign's cells are cut into blocks: the shape of shards, and what one block is."""
+"""What a block is: which cells of a trace it holds, which shards it writes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from core.policy import Policy
-
 WORKLOAD_BLOCK = "workload"
-"""Stands in a block's policy for the columns that all policies share."""
+"""Kind of a block of the columns that all policies share; stands for their policy, too."""
 
-BLOCK_SECONDS = 10.0
-"""CPU time that a block of one policy should take: long against a task's 10 ms of overhead in
-Dask and Zarr, short against what a user waits for at an interruption."""
-
-SHARD_BYTES = 64 * 2**20
-"""Largest uncompressed shard of an int64 array; a task holds about three such arrays."""
-
-CHUNK_VALUES = 65_536
-"""A chunk inside a shard holds about this many values, so that short cells share one: a chunk
-costs zarr about 0.2 ms, whatever its size."""
-
-JOB_STEP = 64
-"""The length of a shard along `job` is a multiple of this."""
-
-RATES = {"none": 2e6, "aggressive": 2e6, "easy": 2e6, "conservative": 5e4, "planned": 5e4}
-"""Jobs per CPU-second to plan with, a quarter of what is measured on one slow core."""
-
-DEPTH_RATE = 1e5
-"""The same for a rule with a number of reservations."""
-
-FAIR_RATES = {"none": 1e5, "aggressive": 1e5, "easy": 1e5, "conservative": 1e4, "planned": 1e4}
-"""Jobs per CPU-second to plan with for fair start times of orders that stay as they are."""
-
-RERUN_FACTOR = 10.0
-"""How many times as long fair start times take where every job needs a full rerun."""
-
-FIXED = frozenset(
-    {"fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "f1", "f2", "f3", "f4"}
-)
-"""Orders whose keys never change while a job waits."""
+CELLS = "cells"
+"""Kind of a block of simulations."""
 
 WHOLE = "resource"
 """The kind of fairness that looks at all jobs of a cell at once."""
+
+Shape = tuple[int, int, int]
+"""Lengths along resample, load and policy."""
+
+Axes = Mapping[str, Sequence[Any]]
+"""Labels along each dimension."""
+
+Cell = tuple[int, str, str]
+"""Resample, load and policy."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +33,32 @@ class TraceLayout:
 
     Parameters
     ----------
+    cells : tuple of 3 int
+        Lengths of a shard along resample, load and policy; a block of cells is one shard.
+    fair : tuple of 3 int
+        The same for fair start times, which take longer.
     job_shard : int
         Length of a shard along `job`.
-    resamples_per_block : int
-        Length of a shard along `resample`; a block of cells is one shard.
+    fair_jobs : int
+        The same for fair start times: a cell whose reruns would take longer than a block is cut
+        into pieces of this many jobs.
     weeks : int
         Length of the dimension `week`, its last entry, for later ends, included.
-    fair_jobs : int
-        Length of a shard of fair start times along `job`: a cell whose reruns would take longer
-        than a block is cut into pieces of this many jobs.
     """
 
+    cells: Shape
+    fair: Shape
     job_shard: int
-    resamples_per_block: int
-    weeks: int
     fair_jobs: int
+    weeks: int
+
+    def shape(self, kind: str) -> Shape:
+        """Return the lengths of a shard of one kind of block along resample, load and policy."""
+        return self.cells if kind in (CELLS, WORKLOAD_BLOCK, WHOLE) else self.fair
+
+    def jobs(self, kind: str) -> int:
+        """Return the length of a shard of one kind of block along `job`."""
+        return self.job_shard if kind in (CELLS, WORKLOAD_BLOCK, WHOLE) else self.fair_jobs
 
 
 @dataclass(frozen=True, order=True)
@@ -76,123 +67,75 @@ class Block:
 
     Parameters
     ----------
-    trace, load, policy : str
-        Labels; `WORKLOAD_BLOCK` for the policy means the workload's own columns.
-    number : int
-        Which run of `resamples_per_block` resamples, from 0.
+    trace : str
+        Label.
     kind : str
-        Empty for the simulation itself, or a kind of fairness.
+        `WORKLOAD_BLOCK`, `CELLS`, or a kind of fairness.
+    resample, load, policy : int
+        Which shard along each of these axes, from 0; a workload has policy 0.
     piece : int
-        Which run of `fair_jobs` jobs, from 0.
+        Which shard along `job`, from 0.
     """
 
     trace: str
-    load: str
-    policy: str
-    number: int
-    kind: str = ""
+    kind: str
+    resample: int
+    load: int
+    policy: int
     piece: int = 0
 
-
-def lay_out(
-    most_jobs: int,
-    weeks: int,
-    samples: int,
-    policies: tuple[str, ...],
-    fairness: tuple[str, ...] = (),
-) -> TraceLayout:
-    """Choose the sizes of a trace's arrays from the campaign alone, never from the machine.
-
-    Parameters
-    ----------
-    most_jobs : int
-        Jobs of the largest resample.
-    weeks : int
-        Length of the dimension `week`.
-    samples : int
-        Number of resamples.
-    policies : tuple of str
-        Canonical names.
-    fairness : tuple of str
-        Kinds of fairness that the campaign asks for.
-
-    Returns
-    -------
-    TraceLayout
-        Sizes such that the costliest policy's block takes about `BLOCK_SECONDS`.
-
-    Examples
-    --------
-    >>> lay_out(5000, 10, 10, ("fcfs+easy",))
-    TraceLayout(job_shard=5056, resamples_per_block=10, weeks=10, fair_jobs=5056)
-    """
-    shard = -(-most_jobs // JOB_STEP) * JOB_STEP
-    fair = max((fair_seconds(most_jobs, p) for p in policies if fairness), default=0.0)
-    slowest = max(fair, *(cell_seconds(most_jobs, p) for p in policies))
-    by_time = int(BLOCK_SECONDS / slowest)
-    by_bytes = SHARD_BYTES // (8 * shard)
-    cells = max(1, min(samples, by_time, by_bytes))
-    together = max(1, CHUNK_VALUES // shard)
-    if together < cells < samples:
-        cells -= cells % together  # a prime number of cells would leave each a chunk of its own
-    pieces = max(1, math.ceil(fair / BLOCK_SECONDS))
-    fair_jobs = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
-    return TraceLayout(shard, cells, weeks, fair_jobs)
+    def __str__(self) -> str:
+        places = f"{self.resample}-{self.load}-{self.policy}"
+        return f"block {self.trace}/{self.kind}/{places}" + (f".{self.piece}" * bool(self.piece))
 
 
-def cell_seconds(jobs: int, policy: str) -> float:
-    """Return the CPU time to plan with for one simulation, s."""
-    return max(jobs, 1) / RATES.get(Policy.parse(policy).rule, DEPTH_RATE)
+@dataclass(frozen=True)
+class Span:
+    """Hold the labels of a block's cells, which are all combinations, in C order."""
+
+    resamples: tuple[int, ...]
+    loads: tuple[str, ...]
+    policies: tuple[str, ...]
+
+    @property
+    def shape(self) -> Shape:
+        """Lengths along resample, load and policy."""
+        return len(self.resamples), len(self.loads), len(self.policies)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Every cell, the last label varying fastest."""
+        return list(product(self.resamples, self.loads, self.policies))
+
+    def __len__(self) -> int:
+        return math.prod(self.shape)
 
 
-def fair_seconds(jobs: int, policy: str) -> float:
-    """Return the CPU time to plan with for one kind of a cell's fair start times, s."""
-    parsed = Policy.parse(policy)
-    rate = FAIR_RATES.get(parsed.rule, FAIR_RATES["conservative"])
-    if parsed.threshold or parsed.order not in FIXED:
-        rate /= RERUN_FACTOR
-    return max(jobs, 1) / rate
-
-
-def block_positions(number: int, per_block: int, samples: int) -> range:
-    """Return the places along the resample axis that a block covers.
+def positions(number: int, length: int, total: int) -> range:
+    """Return the places along an axis that its shard of this number covers.
 
     Examples
     --------
-    >>> list(block_positions(1, 4, 6))
+    >>> list(positions(1, 4, 6))
     [4, 5]
     """
-    return range(number * per_block, min((number + 1) * per_block, samples))
+    return range(number * length, min((number + 1) * length, total))
+
+
+def pieces_of(layout: TraceLayout, kind: str, jobs: int) -> int:
+    """Return into how many pieces a cell's jobs are cut for one kind of block."""
+    return max(1, -(-jobs // layout.jobs(kind)))
 
 
 def blocks_of(
-    trace: str,
-    layout: TraceLayout,
-    jobs: int,
-    axes: Mapping[str, tuple[Any, ...]],
-    fairness: tuple[str, ...],
+    trace: str, layout: TraceLayout, jobs: int, axes: Axes, fairness: Sequence[str]
 ) -> Iterator[Block]:
     """Yield every block of a trace, the workload's own first."""
-    pieces = -(-jobs // layout.fair_jobs)
-    for load in axes["load"]:
-        for policy in (WORKLOAD_BLOCK, *axes["policy"]):
-            for number in range(-(-len(axes["resample"]) // layout.resamples_per_block)):
-                yield Block(trace, load, policy, number)
-                for kind in fairness if policy != WORKLOAD_BLOCK else ():
-                    for piece in range(1 if kind == WHOLE else pieces):
-                        yield Block(trace, load, policy, number, kind, piece)
-
-
-def job_range(layout: TraceLayout, block: Block, jobs: int) -> slice:
-    """Return the places along `job` that a block covers, of so many.
-
-    Examples
-    --------
-    >>> layout = TraceLayout(job_shard=128, resamples_per_block=1, weeks=1, fair_jobs=64)
-    >>> job_range(layout, Block("a", "original", "lxf+easy", 0, "strict", 1), 100)
-    slice(64, 100, None)
-    """
-    if not block.kind or block.kind == WHOLE:
-        return slice(0, jobs)
-    first = block.piece * layout.fair_jobs
-    return slice(first, min(first + layout.fair_jobs, jobs))
+    for kind in (WORKLOAD_BLOCK, CELLS, *fairness):
+        lengths = [len(axes[a]) for a in ("resample", "load", "policy")]
+        if kind == WORKLOAD_BLOCK:
+            lengths[2] = 1
+        counts = (-(-n // d) for n, d in zip(lengths, layout.shape(kind), strict=True))
+        pieces = range(pieces_of(layout, kind, jobs))
+        for r, load, p, piece in product(*map(range, counts), pieces):
+            yield Block(trace, kind, r, load, p, piece)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from typing import Any
 
 from farm.campaign import Campaign
+from farm.cost import cell_seconds, fair_seconds
 from farm.layout import (
-    SHARD_BYTES,
-    WHOLE,
+    CELLS,
     WORKLOAD_BLOCK,
     Block,
-    cell_seconds,
-    fair_seconds,
 )
 from farm.records import Head
+from farm.shapes import SHARD_BYTES, goal_seconds
 from farm.store import Store
 from farm.work import Task
-
-TASK_SECONDS = 30.0
-"""CPU time that a task of several blocks should not exceed: policies that meet the same jobs
-share one task, which saves drawing and scaling the jobs anew for each."""
 
 TASK_BYTES = 8 * SHARD_BYTES
 """Memory that the unwritten blocks of one task may take."""
 
 BYTES_PER_JOB = 17
 """Start and wait, int64, and one byte for backfilled."""
+
+# Parsing a policy a million times would take as long as many a campaign.
+cell_cost = lru_cache(maxsize=None)(cell_seconds)
+fair_cost = lru_cache(maxsize=None)(fair_seconds)
 
 
 def missing_blocks(
@@ -53,7 +56,7 @@ def missing_blocks(
         head = heads.get(block)
         return (
             head is not None
-            and head.resamples == store.resamples_of(block)
+            and head.span == store.span_of(block)
             and not (retry_failed and head.failed)
         )
 
@@ -62,10 +65,10 @@ def missing_blocks(
 
 def cells_missing(store: Store, block: Block, head: Head | None) -> int:
     """Return how many simulations a block still needs; the workload's own block needs none."""
-    if block.policy == WORKLOAD_BLOCK:
+    if block.kind == WORKLOAD_BLOCK:
         return 0
-    kept = head.kept if head else set()
-    return len(set(store.resamples_of(block)) - kept)
+    span = store.span_of(block)
+    return len(set(span.cells) - head.kept) if head else len(span)
 
 
 def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
@@ -86,48 +89,53 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
         Every block in exactly one task.
     """
     traces = {t.name: t for t in campaign.traces}
-    alike: dict[tuple[str, str, int], list[Block]] = defaultdict(list)
+    costs = block_costs(store, blocks)
+    # The last tasks must be short against the whole, or all workers wait for one.
+    most = campaign.block_seconds or goal_seconds(math.fsum(costs.values()))
+    alike: dict[tuple[Any, ...], list[Block]] = defaultdict(list)
     for block in blocks:
-        alike[block.trace, block.load, block.number].append(block)
+        shape = store.layouts[block.trace].shape(block.kind)
+        alike[block.trace, shape, block.resample, block.load].append(block)
     tasks = []
-    for (trace, _, _), group in alike.items():
-        cells = len(store.resamples_of(group[0]))
-        room = max(1, TASK_BYTES // (cells * store.layouts[trace].job_shard * BYTES_PER_JOB))
-        for batch, seconds in _batches(store, group, cells, room):
+    for (trace, *_), group in alike.items():
+        cells = len(store.span_of(group[0])) * store.layouts[trace].job_shard
+        room = max(1, TASK_BYTES // (cells * BYTES_PER_JOB))
+        for batch in _batches(group, costs, most, room):
+            seconds = math.fsum(costs[block] for block in batch)
             tasks.append(Task(store, traces[trace], batch, seconds))
     return sorted(tasks, key=lambda task: -task.seconds)
 
 
-def block_seconds(store: Store, block: Block, cells: int) -> float:
-    """Return the CPU time to plan with for a block of so many cells, s."""
-    if block.policy == WORKLOAD_BLOCK:
+def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
+    """Return the CPU time to plan with for each block as a whole, s."""
+    return {block: _block_seconds(store, block) for block in blocks}
+
+
+def _block_seconds(store: Store, block: Block) -> float:
+    if block.kind == WORKLOAD_BLOCK:
         return 0.0
-    base = cells * cell_seconds(store.jobs[block.trace], block.policy)
-    if block.kind in ("", WHOLE):
-        return base
-    piece = store.job_range(block)
-    return base + cells * fair_seconds(piece.stop - piece.start, block.policy)
+    span, jobs = store.span_of(block), store.jobs[block.trace]
+    pairs = list(product(span.policies, span.loads))
+    if block.kind == CELLS:
+        each = [cell_cost(jobs, *pair) for pair in pairs]
+    else:
+        share = store.inner_length(block, "job") / jobs
+        each = [
+            share * fair_cost(jobs, *pair, block.kind) + cell_cost(jobs, *pair) for pair in pairs
+        ]
+    return len(span.resamples) * math.fsum(each)
 
 
 def _batches(
-    store: Store, blocks: list[Block], cells: int, room: int
-) -> list[tuple[tuple[Block, ...], float]]:
-    batches: list[tuple[tuple[Block, ...], float]] = []
+    blocks: list[Block], costs: Mapping[Block, float], most: float, room: int
+) -> Iterator[tuple[Block, ...]]:
     batch: tuple[Block, ...] = ()
     total = 0.0
     for block in blocks:
-        seconds = block_seconds(store, block, cells)
-        if _is_cut(store, block):
-            batches.append(((block,), seconds))
-            continue
-        if batch and (total + seconds > TASK_SECONDS or len(batch) >= room):
-            batches.append((batch, total))
+        # A workload costs nothing: it stays with the first cells that meet it.
+        if total and (total + costs[block] > most or len(batch) >= room):
+            yield batch
             batch, total = (), 0.0
-        batch, total = (*batch, block), total + seconds
-    return [*batches, (batch, total)] if batch else batches
-
-
-def _is_cut(store: Store, block: Block) -> bool:
-    """Tell whether a block is one of several pieces of a cell: these spread over the workers."""
-    fair_jobs = store.layouts[block.trace].fair_jobs
-    return block.kind not in ("", WHOLE) and store.jobs[block.trace] > fair_jobs
+        batch, total = (*batch, block), total + costs[block]
+    if batch:
+        yield batch

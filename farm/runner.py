@@ -198,7 +198,7 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         remove_partial(store.path)
     failed = tally.lost + sum(
-        len(h.failed) for b, h in store.heads().items() if b.policy != WORKLOAD_BLOCK
+        len(h.failed) for b, h in store.heads().items() if b.kind != WORKLOAD_BLOCK
     )
     return Outcome(store, store.cells, sweep.before, tally.done, failed, stop.wished)
 
@@ -235,8 +235,8 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
 
 def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally: Tally) -> None:
     lost = _carry_out(sweep, sweep.tasks, client, stop, watch, tally)
-    # A task is lost when its worker died too often: its blocks run again one by one, each cell in
-    # a process of its own, so that the one which kills its process fails alone.
+    # A task is lost when its worker died too often: its blocks run again one by one, their cells
+    # in processes of their own, so that the one which kills its process fails alone.
     alone = [
         replace(task, blocks=(block,), careful=True) for task, _ in lost for block in task.blocks
     ]

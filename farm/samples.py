@@ -8,7 +8,8 @@ from core.models import MODELS
 from core.resample import resample_size, resample_weekly
 from core.resample_users import resample_users, resample_users_size, users_for_load
 from core.workload import Workload
-from farm.campaign import ORIGINAL, Campaign
+from farm.campaign import Campaign
+from farm.campaign_checks import ORIGINAL
 from farm.traces import Trace, span_weeks
 
 SPAN_SAMPLES = 16
@@ -108,14 +109,32 @@ def jobs_of(
     InputError
         If they cannot be brought to the load.
     """
+    users = users_at(trace, log, resample=resample, draw=draw, load=load, load_by=load_by)
+    one = sample(trace, log, seed=seed, resample=resample, draw=draw, users=users)
+    return at_load(one, load, load_by)
+
+
+def users_at(
+    trace: Trace, log: Workload | None, *, resample: int, draw: str, load: str, load_by: str
+) -> float:
+    """Return how many users to draw for each one of the log: all that a load changes in a sample.
+
+    Parameters
+    ----------
+    trace, log, resample, draw, load, load_by
+        As for `jobs_of`.
+
+    Raises
+    ------
+    InputError
+        If users are to bring a load to what is not a resample of users.
+    """
     if load_by == "users" and load != ORIGINAL and (log is None or not resample or draw != "users"):
         raise InputError(
             f"trace {trace.name!r}: users can bring only a resample of users to load {load}, "
             'with draw = "users"'
         )
-    users = _users(log, load, load_by)
-    one = sample(trace, log, seed=seed, resample=resample, draw=draw, users=users)
-    return at_load(one, load, load_by)
+    return _users(log, load, load_by)
 
 
 def extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int, int]:

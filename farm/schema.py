@@ -7,7 +7,7 @@ from dataclasses import dataclass
 FORMAT = "schedfarm-store"
 """Value of the key `format` in store.json."""
 
-VERSION = 1
+VERSION = 2
 """Version of the format; docs/store-format.md says what a new one means."""
 
 PAD = -1

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from farm.events import read_events
-from farm.layout import WORKLOAD_BLOCK
+from farm.layout import CELLS, WORKLOAD_BLOCK
 from farm.records import Record
 from farm.store import Store
 
@@ -100,12 +100,13 @@ def status(store: str | Path) -> Status:
     failures: list[Failure] = []
     jobs, seconds = 0, 0.0
     for record in opened.iterate_records():
-        if record.head.block.policy == WORKLOAD_BLOCK:
+        block, bad = record.head.block, len(record.head.failed)
+        if block.kind == WORKLOAD_BLOCK:
             continue
-        counts = traces[record.head.block.trace]
-        counts["done"] += len(record.head.kept)
-        counts["failed"] += len(record.head.failed)
-        jobs += 0 if record.head.block.kind else sum(record.body.jobs)
+        counts = traces[block.trace]
+        counts["done"] += len(record.head.span) - bad
+        counts["failed"] += bad
+        jobs += int(record.body.jobs.sum()) if block.kind == CELLS else 0
         seconds += record.body.seconds
         failures += _failures(record)
     for counts in traces.values():
@@ -134,16 +135,8 @@ def _wall(store: Path) -> float:
 
 
 def _failures(record: Record) -> list[Failure]:
-    block = record.head.block
+    cells, trace = record.head.span.cells, record.head.block.trace
     return [
-        Failure(
-            block.trace,
-            resample,
-            block.load,
-            block.policy,
-            f"{error['type']}: {error['message']}",
-            error["traceback"],
-        )
-        for resample, error in zip(record.head.resamples, record.body.errors, strict=True)
-        if error is not None
+        Failure(trace, *cells[place], f"{error['type']}: {error['message']}", error["traceback"])
+        for place, error in sorted(record.body.errors.items())
     ]

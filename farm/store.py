@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -18,12 +19,14 @@ from core.errors import InputError
 from core.workload import COLUMNS, Workload
 from farm.files import write_whole
 from farm.layout import (
+    CELLS,
     WORKLOAD_BLOCK,
     Block,
+    Span,
     TraceLayout,
-    block_positions,
     blocks_of,
-    job_range,
+    pieces_of,
+    positions,
 )
 from farm.records import Head, Record, iterate_records, read_heads
 from farm.schema import DECISIONS, FAIRNESS, FORMAT, VERSION, WORKLOAD, Variable
@@ -78,7 +81,7 @@ class Store:
         ------
         InputError
             If there is none at the path, its description has been altered, or its format is
-            newer than this program.
+            not this program's.
         """
         path = Path(path)
         try:
@@ -105,10 +108,12 @@ class Store:
                 f"{path / MANIFEST} does not describe a store; 'farm verify {path} --repair' "
                 "restores it from its copy"
             ) from None
-        if found != FORMAT or not isinstance(version, int) or version > VERSION:
+        if found != FORMAT or version != VERSION:
+            older = found == FORMAT and isinstance(version, int) and version < VERSION
+            remedy = "run its campaign into a new folder" if older else "use a newer one"
             raise InputError(
-                f"store {path} has format {found} version {version}; this schedfarm reads "
-                f"{FORMAT} up to version {VERSION}: use a newer one"
+                f"store {path} has format {found} version {version}; this schedfarm goes on with "
+                f"{FORMAT} version {VERSION}: {remedy}"
             )
         if seal != _seal(plain):
             raise InputError(
@@ -121,7 +126,7 @@ class Store:
             settings=plain["settings"],
             axes={k: tuple(v) for k, v in plain["axes"].items()},
             sources=plain["sources"],
-            layouts={k: TraceLayout(**v) for k, v in plain["layouts"].items()},
+            layouts={k: _layout(v) for k, v in plain["layouts"].items()},
             jobs=plain["jobs"],
             acknowledgements=plain.get("acknowledgements", {}),
         )
@@ -143,18 +148,9 @@ class Store:
 
     def cells_of(self, trace: str) -> int:
         """Return how many cells one trace has."""
-        samples = len(self.axes["resample"])
-        return (
-            sum(
-                len(self.resamples_of(block))
-                for block in blocks_of(
-                    trace, self.layouts[trace], self.jobs[trace], self.axes, self.fairness
-                )
-                if block.policy != WORKLOAD_BLOCK
-            )
-            if self.fairness
-            else samples * len(self.axes["load"]) * len(self.axes["policy"])
-        )
+        simulations: int = math.prod(len(self.axes[a]) for a in AXES[1:])
+        layout, jobs = self.layouts[trace], self.jobs[trace]
+        return simulations * sum(pieces_of(layout, kind, jobs) for kind in (CELLS, *self.fairness))
 
     @cached_property
     def identity(self) -> str:
@@ -162,11 +158,17 @@ class Store:
         text = json.dumps([self.campaign, dict(self.settings)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def resamples_of(self, block: Block) -> list[int]:
-        """Return the resample numbers that a block covers now, in axis order."""
-        axis = self.axes["resample"]
-        per_block = self.layouts[block.trace].resamples_per_block
-        return [axis[i] for i in block_positions(block.number, per_block, len(axis))]
+    def span_of(self, block: Block) -> Span:
+        """Return the labels of the cells that a block covers now, in axis order."""
+        shape = self.layouts[block.trace].shape(block.kind)
+        labels = []
+        for axis, length in zip(AXES[1:], shape, strict=True):
+            known = self.axes[axis]
+            places = positions(getattr(block, axis), length, len(known))
+            labels.append(tuple(known[i] for i in places))
+        if block.kind == WORKLOAD_BLOCK:
+            labels[2] = (WORKLOAD_BLOCK,)
+        return Span(*labels)
 
     @property
     def fairness(self) -> tuple[str, ...]:
@@ -185,20 +187,30 @@ class Store:
 
     def variables_of(self, block: Block) -> tuple[Variable, ...]:
         """Return the declarations of the arrays that a block writes."""
-        if block.kind:
-            return (FAIRNESS[block.kind],)
-        return WORKLOAD if block.policy == WORKLOAD_BLOCK else DECISIONS
+        plain = {WORKLOAD_BLOCK: WORKLOAD, CELLS: DECISIONS}
+        return plain[block.kind] if block.kind in plain else (FAIRNESS[block.kind],)
 
-    def place_of(self, block: Block) -> tuple[int, ...]:
-        """Return the places of a block's load and policy along their axes."""
-        load = self.axes["load"].index(block.load)
-        if block.policy == WORKLOAD_BLOCK:
-            return (load,)
-        return load, self.axes["policy"].index(block.policy)
+    def place_of(self, block: Block, span: Span) -> tuple[slice, ...]:
+        """Return the places of a block's cells along resample, load and, if it has one, policy."""
+        labels = [span.resamples, span.loads]
+        if block.kind != WORKLOAD_BLOCK:
+            labels.append(span.policies)
+        first = [self.axes[a].index(known[0]) for a, known in zip(AXES[1:], labels, strict=False)]
+        return tuple(slice(f, f + len(known)) for f, known in zip(first, labels, strict=True))
 
     def job_range(self, block: Block) -> slice:
         """Return the places along `job` that a block covers."""
-        return job_range(self.layouts[block.trace], block, self.jobs[block.trace])
+        length = self.layouts[block.trace].jobs(block.kind)
+        places = positions(block.piece, length, self.jobs[block.trace])
+        return slice(places.start, places.stop)
+
+    def inner_length(self, block: Block, dimension: str) -> int:
+        """Return how many values of one cell stand in a block along `job` or `week`."""
+        if dimension == "week":
+            return self.layouts[block.trace].weeks
+        places = self.job_range(block)
+        length: int = places.stop - places.start
+        return length
 
     def heads(self) -> dict[Block, Head]:
         """Return the head of the record of every finished block.
@@ -269,6 +281,10 @@ def log_bytes(log: Workload) -> bytes:
         max_estimate=log.max_estimate,
     )
     return stream.getvalue()
+
+
+def _layout(plain: Mapping[str, Any]) -> TraceLayout:
+    return TraceLayout(**{**plain, "cells": tuple(plain["cells"]), "fair": tuple(plain["fair"])})
 
 
 def _seal(plain: Mapping[str, Any]) -> int:

@@ -27,6 +27,9 @@ PER_SAMPLE = ("jobs", "offered_load")
 """Metrics that no policy changes."""
 
 
+NOTHING = np.empty(0)
+"""Stands for the metrics of a block of which every cell has failed."""
+
 UNFAIRNESS = {
     "unfairness": ("s", "mean lateness over all jobs"),
     "unfair_share": ("1", "share of jobs that are late"),
@@ -87,9 +90,6 @@ def folded(store: Store) -> dict[str, npt.NDArray[Any]]:
     dict of str to ndarray, shape (trace, resample, load[, policy])
         NaN, or 0 jobs, where no cell is done.
     """
-    place = {
-        axis: {label: i for i, label in enumerate(labels)} for axis, labels in store.axes.items()
-    }
     summary = {
         v.name: np.full([len(store.axes[d]) for d in v.dims], v.fill, v.dtype)
         for v in summary_variables(store.fairness)
@@ -97,19 +97,17 @@ def folded(store: Store) -> dict[str, npt.NDArray[Any]]:
     sums = {kind: np.zeros((len(UNFAIR) + 1, *summary["wait"].shape)) for kind in store.fairness}
     for record in store.iterate_records():
         head, body = record.head, record.body
-        rows = [place["resample"][r] for r in head.resamples]
-        at = place["trace"][head.block.trace], rows, place["load"][head.block.load]
-        if head.block.policy == WORKLOAD_BLOCK:
-            summary["jobs"][at] = body.jobs
-        else:
-            at = (*at, place["policy"][head.block.policy])  # type: ignore[assignment]
-        if head.block.kind:
-            columns = [*(body.metrics.get(name, math.nan) for name in UNFAIR), body.jobs]
-            for total, column in zip(sums[head.block.kind], columns, strict=True):
-                total[at] += column
+        block, shape = head.block, head.span.shape
+        at: Any = store.axes["trace"].index(block.trace), *store.place_of(block, head.span)
+        if block.kind == WORKLOAD_BLOCK:
+            summary["jobs"][at] = body.jobs.reshape(shape[:2])
+        if block.kind in sums:
+            columns = [*(body.metrics.get(name, NOTHING) for name in UNFAIR), body.jobs]
+            for total, column in zip(sums[block.kind], columns, strict=True):
+                total[at] += column.reshape(shape) if column.size else math.nan
             continue
         for name, values in body.metrics.items():
-            summary[name][at] = values
+            summary[name][at] = values.reshape(summary[name][at].shape)
     for kind, (late, unfair, seen) in sums.items():
         jobs = summary["jobs"][..., np.newaxis]
         # Pieces that are missing leave jobs unseen: their cell has no mean yet.

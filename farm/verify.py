@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import InputError
 from farm.arrays import open_results
 from farm.build import write_skeleton
 from farm.campaign import Campaign
-from farm.cell import cell_jobs
+from farm.cell import Bench
 from farm.files import write_whole
 from farm.layout import Block
-from farm.records import Record, block_of, record_path
+from farm.records import Body, Record, block_of, record_path
+from farm.schema import Variable
 from farm.store import COPY, MANIFEST, Store, load_log, log_bytes
 from farm.summary import fold, folded
-from farm.work import block_values
 
 
 @dataclass(frozen=True)
@@ -194,29 +195,34 @@ def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None
 
 def _check_values(store: Store, record: Record) -> Fault | None:
     """Hold every stored value of a block, its padding included, against the record's CRCs."""
-    head, body = record.head, record.body
-    group: Any = open_results(store.results)[head.block.trace]
-    rows = [store.axes["resample"].index(r) for r in head.resamples]
-    run = slice(rows[0], rows[-1] + 1)
-    for variable in store.variables_of(head.block):
-        path = store.results / head.block.trace / variable.name
+    block, span = record.head.block, record.head.span
+    group: Any = open_results(store.results)[block.trace]
+    for variable in store.variables_of(block):
+        path = store.results / block.trace / variable.name
         try:
-            along = (store.job_range(head.block),) if variable.dims[-1] == "job" else ()
-            place = run, *store.place_of(head.block), *along
-            values = np.asarray(group[variable.name][place])
+            along = (store.job_range(block),) if variable.dims[-1] == "job" else ()
+            place = *store.place_of(block, span), *along
+            values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
         except Exception as error:  # zarr's codecs raise many kinds on altered bytes
-            return Fault(path, f"cannot be read: {error}", head.block)
-        for cell, row in enumerate(rows):
-            stored = np.atleast_1d(values[row - run.start])
-            length = body.jobs[cell] if variable.dims[-1] == "job" else stored.size
-            kept, padding = stored[..., :length], stored[..., length:]
-            if body.errors[cell] is not None:
-                kept, padding = stored[..., :0], stored
-            elif zlib.crc32(kept.tobytes()) != body.crc[variable.name][cell]:
-                return Fault(path, f"{head.block}: not the values that were written", head.block)
-            if not np.array_equal(padding, np.full_like(padding, variable.fill), equal_nan=True):
-                return Fault(path, f"{head.block}: values beyond the last job", head.block)
+            return Fault(path, f"cannot be read: {error}", block)
+        why = _unsound(variable, values, record.body)
+        if why:
+            return Fault(path, f"{block}: {why}", block)
     return None
+
+
+def _unsound(variable: Variable, values: npt.NDArray[Any], body: Body) -> str:
+    """Say what is wrong with the values of a block's cells, one row a cell; empty if nothing."""
+    for cell, row in enumerate(values):
+        length = int(body.jobs[cell]) if variable.dims[-1] == "job" else row.size
+        if cell in body.errors:
+            length = 0
+        elif zlib.crc32(row[:length].data) != body.crc[variable.name][cell]:
+            return "not the values that were written"
+        padding = row[length:]
+        if not np.array_equal(padding, np.full_like(padding, variable.fill), equal_nan=True):
+            return "values beyond the last job"
+    return ""
 
 
 def _check_summary(store: Store) -> Iterator[Fault]:
@@ -234,19 +240,19 @@ def _check_summary(store: Store) -> Iterator[Fault]:
 
 def _check_again(store: Store, record: Record) -> Iterator[Fault]:
     """Simulate one cell of a block again and compare every value."""
-    head, body = record.head, record.body
-    ok = [i for i, error in enumerate(body.errors) if error is None]
+    block, body = record.head.block, record.body
+    ok = [i for i in range(len(record.head.span)) if i not in body.errors]
     if not ok:
         return
-    cell, block = ok[0], head.block
+    place = ok[0]
+    cell = record.head.span.cells[place]
     traces = {t.name: t for t in Campaign.from_toml(store.path / "campaign.toml").traces}
-    jobs = cell_jobs(store, traces[block.trace], block.load, head.resamples[cell])
-    _, rows, _ = block_values(store, block, jobs)
+    _, rows, _ = Bench(store, traces[block.trace]).values(block, cell)
     dtypes = {v.name: v.dtype for v in store.variables_of(block)}
     for name, row in rows.items():
-        if zlib.crc32(np.asarray(row, dtypes[name]).tobytes()) != body.crc[name][cell]:
+        if zlib.crc32(np.ascontiguousarray(row, dtypes[name]).data) != body.crc[name][place]:
             yield Fault(
                 store.results / block.trace / name,
-                f"{block}: simulated again, resample {head.resamples[cell]} comes out differently",
+                f"{block}: simulated again, {cell} comes out differently",
                 block,
             )

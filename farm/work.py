@@ -5,25 +5,23 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
-from core.workload import Workload
-from farm.cell import Metrics, Rows, cell_jobs, cell_values
+from farm.cell import Bench, Metrics, Rows
 from farm.draft import Draft
-from farm.fair import fair_values
-from farm.isolate import isolated
-from farm.layout import WORKLOAD_BLOCK, Block
+from farm.isolate import Killed, isolated
+from farm.layout import WORKLOAD_BLOCK, Block, Cell
 from farm.store import Store
 from farm.traces import Trace
 
-T = TypeVar("T")
+Answer = tuple[int, Rows, Metrics, float] | Exception
+"""What a block keeps of a cell and the CPU time it took, s; or why there is nothing."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Ask for blocks over the same jobs: one trace, one load and one run of resamples.
+    """Ask for blocks of one trace over the same jobs: a run of resamples at a run of loads.
 
     Parameters
     ----------
@@ -32,11 +30,11 @@ class Task:
     trace : Trace
         Where the jobs come from.
     blocks : tuple of Block
-        What to write; they differ in policy, kind and piece only.
+        What to write.
     seconds : float
         CPU time that planning expects, s.
     careful : bool
-        Whether each cell runs in a process of its own, so that one which kills its process takes
+        Whether the cells run in processes of their own, so that one which kills its process takes
         no other with it.
     run : str
         Name of the run that asks, without which nothing is written; see `farm.lock.check_turn`.
@@ -77,7 +75,7 @@ class Done:
 
 
 def run_task(task: Task) -> list[Done]:
-    """Simulate a task's cells and store them, block by block, each block's record last.
+    """Simulate a task's cells and store them, each block's record last.
 
     Parameters
     ----------
@@ -95,66 +93,69 @@ def run_task(task: Task) -> list[Done]:
         If the store cannot be written. A cell that fails does not raise: its error is recorded.
     """
     drafts = [Draft(task.store, block, task.run) for block in task.blocks]
-    missing = [set(draft.missing) for draft in drafts]
-    for cell in sorted(set().union(*missing)):
-        _fill(task, cell, [d for d, cells in zip(drafts, missing, strict=True) if cell in cells])
+    wanted = [(draft, place) for draft in drafts for place in draft.missing]
+    # Cells that share jobs, or a schedule, follow one another.
+    wanted.sort(key=lambda one: one[0].cells[one[1]])
+    questions = [(draft.block, draft.cells[place]) for draft, place in wanted]
+    ask = _answers_apart if task.careful else answers
+    for (draft, place), answer in zip(wanted, ask(task.store, task.trace, questions), strict=True):
+        if isinstance(answer, Exception):
+            draft.fail(place, answer)
+        else:
+            draft.put(place, *answer)
     done, worker = [], f"{platform.node()}:{os.getpid()}"
     for draft in drafts:
         draft.commit()
-        workload = draft.block.policy == WORKLOAD_BLOCK
+        workload = draft.block.kind == WORKLOAD_BLOCK
         counts = (0, 0) if workload else (len(draft.missing), draft.failed)
         done.append(Done(draft.block, *counts, round(draft.seconds, 6), worker))
     return done
 
 
-def _fill(task: Task, cell: int, drafts: list[Draft]) -> None:
-    store, load, resample = task.store, task.blocks[0].load, drafts[0].resamples[cell]
-    try:
-        if task.careful:
-            isolated(cell_jobs, store, task.trace, load, resample)
-        jobs = cell_jobs(store, task.trace, load, resample)
-    except Exception as error:  # a cell's failure is data, whatever its kind
-        for draft in drafts:
-            draft.fail(cell, error)
-        return
-    for draft in drafts:
-        begun = time.process_time()
-        try:
-            call = isolated if task.careful else _call
-            count, rows, metrics = call(block_values, store, draft.block, jobs)
-        except Exception as error:
-            draft.fail(cell, error)
-        else:
-            draft.put(cell, count, rows, metrics, time.process_time() - begun)
-
-
-def _call(function: Callable[..., T], *arguments: Any) -> T:
-    return function(*arguments)
-
-
-def block_values(store: Store, block: Block, jobs: Workload) -> tuple[int, Rows, Metrics]:
-    """Return what a block keeps of one cell: its jobs there, values and metrics.
+def answers(
+    store: Store, trace: Trace, questions: Iterable[tuple[Block, Cell]]
+) -> Iterator[Answer]:
+    """Yield what blocks keep of cells, one by one; a cell that fails is an answer, too.
 
     Parameters
     ----------
     store : Store
-        Where the block belongs.
-    block : Block
-        Which block.
-    jobs : Workload
-        All jobs of the cell.
+        Where the blocks belong.
+    trace : Trace
+        Where the jobs come from.
+    questions : iterable of (Block, Cell)
+        Drawing and simulating is done once for all neighbours that share it.
 
-    Returns
-    -------
-    count : int
-        How many jobs the block covers.
-    rows : dict of str to ndarray
-        Values of each array, without padding.
-    metrics : dict of str to float
-        Values of the summary.
+    Yields
+    ------
+    Answer
+        In the order of the questions.
     """
-    if not block.kind:
-        return len(jobs), *cell_values(store, block.trace, block.policy, jobs)
-    piece = store.job_range(block)
-    count = max(0, min(piece.stop, len(jobs)) - piece.start)
-    return count, *fair_values(block.policy, jobs, block.kind, piece)
+    bench = Bench(store, trace)
+    for block, cell in questions:
+        try:
+            bench.jobs(*cell[:2])
+            begun = time.process_time()
+            values = bench.values(block, cell)
+            yield *values, time.process_time() - begun
+        except Exception as error:  # a cell's failure is data, whatever its kind
+            yield error
+
+
+def _answers_apart(
+    store: Store, trace: Trace, questions: list[tuple[Block, Cell]]
+) -> Iterator[Answer]:
+    """Yield the same from processes of their own, halving the cells that take theirs along."""
+    try:
+        yield from isolated(_all_answers, store, trace, questions)
+    except Killed as error:
+        half = len(questions) // 2
+        if half:
+            yield from _answers_apart(store, trace, questions[:half])
+            yield from _answers_apart(store, trace, questions[half:])
+        else:
+            yield error
+
+
+def _all_answers(store: Store, trace: Trace, questions: list[tuple[Block, Cell]]) -> list[Answer]:
+    return list(answers(store, trace, questions))

@@ -26,7 +26,7 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
 
     from farm.build import design
     from farm.campaigns import find
-    from farm.layout import WORKLOAD_BLOCK
+    from farm.layout import CELLS, WORKLOAD_BLOCK
     from farm.plan import BYTES_PER_JOB, cells_missing, missing_blocks
     from farm.plan import plan as tasks_of
 
@@ -37,11 +37,11 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     blocks = missing_blocks(drawn, heads)
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}
-    jobs = sum(cells * drawn.jobs[b.trace] for b, cells in todo.items())
+    jobs = sum(n * drawn.jobs[b.trace] for b, n in todo.items() if b.kind == CELLS)
     facts = {
         "cells": drawn.cells,
         "cells to simulate": sum(todo.values()),
-        "blocks": sum(b.policy != WORKLOAD_BLOCK for b in blocks),
+        "blocks": sum(b.kind != WORKLOAD_BLOCK for b in blocks),
         "tasks": len(tasks),
         "jobs": jobs,
         "bytes": jobs * BYTES_PER_JOB,

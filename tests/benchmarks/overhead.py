@@ -173,21 +173,21 @@ def resume(folder: Path, plot: Path | None) -> None:
 
 def fabricated(store: Store, block: Any) -> Record:
     """Return a record as a block's would be: one value a cell for everything."""
-    resamples = store.resamples_of(block)
-    count, rng = len(resamples), np.random.default_rng(0)
-    shared = block.policy == WORKLOAD_BLOCK
+    span, rng = store.span_of(block), np.random.default_rng(0)
+    count, shared = len(span), block.kind == WORKLOAD_BLOCK
     names = [
         v.name
         for v in summary_variables(store.fairness)
         if v.name != "jobs" and (v.name == "offered_load") == shared
     ]
+    arrays = [v.name for v in store.variables_of(block)]
     return Record(
-        Head(block, store.identity, resamples, []),
+        Head(block, store.identity, span, ()),
         Body(
-            [50] * count,
-            [None] * count,
-            {name: rng.random(count).tolist() for name in names},
-            {v.name: rng.integers(0, 2**32, count).tolist() for v in store.variables_of(block)},
+            np.full(count, 50),
+            {},
+            {name: rng.random(count) for name in names},
+            {name: rng.integers(0, 2**32, count, np.uint32) for name in arrays},
             1.0,
             versions(),
         ),

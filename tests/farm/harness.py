@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -163,7 +164,11 @@ def recorded_cells(store: Path) -> int:
     """Return how many simulations the records of a store acknowledge."""
     folder = store / "records"
     heads = [json.loads(p.read_bytes().splitlines()[0]) for p in folder.rglob("*.json")]
-    return sum(len(h["resamples"]) for h in heads if h["block"]["policy"] != "workload")
+    return sum(
+        math.prod(map(len, head["span"].values()))
+        for head in heads
+        if head["block"]["kind"] != "workload"
+    )
 
 
 def partial(store: Path) -> list[str]:

@@ -256,12 +256,22 @@ def alter(store: Path, **changes: Any) -> None:
 @pytest.mark.parametrize("command", ["run", "status", "bands"])
 def test_store__newer_version(store: Path, said: Said, command: str) -> None:
     """A store of a newer format is for a newer program."""
-    alter(store, version=2)
+    alter(store, version=3)
     write(GOOD, Path("c.toml"))
     arguments = ("run", "c.toml") if command == "run" else (command, "tiny.farm")
     text = said(*arguments)
-    assert "version 2" in text
+    assert "version 3" in text
     assert "newer" in text
+
+
+@pytest.mark.parametrize("command", ["run", "status"])
+def test_store__older_version(store: Path, said: Said, command: str) -> None:
+    """A store of an older format is not taken for one of this format."""
+    alter(store, version=1)
+    write(GOOD, Path("c.toml"))
+    text = said(*(("run", "c.toml") if command == "run" else (command, "tiny.farm")))
+    assert "version 1" in text
+    assert "a new folder" in text
 
 
 @pytest.mark.parametrize("content", [b"{}", b"[]", b"junk", b"", b"\xff\xfe", b"null"])
@@ -281,7 +291,7 @@ def test_store__description_is_rubbish(
 @pytest.mark.parametrize("command", ["run", "status"])
 def test_store__record_is_rubbish(store: Path, said: Said, command: str, content: bytes) -> None:
     """A record that is none is named, with the remedy."""
-    path = store / "records" / "m" / "original" / "saf+easy" / "00000.json"
+    path = store / "records" / "m" / "cells" / "00000-00000-00000.00000.json"
     assert path.is_file()
     path.write_bytes(content)
     write(GOOD, Path("c.toml"))

@@ -17,6 +17,7 @@ import pytest
 
 import farm
 from farm.campaign import Campaign
+from farm.cost import cell_seconds
 from tests.farm.harness import (
     MARK,
     ROOT,
@@ -33,8 +34,12 @@ LOADS = (0.5, 0.6, 0.7, 0.8, 0.9)
 RESAMPLES = 8
 CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
 
+BLOCK_SECONDS = 1.01 * sum(cell_seconds(3000, policy, "0.7") for policy in POLICIES)
+"""All policies of one resample and load are a block."""
+
 CAMPAIGN = f"""
 name = "chaos"
+block_seconds = {BLOCK_SECONDS}
 seed = 11
 resamples = {RESAMPLES}
 loads = {list(LOADS)}
@@ -52,13 +57,14 @@ model = "lublin"
 processors = 128
 jobs = 3000
 """
-"""240 cells in 40 blocks of 10 tasks, 2 s of work."""
+"""240 cells in 80 blocks, 5 s of work."""
 
 SEED = 5
 ROUNDS = 4
 MANY_ROUNDS = 25
 
-BLOCKS = 2 * len(LOADS) * (len(POLICIES) + 1)
+BLOCKS = 2 * len(LOADS) * RESAMPLES * 2
+"""With those of the workloads."""
 
 EARLY = 3.0
 """Every fourth blow falls at most this long, s, after the run has locked its store: before its

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import farm
-import farm.layout
+import farm.shapes
 from core import scale_load, simulate
 from core.fst import fair_start_times
 from core.models.lublin import lublin
@@ -36,17 +36,23 @@ def campaign() -> Campaign:
     )
 
 
-@pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut"])
+def cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut every cell into three pieces, the most that 150 jobs can have."""
+    monkeypatch.setattr(farm.shapes, "BLOCK_SECONDS", 1e-6)
+    monkeypatch.setattr(farm.shapes, "LEAST_SECONDS", 1e-6)
+
+
+@pytest.mark.parametrize("in_pieces", [False, True], ids=["whole", "cut"])
 def test_stored_fair_start_times_are_those_of_core(
-    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: bool
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_pieces: bool
 ) -> None:
     """Every fair start time, and the mean lateness and share late, in one or many pieces."""
-    if cut:
-        monkeypatch.setattr(farm.layout, "BLOCK_SECONDS", 1e-2)
+    if in_pieces:
+        cut(monkeypatch)
     outcome = farm.run(campaign, tmp_path / "store")
     assert outcome.failed == 0
     layout = outcome.store.layouts["m"]
-    assert (layout.fair_jobs < JOBS) is cut
+    assert (layout.fair_jobs < JOBS) is in_pieces
     tree = xr.open_datatree(tmp_path / "store" / "results.zarr", engine="zarr", chunks=None)
     for policy in POLICIES:
         jobs = scale_load(lublin(64, jobs=JOBS, seed=0, index=2), 0.9)
@@ -71,11 +77,11 @@ def test_missing_piece_leaves_no_mean(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cell without one of its pieces has no mean lateness; the next run does that piece alone."""
-    monkeypatch.setattr(farm.layout, "BLOCK_SECONDS", 1e-2)
+    cut(monkeypatch)
     store = tmp_path / "store"
     first = farm.run(campaign, store)
-    pieces = sorted((store / "records/m/0.9/fcfs+easy").glob("*.strict.*.json"))
-    assert len(pieces) >= 4
+    pieces = sorted((store / "records/m/strict").glob("00000-00000-00000.*.json"))
+    assert len(pieces) == 3
     pieces[1].unlink()
     root = folded(farm.Store.open(store))
     assert np.isnan(root["unfairness_strict"][0, 0, 0, 0])
@@ -89,10 +95,10 @@ def test_pieces_of_a_cell_are_tasks_of_their_own(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cell that was cut spreads over the workers; the rest of its blocks stay together."""
-    monkeypatch.setattr(farm.layout, "BLOCK_SECONDS", 1e-2)
+    cut(monkeypatch)
     store = build(design(tmp_path / "store", campaign))
     tasks = plan(store, campaign, missing_blocks(store, {}))
-    cut = [task for task in tasks if any(block.kind for block in task.blocks)]
-    assert len(cut) >= 2 * 2 * 3 * 2
-    assert all(len(task.blocks) == 1 for task in cut)
+    pieces = [task for task in tasks if any(block.piece for block in task.blocks)]
+    assert len(pieces) == 2 * 2 * 3 * 2
+    assert all(len(task.blocks) == 1 for task in pieces)
     assert sorted(b for task in tasks for b in task.blocks) == sorted(store.blocks())

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import farm
-import farm.layout
+import farm.shapes
 from core.errors import InputError
 from farm.campaign import Campaign
 from farm.runner import Outcome
@@ -67,10 +67,15 @@ def assert_same_by_label(mine: Path, other: Path) -> None:
 
 @pytest.fixture(params=[None, 2], ids=["one block", "blocks of 2"])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also cut resamples into blocks of two, so that the last is partly filled and fills up."""
+    """Also cut the campaign into many blocks."""
     if request.param:
-        size = 8 * farm.layout.JOB_STEP * request.param
-        monkeypatch.setattr(farm.layout, "SHARD_BYTES", size)
+        cut(monkeypatch, request.param)
+
+
+def cut(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    """Cut the small campaigns' traces into blocks of so many cells."""
+    size = 8 * farm.shapes.JOB_STEP * cells
+    monkeypatch.setattr(farm.shapes, "SHARD_BYTES", size)
 
 
 @pytest.mark.usefixtures("blocks")
@@ -97,19 +102,34 @@ def test_growth__only_the_new_cells_run(tmp_path: Path, axis: str) -> None:
     assert counts(farm.run(larger, tmp_path / "grown")) == (larger.cells, larger.cells, 0, 0)
 
 
+@pytest.mark.parametrize("axis", ["policies", "loads", "resamples"])
 def test_growth__a_partly_filled_block_fills_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, axis: str
 ) -> None:
-    """Growing from 3 to 5 resamples in blocks of 2 leaves the first block's files alone."""
-    monkeypatch.setattr(farm.layout, "SHARD_BYTES", 8 * farm.layout.JOB_STEP * 2)
-    farm.run(SMALL, tmp_path / "s")
-    before = records(tmp_path / "s")
-    farm.run(GROWN["resample"], tmp_path / "s")
+    """Growing an axis from 3 to 5 labels in blocks of 2 leaves the first block's files alone."""
+    cut(monkeypatch, 2)
+    labels: dict[str, tuple[Any, ...]] = {
+        "policies": ("fcfs+easy", "saf+easy", "spf+easy", "sqf+easy", "fcfs+none"),
+        "loads": ("original", "0.6", "0.7", "0.8", "0.9"),
+        "resamples": (1, 2, 3, 4, 5),
+    }
+    one = dataclasses.replace(SMALL, policies=("fcfs+easy",), loads=("original",), resamples=1)
+
+    def of(count: int) -> Campaign:
+        value = count if axis == "resamples" else labels[axis][:count]
+        return dataclasses.replace(one, **{axis: value})
+
+    farm.run(of(3), tmp_path / "s")
+    before = {k: v for k, v in records(tmp_path / "s").items() if "/cells/" in k}
+    assert counts(farm.run(of(5), tmp_path / "s")) == (5, 3, 2, 0)
     after = records(tmp_path / "s")
-    assert {p.rsplit("/")[-1] for p in before} == {"00000.json", "00001.json"}
-    assert {p.rsplit("/")[-1] for p in after} == {"00000.json", "00001.json", "00002.json"}
+    assert len(before) == 2
+    assert len([name for name in after if "/cells/" in name]) == 3
     for name, written in before.items():
-        assert (after[name] == written) == name.endswith("00000.json")
+        whole = name.endswith("/00000-00000-00000.00000.json")
+        assert (after[name] == written) == whole
+    farm.run(of(5), tmp_path / "at-once")
+    assert_same_by_label(tmp_path / "s", tmp_path / "at-once")
 
 
 def test_growth__the_log_itself_comes_last_on_the_axis(tmp_path: Path) -> None:
@@ -286,8 +306,7 @@ def test_failed_cells__are_data(tmp_path: Path, picky: Campaign) -> None:
     before = records(store)
     assert counts(farm.run(picky, store, retry_failed=True)) == (24, 18, 6, 6)
     again = {name for name, written in records(store).items() if written != before[name]}
-    assert {name.split("/")[0] for name in again} == {"m"}
-    assert {name.split("/")[2] for name in again} == {"picky_order:picky+easy"}
+    assert {name.split("/")[:2] == ["m", "cells"] for name in again} == {True}
     grown = dataclasses.replace(picky, resamples=4)
     assert farm.run(grown, store).failed == 8
 

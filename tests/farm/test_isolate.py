@@ -81,7 +81,7 @@ def test_poisonous_cells_take_no_healthy_one_with_them(
     assert [e["event"] for e in events][0] == "begin"
     assert [e["event"] for e in events][-1] == "end"
     blocks = [e["block"] for e in events if e["event"] == "block"]
-    assert len(blocks) == len({json.dumps(b, sort_keys=True) for b in blocks}) == 6
+    assert len(blocks) == len({json.dumps(b, sort_keys=True) for b in blocks}) == 4
 
 
 def test_watch_tells_what_the_run_told(campaign: Campaign, tmp_path: Path) -> None:
@@ -101,5 +101,5 @@ def test_plan_counts_without_writing(tmp_path: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
-    assert (facts["cells"], facts["cells to simulate"], facts["blocks"]) == (160, 160, 16)
+    assert (facts["cells"], facts["cells to simulate"], facts["blocks"]) == (160, 160, 6)
     assert not (tmp_path / "none").exists()

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from farm.build import build, design
 from farm.campaign import Campaign
-from farm.layout import BLOCK_SECONDS, SHARD_BYTES, block_positions, cell_seconds, lay_out
-from farm.plan import TASK_SECONDS, missing_blocks, plan
+from farm.cost import cell_seconds
+from farm.layout import positions
+from farm.plan import missing_blocks, plan
+from farm.shapes import (
+    BLOCK_SECONDS,
+    CHUNK_VALUES,
+    LEAST_SECONDS,
+    MOST_SECONDS,
+    PARTS,
+    SHARD_BYTES,
+    chunk_shape,
+    lay_out,
+)
 from farm.traces import Trace
 
 
@@ -38,30 +50,65 @@ def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path:
     assert seconds == sorted(seconds, reverse=True)
 
 
-def test_task_of_many_policies_stays_short(campaign: Campaign, tmp_path: Path) -> None:
-    """Policies share a task only while it stays under its bound."""
+def test_policies_share_the_jobs_of_their_task(campaign: Campaign, tmp_path: Path) -> None:
+    """A block holds all policies that meet the same jobs, and its task their columns, too."""
     store = build(design(tmp_path / "store", campaign))
     tasks = plan(store, campaign, missing_blocks(store, {}))
-    assert all(task.seconds <= TASK_SECONDS for task in tasks if len(task.blocks) > 2)
-    assert {tuple(b.policy for b in t.blocks) for t in tasks if t.trace.name == "a"} == {
-        ("workload", "fcfs+easy", "saf+easy", "fcfs+conservative")
-    }
+    for task in tasks:
+        assert {block.kind for block in task.blocks} == {"workload", "cells"}
+        assert len({(block.resample, block.load) for block in task.blocks}) == 1
+        last = store.span_of(task.blocks[-1])
+        assert last.policies == campaign.policies
 
 
 @pytest.mark.parametrize("jobs", [1, 1024, 1025, 77_222, 2_000_000])
 @pytest.mark.parametrize("policy", ["saf+easy", "spf+conservative", "fcfs+depth(4)"])
 def test_block_is_bounded_in_time_and_bytes(jobs: int, policy: str) -> None:
     """A block stays under the bounds unless it is a single cell."""
-    layout = lay_out(jobs, 10, 1000, (policy,))
-    cells = layout.resamples_per_block
+    axes = {"resample": range(1000), "load": ["0.5", "1.2"], "policy": [policy, "fcfs+none"]}
+    layout = lay_out(jobs, 10, axes)
+    cells = math.prod(layout.cells)
+    costs = [cell_seconds(jobs, p, load) for p in axes["policy"] for load in axes["load"]]
     assert layout.job_shard >= jobs
-    assert cells == 1 or cells * cell_seconds(jobs, policy) <= BLOCK_SECONDS
+    assert cells == 1 or cells * sum(costs) / 4 <= BLOCK_SECONDS * 1.001
+    assert cells == 1 or cells * max(costs) <= MOST_SECONDS * 1.001
     assert cells == 1 or cells * layout.job_shard * 8 <= SHARD_BYTES
+
+
+@pytest.mark.parametrize("jobs", [50, 3_000, 30_000, 300_000])
+def test_little_work_is_cut_all_the_same(jobs: int) -> None:
+    """Blocks are for workers to share: there are many, unless that made them all too short."""
+    axes = {"resample": range(100), "load": ["0.9"], "policy": ["saf+easy", "fcfs+conservative"]}
+    layout = lay_out(jobs, 10, axes)
+    total = 100 * sum(cell_seconds(jobs, p, "0.9") for p in axes["policy"])
+    blocks = 200 / math.prod(layout.cells)
+    assert blocks == 1 or total / blocks > LEAST_SECONDS / 3
+    assert total < PARTS * LEAST_SECONDS or blocks >= PARTS
+
+
+def test_a_block_is_as_long_as_asked_for() -> None:
+    """`block_seconds` is taken where a campaign gives it, whatever the planner would choose."""
+    axes = {"resample": range(100), "load": ["0.9"], "policy": ["saf+easy"]}
+    each = cell_seconds(3_000, "saf+easy", "0.9")
+    for cells in (1, 5, 20):
+        layout = lay_out(3_000, 10, axes, block_seconds=1.01 * cells * each)
+        assert layout.cells == (cells, 1, 1)
+
+
+def test_chunks_fill_shards_and_hold_many_cells() -> None:
+    """No number of resamples, prime ones included, leaves each cell a chunk of its own."""
+    for samples in (7, 97, 127, 151, 997):
+        axes = {"resample": range(samples), "load": ["0.9"], "policy": ["saf+easy"]}
+        layout = lay_out(3_000, 10, axes, block_seconds=3600)
+        chunk = chunk_shape(layout.cells, layout.job_shard)
+        together = CHUNK_VALUES // layout.job_shard
+        assert all(s % c == 0 for s, c in zip(layout.cells, chunk, strict=True))
+        assert 2 * chunk[0] > min(together, samples)
 
 
 @pytest.mark.parametrize(("samples", "per_block"), [(1, 1), (10, 4), (8, 4), (3, 7)])
 def test_blocks_cover_the_axis_without_overlap(samples: int, per_block: int) -> None:
-    """Each resample stands in exactly one block."""
+    """Each label stands in exactly one block."""
     numbers = range(-(-samples // per_block))
-    covered = [i for n in numbers for i in block_positions(n, per_block, samples)]
+    covered = [i for n in numbers for i in positions(n, per_block, samples)]
     assert covered == list(range(samples))

@@ -119,9 +119,10 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     from farm.arrays import open_trace
     from farm.draft import Draft
     from farm.layout import Block
+    from farm.records import record_path
 
-    block = Block("log", "original", "fcfs+easy", 0)
-    (store / "records/log/original/fcfs+easy/00000.json").unlink()
+    block = Block("log", "cells", 0, 0, 0)
+    record_path(store / "records", block).unlink()
     draft = Draft(farm.Store.open(store), block)
     group = open_trace(store / "results.zarr", "log")
     names = [

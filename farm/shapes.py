@@ -1,0 +1,165 @@
+"""How a trace's cells are cut into blocks: the shapes of shards and chunks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+
+from farm.cost import cell_seconds, fair_seconds
+from farm.layout import WHOLE, Axes, Shape, TraceLayout
+
+BLOCK_SECONDS = 10.0
+"""CPU time that a block should take at most: long against the 30 ms that Dask, Zarr and its
+record cost, short against what a user waits for at an interruption."""
+
+MOST_SECONDS = 60.0
+"""CPU time that no block of several cells should exceed, even at its costliest cells."""
+
+LEAST_SECONDS = 0.3
+"""CPU time below which a block is not cut for the sake of `PARTS`: its cost would show."""
+
+PARTS = 32
+"""A trace of little work is cut into so many blocks all the same, for workers to share and for
+progress to be seen."""
+
+SHARD_BYTES = 64 * 2**20
+"""Largest uncompressed shard of an int64 array; a task holds about three such arrays."""
+
+CHUNK_VALUES = 65_536
+"""A chunk inside a shard holds about this many values, so that short cells share one: a chunk
+costs zarr about 0.2 ms, whatever its size."""
+
+JOB_STEP = 64
+"""The length of a shard along `job` is a multiple of this."""
+
+
+def lay_out(
+    most_jobs: int,
+    weeks: int,
+    axes: Axes,
+    fairness: Sequence[str] = (),
+    block_seconds: float = 0.0,
+) -> TraceLayout:
+    """Choose the sizes of a trace's arrays from the campaign alone, never from the machine.
+
+    Parameters
+    ----------
+    most_jobs : int
+        Jobs of the largest resample.
+    weeks : int
+        Length of the dimension `week`.
+    axes : mapping of str to sequence
+        Labels of `resample`, `load` and `policy`.
+    fairness : sequence of str
+        Kinds of fairness that the campaign asks for.
+    block_seconds : float
+        CPU time that a block should take, s; 0 stands for `goal_seconds` of all the trace's work.
+
+    Returns
+    -------
+    TraceLayout
+        Sizes by which a block takes about that time.
+
+    Examples
+    --------
+    >>> lay_out(5000, 10, {"resample": range(10), "load": ["0.9"], "policy": ["fcfs+easy"]})
+    TraceLayout(cells=(10, 1, 1), fair=(10, 1, 1), job_shard=5056, fair_jobs=5056, weeks=10)
+    """
+    shard = -(-most_jobs // JOB_STEP) * JOB_STEP
+    pairs = list(product(axes["policy"], axes["load"]))
+    costs = [cell_seconds(most_jobs, *pair) for pair in pairs]
+    whole = _shape(axes, shard, costs, block_seconds)
+    kinds = [kind for kind in fairness if kind != WHOLE]
+    if not kinds:
+        return TraceLayout(whole, whole, shard, shard, weeks)
+    costs = [max(fair_seconds(most_jobs, *pair, kind) for kind in kinds) for pair in pairs]
+    pieces = max(1, math.ceil(max(costs) / (block_seconds or BLOCK_SECONDS)))
+    fair_jobs = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
+    costs = [cost * fair_jobs / shard for cost in costs]
+    fair = _shape(axes, fair_jobs, costs, block_seconds)
+    return TraceLayout(whole, fair, shard, fair_jobs, weeks)
+
+
+def goal_seconds(total: float) -> float:
+    """Return the CPU time that one of the parts of so much work should take, s.
+
+    Examples
+    --------
+    >>> goal_seconds(1.0), goal_seconds(64.0), goal_seconds(1e6)
+    (0.3, 2.0, 10.0)
+    """
+    return min(BLOCK_SECONDS, max(LEAST_SECONDS, total / PARTS))
+
+
+def _shape(axes: Axes, jobs: int, costs: Sequence[float], block_seconds: float) -> Shape:
+    """Fill a shard along policy first, then load, then resample.
+
+    All policies and loads of a resample share its drawing, which takes as long as some
+    simulations; and a campaign that grows most often grows by resamples.
+    """
+    samples, loads, policies = (len(axes[a]) for a in ("resample", "load", "policy"))
+    mean = math.fsum(costs) / len(costs)
+    seconds = block_seconds or goal_seconds(mean * len(costs) * samples)
+    room = min(int(seconds / mean), int(MOST_SECONDS / max(costs)), SHARD_BYTES // (8 * jobs))
+    along_policy = _part(policies, room)
+    room = room // along_policy if along_policy == policies else 1
+    along_load = _part(loads, room)
+    room = room // along_load if along_load == loads else 1
+    along_resample = _in_chunks(_part(samples, room), samples, max(1, CHUNK_VALUES // jobs))
+    return along_resample, along_load, along_policy
+
+
+def _part(length: int, most: int) -> int:
+    """Return into what parts to cut an axis: equal ones, where that does not double their number.
+
+    Examples
+    --------
+    >>> _part(10, 7), _part(11, 7), _part(1000, 151), _part(3, 9)
+    (5, 6, 125, 3)
+    """
+    most = max(1, min(length, most))
+    equal = next(n for n in range(most, 0, -1) if length % n == 0)
+    return equal if 2 * equal > most else math.ceil(length / math.ceil(length / most))
+
+
+def _in_chunks(length: int, total: int, together: int) -> int:
+    """Return a length near this one that whole chunks of so many cells fill.
+
+    A prime number of cells would leave each a chunk of its own; one of all cells is rounded up.
+
+    Examples
+    --------
+    >>> _in_chunks(127, 127, 19), _in_chunks(127, 900, 19), _in_chunks(40, 40, 19)
+    (133, 114, 40)
+    """
+    if length <= together or 2 * _divisor(length, together) > together:
+        return length
+    return -(-length // together) * together if length == total else length - length % together
+
+
+def chunk_shape(shard: Sequence[int], inner: int) -> tuple[int, ...]:
+    """Return the lengths of a chunk along a shard's leading axes, filled in their order.
+
+    Parameters
+    ----------
+    shard : sequence of int
+        Lengths of the shard along resample, load and, where there is one, policy.
+    inner : int
+        Values of one cell in the shard.
+
+    Examples
+    --------
+    >>> chunk_shape((40, 2, 10), 3328), chunk_shape((40, 2, 10), 64), chunk_shape((40, 2), 7)
+    ((10, 1, 1), (40, 2, 10), (40, 2))
+    """
+    room = max(1, CHUNK_VALUES // inner)
+    lengths = []
+    for length in shard:
+        lengths.append(_divisor(length, room))
+        room //= lengths[-1]
+    return tuple(lengths)
+
+
+def _divisor(length: int, most: int) -> int:
+    return next(d for d in range(max(1, min(length, most)), 0, -1) if length % d == 0)
