@@ -1,4 +1,4 @@
-"""What a schedule cost its jobs: wait, slowdown, and use of the machine.
+"""What a schedule cost its jobs in all: the figures of its summary, by name.
 
 Definitions are those of SEMANTICS, "Metrics of a job". Sums of seconds are exact integers; means
 of slowdowns are numpy's pairwise sums in job order. So every figure is the same to the bit
@@ -8,24 +8,19 @@ wherever it is computed.
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
 from core.load import work
 from core.schedule import Schedule
+from core.slowdown import TAU, Float64, slowdowns
 from core.window import NO_WARMUP, Window, window_of
 from core.workload import HORIZON, Int64
 
-Float64 = npt.NDArray[np.float64]
 Kept: TypeAlias = "slice | npt.NDArray[np.bool_]"
 Values: TypeAlias = dict[str, Any]
-
-TAU = 10
-"""Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
 
 PERCENTILES = (50, 90, 99)
 """The percentiles of jobs in a summary: the least value that so many percent do not exceed."""
@@ -67,79 +62,6 @@ METRICS = {
     "offered_load": ("1", "offered load"),
 }
 """Unit and long name of every metric of `summarise`, in its order."""
-
-
-def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
-    """Return max((wait + run) / max(run, tau), 1) of each job.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        Starts of n jobs.
-    tau : float
-        Run times below this count as this, s, above 0.
-
-    Returns
-    -------
-    float64[n]
-        In the workload's order.
-
-    Raises
-    ------
-    InputError
-        If `tau` is not above 0.
-
-    References
-    ----------
-    D. G. Feitelson et al., Theory and practice in parallel job scheduling, JSSPP 1997.
-
-    Examples
-    --------
-    >>> from core import Workload
-    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
-    ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
-    >>> bounded_slowdown(s).tolist()
-    [1.0, 4.2]
-    """
-    return slowdowns(schedule.wait, schedule.workload.run, tau)
-
-
-def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
-    """Return max((wait + run) / (procs x max(run, tau)), 1) of each job.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        Starts of n jobs.
-    tau : float
-        Run times below this count as this, s, above 0.
-
-    Returns
-    -------
-    float64[n]
-        In the workload's order.
-
-    Raises
-    ------
-    InputError
-        If `tau` is not above 0.
-
-    References
-    ----------
-    D. Zotkin, P. J. Keleher, Job-length estimation and performance in backfilling schedulers,
-    HPDC 1999.
-
-    Examples
-    --------
-    >>> from core import Workload
-    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
-    ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
-    >>> pp_bounded_slowdown(s).tolist()
-    [1.0, 2.1]
-    """
-    return slowdowns(schedule.wait, schedule.workload.run, tau, schedule.workload.procs)
 
 
 def summarise(
@@ -269,20 +191,6 @@ def _premature(run: Int64, estimate: Int64, slow: Float64) -> Values:
         "bounded_slowdown_premature": _mean(slow[early]),
         "bounded_slowdown_standard": _mean(slow[~early]),
     }
-
-
-def slowdowns(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
-    """Return max((wait + run) / (procs x max(run, tau)), 1) of each element.
-
-    Raises
-    ------
-    InputError
-        If `tau` is not above 0.
-    """
-    if not (isinstance(tau, Real) and tau > 0):
-        raise InputError(f"tau={tau!r}: the bound of a slowdown is a time above 0 s, such as {TAU}")
-    ratio: Float64 = (wait + run) / (procs * np.maximum(run, tau))
-    return np.maximum(ratio, 1.0, out=ratio)
 
 
 def _total(values: Int64) -> int:
