@@ -110,7 +110,7 @@ def summarise(
         **_of_jobs(schedule, kept, tau),
         **_of_machine(schedule, window),
         "makespan": int(schedule.end.max() - whole.submit[0]) if n else 0,
-        "offered_load": _ratio(work(whole), whole.processors * submitting),
+        "offered_load": ratio(work(whole), whole.processors * submitting),
     }
     return {name: float(values[name]) for name in METRICS}
 
@@ -120,11 +120,11 @@ def _of_jobs(schedule: Schedule, kept: Kept, tau: float) -> Values:
     run, estimate, n = jobs.run[kept], jobs.estimate[kept], len(wait)
     slow = slowdowns(wait, run, tau)
     per_processor = slowdowns(wait, run, tau, jobs.procs[kept])
-    waited = _total(wait)
+    waited = total(wait)
     values: Values = {
         "counted": n,
-        "wait": _ratio(waited, n),
-        "response": _ratio(waited + _total(run), n),
+        "wait": ratio(waited, n),
+        "response": ratio(waited + total(run), n),
         "bounded_slowdown": _mean(slow),
         "pp_bounded_slowdown": _mean(per_processor),
         "backfilled": np.count_nonzero(schedule.backfilled[kept]),
@@ -149,9 +149,9 @@ def _of_machine(schedule: Schedule, window: Window) -> Values:
         done = work(replace(jobs, run=_inside(schedule.start, schedule.end, window)))
         waited = _inside(jobs.submit, schedule.start, window)
     return {
-        "utilisation": _ratio(done, jobs.processors * span),
+        "utilisation": ratio(done, jobs.processors * span),
         # The number waiting, integrated over time, is the sum of all waits.
-        "queue_length": _ratio(_total(waited), span),
+        "queue_length": ratio(total(waited), span),
     }
 
 
@@ -193,13 +193,21 @@ def _premature(run: Int64, estimate: Int64, slow: Float64) -> Values:
     }
 
 
-def _total(values: Int64) -> int:
+def total(values: Int64) -> int:
+    """Return the sum of values from 0 on, exactly.
+
+    Examples
+    --------
+    >>> total(np.array([2**62, 2**62]))
+    9223372036854775808
+    """
     if int(values.max(initial=0)) * values.size < HORIZON:
         return int(values.sum())
     return sum(values.tolist())
 
 
-def _ratio(part: int, whole: int) -> float:
+def ratio(part: int, whole: int) -> float:
+    """Return part / whole, NaN where there is no whole."""
     return part / whole if whole else np.nan
 
 
