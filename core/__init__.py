@@ -13,7 +13,7 @@ from core.fairness import (
 from core.fst import fair_start_times
 from core.load import offered_load, scale_arrivals, scale_load
 from core.logs import read_log
-from core.metrics import bounded_slowdown, pp_bounded_slowdown, summarise
+from core.metrics import summarise
 from core.models import MODELS
 from core.models.downey import downey
 from core.models.jann import jann
@@ -25,6 +25,7 @@ from core.resample_users import resample_users
 from core.schedule import Schedule
 from core.select import select
 from core.simulate import simulate
+from core.slowdown import bounded_slowdown, pp_bounded_slowdown
 from core.swf import read_swf, write_swf
 from core.user_fairness import user_waits
 from core.widths import mean_by_width

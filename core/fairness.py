@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.metrics import _ratio, _total
+from core.metrics import ratio, total
 from core.schedule import Schedule
 from core.user_fairness import fairness_of_users, gini_index, jain_index, user_waits
 from core.workload import Int64
@@ -152,7 +152,7 @@ def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
     1.0
     """
     late = lateness(schedule, fst)
-    return _ratio(_total(late), late.size)
+    return ratio(total(late), late.size)
 
 
 def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
@@ -167,7 +167,7 @@ def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
     0.5
     """
     late = lateness(schedule, fst)
-    return _ratio(int(np.count_nonzero(late)), late.size)
+    return ratio(int(np.count_nonzero(late)), late.size)
 
 
 def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
@@ -238,7 +238,7 @@ def summarise_fairness(
         np.nan if fst is None else unfairness(schedule, fst),
         np.nan if fst is None else unfair_share(schedule, fst),
         unserved.mean() if n else np.nan,
-        _ratio(int(slips_and_skips(schedule)[0].sum()), n),
+        ratio(int(slips_and_skips(schedule)[0].sum()), n),
         nuwt.mean() if nuwt.size else np.nan,
         fairness_of_users(nuwt),
         jain_index(nuwt),

@@ -1,4 +1,4 @@
-"""What a schedule cost its jobs: wait, slowdown, and use of the machine.
+"""What a schedule cost its jobs in all: the figures of its summary, by name.
 
 Definitions are those of SEMANTICS, "Metrics of a job". Sums of seconds are exact integers; means
 of slowdowns are numpy's pairwise sums in job order. So every figure is the same to the bit
@@ -8,24 +8,19 @@ wherever it is computed.
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
 from core.load import work
 from core.schedule import Schedule
+from core.slowdown import TAU, Float64, slowdowns
 from core.window import NO_WARMUP, Window, window_of
 from core.workload import HORIZON, Int64
 
-Float64 = npt.NDArray[np.float64]
 Kept: TypeAlias = "slice | npt.NDArray[np.bool_]"
 Values: TypeAlias = dict[str, Any]
-
-TAU = 10
-"""Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
 
 PERCENTILES = (50, 90, 99)
 """The percentiles of jobs in a summary: the least value that so many percent do not exceed."""
@@ -67,79 +62,6 @@ METRICS = {
     "offered_load": ("1", "offered load"),
 }
 """Unit and long name of every metric of `summarise`, in its order."""
-
-
-def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
-    """Return max((wait + run) / max(run, tau), 1) of each job.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        Starts of n jobs.
-    tau : float
-        Run times below this count as this, s, above 0.
-
-    Returns
-    -------
-    float64[n]
-        In the workload's order.
-
-    Raises
-    ------
-    InputError
-        If `tau` is not above 0.
-
-    References
-    ----------
-    D. G. Feitelson et al., Theory and practice in parallel job scheduling, JSSPP 1997.
-
-    Examples
-    --------
-    >>> from core import Workload
-    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
-    ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
-    >>> bounded_slowdown(s).tolist()
-    [1.0, 4.2]
-    """
-    return slowdowns(schedule.wait, schedule.workload.run, tau)
-
-
-def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
-    """Return max((wait + run) / (procs x max(run, tau)), 1) of each job.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        Starts of n jobs.
-    tau : float
-        Run times below this count as this, s, above 0.
-
-    Returns
-    -------
-    float64[n]
-        In the workload's order.
-
-    Raises
-    ------
-    InputError
-        If `tau` is not above 0.
-
-    References
-    ----------
-    D. Zotkin, P. J. Keleher, Job-length estimation and performance in backfilling schedulers,
-    HPDC 1999.
-
-    Examples
-    --------
-    >>> from core import Workload
-    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
-    ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
-    >>> pp_bounded_slowdown(s).tolist()
-    [1.0, 2.1]
-    """
-    return slowdowns(schedule.wait, schedule.workload.run, tau, schedule.workload.procs)
 
 
 def summarise(
@@ -188,7 +110,7 @@ def summarise(
         **_of_jobs(schedule, kept, tau),
         **_of_machine(schedule, window),
         "makespan": int(schedule.end.max() - whole.submit[0]) if n else 0,
-        "offered_load": _ratio(work(whole), whole.processors * submitting),
+        "offered_load": ratio(work(whole), whole.processors * submitting),
     }
     return {name: float(values[name]) for name in METRICS}
 
@@ -198,11 +120,11 @@ def _of_jobs(schedule: Schedule, kept: Kept, tau: float) -> Values:
     run, estimate, n = jobs.run[kept], jobs.estimate[kept], len(wait)
     slow = slowdowns(wait, run, tau)
     per_processor = slowdowns(wait, run, tau, jobs.procs[kept])
-    waited = _total(wait)
+    waited = total(wait)
     values: Values = {
         "counted": n,
-        "wait": _ratio(waited, n),
-        "response": _ratio(waited + _total(run), n),
+        "wait": ratio(waited, n),
+        "response": ratio(waited + total(run), n),
         "bounded_slowdown": _mean(slow),
         "pp_bounded_slowdown": _mean(per_processor),
         "backfilled": np.count_nonzero(schedule.backfilled[kept]),
@@ -227,9 +149,9 @@ def _of_machine(schedule: Schedule, window: Window) -> Values:
         done = work(replace(jobs, run=_inside(schedule.start, schedule.end, window)))
         waited = _inside(jobs.submit, schedule.start, window)
     return {
-        "utilisation": _ratio(done, jobs.processors * span),
+        "utilisation": ratio(done, jobs.processors * span),
         # The number waiting, integrated over time, is the sum of all waits.
-        "queue_length": _ratio(_total(waited), span),
+        "queue_length": ratio(total(waited), span),
     }
 
 
@@ -271,27 +193,21 @@ def _premature(run: Int64, estimate: Int64, slow: Float64) -> Values:
     }
 
 
-def slowdowns(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
-    """Return max((wait + run) / (procs x max(run, tau)), 1) of each element.
+def total(values: Int64) -> int:
+    """Return the sum of values from 0 on, exactly.
 
-    Raises
-    ------
-    InputError
-        If `tau` is not above 0.
+    Examples
+    --------
+    >>> total(np.array([2**62, 2**62]))
+    9223372036854775808
     """
-    if not (isinstance(tau, Real) and tau > 0):
-        raise InputError(f"tau={tau!r}: the bound of a slowdown is a time above 0 s, such as {TAU}")
-    ratio: Float64 = (wait + run) / (procs * np.maximum(run, tau))
-    return np.maximum(ratio, 1.0, out=ratio)
-
-
-def _total(values: Int64) -> int:
     if int(values.max(initial=0)) * values.size < HORIZON:
         return int(values.sum())
     return sum(values.tolist())
 
 
-def _ratio(part: int, whole: int) -> float:
+def ratio(part: int, whole: int) -> float:
+    """Return part / whole, NaN where there is no whole."""
     return part / whole if whole else np.nan
 
 

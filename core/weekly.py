@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from core.checks import whole
 from core.errors import InputError
-from core.metrics import TAU, slowdowns
 from core.resample import WEEK
 from core.schedule import Schedule
+from core.slowdown import TAU, slowdowns
 from core.window import NO_WARMUP, window_of
 
 WEEKLY = {

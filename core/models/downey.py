@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.models.parts import (
-    BLOCK,
     Float64,
     Key,
     check_size,
@@ -180,13 +179,8 @@ def speedup(procs: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.Arra
 def _arrivals(gap: float, night: float, key: Key) -> Iterator[Int64]:
     """Yield Poisson instants, each paid out of a day's two halves at their rates."""
     draw = generator(key, "arrivals")
-
-    def gaps() -> Iterator[Float64]:
-        while True:
-            yield draw.exponential(gap, BLOCK)
-
     day = 2.0 * HALF_DAY
     clock, paid = [0.0, HALF_DAY, day], [0.0, day / (1 + night), day]
-    for block in sums(gaps()):
+    for block in sums(lambda size: draw.exponential(gap, size)):
         days, rest = np.divmod(block, day)
         yield (days * day + np.interp(rest, paid, clock)).astype(np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.models.hyper_erlang import HyperErlang
-from core.models.parts import BLOCK, Float64, Key, check_size, cut, finish, generator, sums
+from core.models.parts import Key, check_size, cut, finish, generator, sums
 from core.workload import Int64, Workload
 
 
@@ -180,12 +180,7 @@ def jann(
 
 def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
     draw = generator(key, kind.least, "arrivals")
-
-    def gaps() -> Iterator[Float64]:
-        while True:
-            yield kind.gap.draw(draw, BLOCK)
-
-    for block in sums(gaps()):
+    for block in sums(lambda size: kind.gap.draw(draw, size)):
         yield block.astype(np.int64)
 
 

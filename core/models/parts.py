@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -59,11 +59,11 @@ def generator(key: Key, *what: object) -> np.random.Generator:
     return np.random.Generator(philox(*key, *what))
 
 
-def sums(gaps: Iterator[Float64]) -> Iterator[Float64]:
-    """Yield blocks of the running sum of blocks of gaps."""
+def sums(gaps: Callable[[int], Float64]) -> Iterator[Float64]:
+    """Yield blocks of the running sum of endless gaps, of which `gaps` draws so many at a time."""
     last = 0.0
-    for gap in gaps:
-        block = np.cumsum(np.concatenate(([last], gap)))[1:]
+    while True:
+        block = np.cumsum(np.concatenate(([last], gaps(BLOCK))))[1:]
         last = float(block[-1])
         yield block
 

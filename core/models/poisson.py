@@ -9,8 +9,6 @@ import numpy as np
 from core.checks import whole
 from core.errors import InputError
 from core.models.parts import (
-    BLOCK,
-    Float64,
     Key,
     check_size,
     cut,
@@ -122,10 +120,5 @@ def poisson(
 
 def _arrivals(gap: float, key: Key) -> Iterator[Int64]:
     draw = generator(key, "arrivals")
-
-    def gaps() -> Iterator[Float64]:
-        while True:
-            yield draw.exponential(gap, BLOCK)
-
-    for block in sums(gaps()):
+    for block in sums(lambda size: draw.exponential(gap, size)):
         yield block.astype(np.int64)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.metrics import bounded_slowdown, pp_bounded_slowdown
 from core.policy import Policy
 from core.reference import simulate_reference
 from core.schedule import Schedule
 from core.simulate import simulate
+from core.slowdown import bounded_slowdown, pp_bounded_slowdown
 from core.swf import read_swf
 from core.workload import Workload
 

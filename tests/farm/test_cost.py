@@ -1,0 +1,117 @@
+"""What is planned with: finite for every policy, and never less for more of the same."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from core.policy import ORDERS, RULES
+from farm.cost import cell_seconds, fair_seconds
+
+JOBS = (0, 1, 50, 300, 3_300, 16_000, 80_000, 2_000_000)
+LOADS = ("0.1", "0.5", "0.7", "0.9", "1.1", "2", "10", "1e300")
+KINDS = ("strict", "relaxed", "resource")
+OWN = "package.module:order"
+
+POLICIES = tuple(
+    f"{order}+{rule.replace('K', '4')}"
+    for order in (*ORDERS, "sjf", OWN)
+    for rule in (*RULES, "bf")
+    if rule != "planned" or order == "fcfs"
+) + (
+    "fcfs+depth(1)",
+    "saf+depth(100000)",
+    "fcfs+planned,walk=arrival,events=per-event",
+    "spf+none,threshold=0s",
+    "SJF+easy,threshold=72h,backfill=saf,events=per-event",
+    f"fcfs+easy,backfill={OWN}",
+    "laf+depth(16),threshold=3x,backfill=lxf",
+    "laf+conservative,threshold=90s",
+)
+
+
+def fair(jobs: int, policy: str, load: str) -> list[float]:
+    return [fair_seconds(jobs, policy, load, kind) for kind in KINDS]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_costs_a_positive_finite_time(policy: str) -> None:
+    """Whatever the grammar allows can be planned, from no jobs to millions, at any load."""
+    for jobs in JOBS:
+        for load in ("original", *LOADS):
+            values = (cell_seconds(jobs, policy, load), *fair(jobs, policy, load))
+            assert all(math.isfinite(value) and value > 0 for value in values)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_more_jobs_cost_more(policy: str) -> None:
+    """From one job on, each kind of cost grows with them."""
+    for load in ("original", "0.5", "1.1"):
+        for few, many in pairwise(JOBS[1:]):
+            assert cell_seconds(few, policy, load) < cell_seconds(many, policy, load)
+            pairs = zip(fair(few, policy, load), fair(many, policy, load), strict=True)
+            assert all(less < more for less, more in pairs)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_higher_load_costs_no_less(policy: str) -> None:
+    """Longer queues take longer; those of many jobs under reservations by far."""
+    for jobs in JOBS:
+        for low, high in pairwise(LOADS):
+            assert cell_seconds(jobs, policy, low) <= cell_seconds(jobs, policy, high)
+            pairs = zip(fair(jobs, policy, low), fair(jobs, policy, high), strict=True)
+            assert all(less <= more for less, more in pairs)
+
+
+def test_long_overloaded_cell_costs_more_a_job_than_a_short_one() -> None:
+    """Above load 1 a queue grows as long as jobs come; at 0.5 it does not."""
+    policy = "fcfs+conservative"
+    many, few = 80_000, 3_300
+    for load, least, most in (("0.5", 0.5, 1.5), ("1.1", 5, 30)):
+        each = [cell_seconds(jobs, policy, load) / jobs for jobs in (few, many)]
+        assert least < each[1] / each[0] < most
+
+
+def test_a_log_as_it_is_counts_as_load_0_7() -> None:
+    """The label of the original load has no number."""
+    for policy in POLICIES:
+        assert cell_seconds(5_000, policy, "original") == cell_seconds(5_000, policy, "0.7")
+        assert fair(5_000, policy, "original") == fair(5_000, policy, "0.7")
+
+
+@pytest.mark.parametrize("rule", ["none", "aggressive", "easy", "depth(4)", "conservative"])
+@pytest.mark.parametrize("load", ["0.5", "0.9", "1.1"])
+def test_moving_orders_cost_no_less_than_fixed_and_own_ones_most(rule: str, load: str) -> None:
+    """A queue that is kept in order is quicker than one looked through, or handed to Python."""
+    for jobs in JOBS:
+        for cost in (cell_seconds, fair_seconds):
+            fixed, moving, own = (cost(jobs, f"{o}+{rule}", load) for o in ("spf", "lxf", OWN))
+            assert fixed <= moving < own
+
+
+def test_deeper_reservations_cost_more_up_to_all() -> None:
+    """Conservative is the depth that nothing exceeds."""
+    depths = [f"fcfs+depth({k})" for k in (1, 4, 16, 64, 1024)]
+    for cost in (cell_seconds, fair_seconds):
+        values = [cost(80_000, policy, "0.9") for policy in depths]
+        assert values == sorted(values)
+        assert values[0] < values[1] < values[2]
+        assert values[-1] <= cost(80_000, "fcfs+conservative", "0.9")
+
+
+@pytest.mark.parametrize("policy", ["saf+easy", "lxf+conservative", "fcfs+planned", f"{OWN}+easy"])
+def test_pieces_of_a_cell_cost_about_the_whole(policy: str) -> None:
+    """A piece meets the whole cell's queue: it costs its share, and the schedule beside it."""
+    jobs, pieces = 16_000, 8
+    whole = fair_seconds(jobs, policy, "0.9")
+    piece = fair_seconds(jobs // pieces, policy, "0.9", cell=jobs)
+    assert whole / pieces <= piece <= whole / pieces + cell_seconds(jobs, policy, "0.9")
+
+
+def test_fairness_without_kernels_grows_faster_than_its_jobs() -> None:
+    """Where each job takes a simulation, a cell of ten times the jobs takes 100 times as long."""
+    for kind, least in (("strict", 90), ("relaxed", 1000)):
+        few, many = (fair_seconds(n, "fcfs+planned", "0.7", kind) for n in (20_000, 200_000))
+        assert many / few > least
