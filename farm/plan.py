@@ -119,10 +119,8 @@ def _block_seconds(store: Store, block: Block) -> float:
     if block.kind == CELLS:
         each = [cell_cost(jobs, *pair) for pair in pairs]
     else:
-        share = store.inner_length(block, "job") / jobs
-        each = [
-            share * fair_cost(jobs, *pair, block.kind) + cell_cost(jobs, *pair) for pair in pairs
-        ]
+        here = store.inner_length(block, "job")
+        each = [fair_cost(here, *p, block.kind, jobs) + cell_cost(jobs, *p) for p in pairs]
     return len(span.resamples) * math.fsum(each)
 
 

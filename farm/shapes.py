@@ -73,11 +73,15 @@ def lay_out(
     kinds = [kind for kind in fairness if kind != WHOLE]
     if not kinds:
         return TraceLayout(whole, whole, shard, shard, weeks)
-    costs = [max(fair_seconds(most_jobs, *pair, kind) for kind in kinds) for pair in pairs]
+
+    def costs_of(jobs: int) -> list[float]:
+        """Return what the costlier kind takes for so many jobs of a cell, by policy and load."""
+        return [max(fair_seconds(jobs, *pair, k, most_jobs) for k in kinds) for pair in pairs]
+
+    costs = costs_of(most_jobs)
     pieces = max(1, math.ceil(max(costs) / (block_seconds or BLOCK_SECONDS)))
     fair_jobs = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
-    costs = [cost * fair_jobs / shard for cost in costs]
-    fair = _shape(axes, fair_jobs, costs, block_seconds)
+    fair = _shape(axes, fair_jobs, costs_of(fair_jobs), block_seconds)
     return TraceLayout(whole, fair, shard, fair_jobs, weeks)
 
 
