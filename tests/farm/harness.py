@@ -14,7 +14,7 @@ import sys
 import termios
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,6 +34,31 @@ FARM = shutil.which("farm", path=str(Path(sys.executable).parent)) or "farm"
 
 ROOT = Path(__file__).resolve().parents[2]
 """The tree that these tests stand in comes before an installed one."""
+
+
+def two_machines(
+    name: str, seed: int, resamples: int, loads: Sequence[float], policies: Sequence[str]
+) -> str:
+    """Return a campaign of 3,000 jobs a cell on models of 64 and of 128 processors, as TOML."""
+    return f"""
+name = "{name}"
+seed = {seed}
+resamples = {resamples}
+loads = {list(loads)}
+policies = {list(policies)}
+
+[[traces]]
+name = "m64"
+model = "lublin"
+processors = 64
+jobs = 3000
+
+[[traces]]
+name = "m128"
+model = "lublin"
+processors = 128
+jobs = 3000
+"""
 
 
 def wait_for(condition: Callable[[], Any], what: str) -> Any:

@@ -25,6 +25,7 @@ from tests.farm.harness import (
     marked,
     partial,
     records,
+    two_machines,
     wait_for,
 )
 
@@ -33,25 +34,7 @@ LOADS = (0.5, 0.6, 0.7, 0.8, 0.9)
 RESAMPLES = 8
 CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
 
-CAMPAIGN = f"""
-name = "chaos"
-seed = 11
-resamples = {RESAMPLES}
-loads = {list(LOADS)}
-policies = {list(POLICIES)}
-
-[[traces]]
-name = "m64"
-model = "lublin"
-processors = 64
-jobs = 3000
-
-[[traces]]
-name = "m128"
-model = "lublin"
-processors = 128
-jobs = 3000
-"""
+CAMPAIGN = two_machines("chaos", 11, RESAMPLES, LOADS, POLICIES)
 """240 cells in 40 blocks of 10 tasks, 2 s of work."""
 
 SEED = 5

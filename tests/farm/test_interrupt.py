@@ -22,6 +22,7 @@ from tests.farm.harness import (
     partial,
     recorded_cells,
     records,
+    two_machines,
     wait_for,
 )
 
@@ -30,25 +31,7 @@ RESAMPLES = 12
 POLICIES = ("fcfs+easy", "spf+easy", "saf+easy", "fcfs+none")
 CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
 
-CAMPAIGN = f"""
-name = "kill"
-seed = 7
-resamples = {RESAMPLES}
-loads = {list(LOADS)}
-policies = {list(POLICIES)}
-
-[[traces]]
-name = "m64"
-model = "lublin"
-processors = 64
-jobs = 3000
-
-[[traces]]
-name = "m128"
-model = "lublin"
-processors = 128
-jobs = 3000
-"""
+CAMPAIGN = two_machines("kill", 7, RESAMPLES, LOADS, POLICIES)
 """20 tasks of 5 blocks each, of which two workers hold 4 at a time: about 4 s of work, most of it
 in drawing the model and in writing, so that a faster simulator leaves a middle to strike in."""
 
