@@ -82,10 +82,14 @@ def figure_1(store: Store, png: Path | None = None, csv: Path | None = None) -> 
             if metric == "wait":
                 band["wait"] = band["wait"] / HOUR
             found[metric, trace] = band
-    if csv:
-        parts = {key: band[key[0]].to_series().unstack("band") for key, band in found.items()}
-        write_text(csv, pd.concat(parts, names=["metric", "trace"]).to_csv(lineterminator="\n"))
-    with _drawing(png, WIDTH, 6.9) as figure:
+    parts = {key: band[key[0]].to_series().unstack("band") for key, band in found.items()}
+    numbers = pd.concat(parts, names=["metric", "trace"])
+    n = int(next(iter(found.values()))["n"].max())
+    title = (
+        "Cumulative mean over the jobs ended up to each week\n"
+        f"Line: mean of {n} samples without the best and the worst; band: lowest to highest"
+    )
+    with _drawing(png, csv, numbers, title, (WIDTH, 6.9)) as figure:
         axes = figure.subplots(len(OBJECTIVES), len(of.traces), squeeze=False)
         looks = looks_of(list(POLICIES))
         for (metric, trace), band in found.items():
@@ -96,13 +100,6 @@ def figure_1(store: Store, png: Path | None = None, csv: Path | None = None) -> 
         for panel in axes[-1]:
             panel.set_xlabel("Week")
         policy_legend(figure, looks)
-        n = int(next(iter(found.values()))["n"].max())
-        figure.suptitle(
-            "Cumulative mean over the jobs ended up to each week\n"
-            f"Line: mean of {n} samples without the best and the worst; band: lowest to highest",
-            x=0.01,
-            ha="left",
-        )
     return figure
 
 
@@ -121,9 +118,11 @@ def figure_2(store: Store, png: Path | None = None, csv: Path | None = None) -> 
     """
     of = study(store)
     boxes = delayed_jobs(store)
-    if csv:
-        write_text(csv, boxes.to_csv(lineterminator="\n"))
-    with _drawing(png, WIDTH, 3.3) as figure:
+    title = (
+        f"Processors of the {DELAYED} jobs of each sample with the highest slowdowns, "
+        "and of all jobs\nBox: quartiles and median; whiskers: 5 to 95 %"
+    )
+    with _drawing(png, csv, boxes, title, (WIDTH, 3.3)) as figure:
         colors = [look["color"] for look in looks_of(list(POLICIES)).values()] + ["#888888"]
         axes = figure.subplots(1, len(of.traces), squeeze=False)
         names = [*POLICIES, ALL]
@@ -137,12 +136,6 @@ def figure_2(store: Store, png: Path | None = None, csv: Path | None = None) -> 
             panel.set_xticks(range(1, len(names) + 1), [*POLICIES, "all"], rotation=45)
             panel.grid(visible=False, axis="x")
         _name_grid(axes, of.traces, ["Processors"])
-        figure.suptitle(
-            f"Processors of the {DELAYED} jobs of each sample with the highest slowdowns, "
-            "and of all jobs\nBox: quartiles and median; whiskers: 5 to 95 %",
-            x=0.01,
-            ha="left",
-        )
     return figure
 
 
@@ -162,9 +155,11 @@ def figure_3(store: Store, png: Path | None = None, csv: Path | None = None) -> 
     """
     of = study(store)
     frame = slowdown_classes(store)
-    if csv:
-        write_text(csv, frame.to_csv(lineterminator="\n"))
-    with _drawing(png, 9.0, 5.6) as figure:
+    title = (
+        "Jobs by bounded slowdown: 1, (1, 10), [10, 100), 100 and more\n"
+        "Bars: all samples; lines: samples within the 10 to 90 % range"
+    )
+    with _drawing(png, csv, frame, title, (9.0, 5.6)) as figure:
         looks = looks_of(list(POLICIES))
         places = np.arange(len(of.traces))
         axes = figure.subplots(2, 2)
@@ -181,12 +176,6 @@ def figure_3(store: Store, png: Path | None = None, csv: Path | None = None) -> 
         for row in axes:
             row[0].set_ylabel("Jobs (%)")
         _legend_of_patches(figure, looks)
-        figure.suptitle(
-            "Jobs by bounded slowdown: 1, (1, 10), [10, 100), 100 and more\n"
-            "Bars: all samples; lines: samples within the 10 to 90 % range",
-            x=0.01,
-            ha="left",
-        )
     return figure
 
 
@@ -205,9 +194,8 @@ def figure_4(store: Store, png: Path | None = None, csv: Path | None = None) -> 
     """
     of = study(store)
     frame = backfilled_jobs(store)
-    if csv:
-        write_text(csv, frame.to_csv(lineterminator="\n"))
-    with _drawing(png, WIDTH, 3.1) as figure:
+    title = "Backfilled jobs of each sample (dots) and their mean (bars)"
+    with _drawing(png, csv, frame, title, (WIDTH, 3.1)) as figure:
         colors = [look["color"] for look in looks_of(list(POLICIES)).values()]
         axes = figure.subplots(1, len(of.traces), squeeze=False)
         for panel, trace in zip(axes[0], of.traces, strict=True):
@@ -221,8 +209,6 @@ def figure_4(store: Store, png: Path | None = None, csv: Path | None = None) -> 
             panel.set_ylim(bottom=min(0, panel.get_ylim()[0]))
             panel.grid(visible=False, axis="x")
         _name_grid(axes, of.traces, ["Backfilled jobs (thousands)"])
-        title = "Backfilled jobs of each sample (dots) and their mean (bars)"
-        figure.suptitle(title, x=0.01, ha="left")
     return figure
 
 
@@ -267,11 +253,20 @@ def _legend_of_patches(figure: Figure, looks: dict[str, dict[str, Any]]) -> None
 
 
 @contextmanager
-def _drawing(png: Path | None, width: float, height: float) -> Iterator[Figure]:
+def _drawing(
+    png: Path | None,
+    csv: Path | None,
+    numbers: pd.DataFrame,
+    title: str,
+    inches: tuple[float, float],
+) -> Iterator[Figure]:
     from matplotlib import style
 
+    if csv:
+        write_text(csv, numbers.to_csv(lineterminator="\n"))
     with style.context(STYLE):
-        figure = canvas(width, height)
+        figure = canvas(*inches)
+        figure.suptitle(title, x=0.01, ha="left")
         yield figure
         if png:
             save(figure, png)

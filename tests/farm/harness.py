@@ -15,12 +15,14 @@ import sys
 import termios
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import zarr
+
+from farm.cost import cell_seconds
 
 MARK = "SCHEDFARM_TEST_RUN"
 """Environment variable that every process of a started command carries, children included."""
@@ -35,6 +37,36 @@ FARM = shutil.which("farm", path=str(Path(sys.executable).parent)) or "farm"
 
 ROOT = Path(__file__).resolve().parents[2]
 """The tree that these tests stand in comes before an installed one."""
+
+
+def two_machines(
+    name: str, seed: int, resamples: int, loads: Sequence[float], policies: Sequence[str]
+) -> str:
+    """Return a campaign of 3,000 jobs a cell on models of 64 and of 128 processors, as TOML.
+
+    All policies of one resample and load are a block: there are many to strike between.
+    """
+    costs = [cell_seconds(3000, policy, str(load)) for policy in policies for load in loads]
+    return f"""
+name = "{name}"
+block_seconds = {1.01 * sum(costs) / len(loads)}
+seed = {seed}
+resamples = {resamples}
+loads = {list(loads)}
+policies = {list(policies)}
+
+[[traces]]
+name = "m64"
+model = "lublin"
+processors = 64
+jobs = 3000
+
+[[traces]]
+name = "m128"
+model = "lublin"
+processors = 128
+jobs = 3000
+"""
 
 
 def wait_for(condition: Callable[[], Any], what: str) -> Any:

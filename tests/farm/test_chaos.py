@@ -17,7 +17,6 @@ import pytest
 
 import farm
 from farm.campaign import Campaign
-from farm.cost import cell_seconds
 from tests.farm.harness import (
     MARK,
     ROOT,
@@ -26,6 +25,7 @@ from tests.farm.harness import (
     marked,
     partial,
     records,
+    two_machines,
     wait_for,
 )
 
@@ -34,29 +34,7 @@ LOADS = (0.5, 0.6, 0.7, 0.8, 0.9)
 RESAMPLES = 8
 CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
 
-BLOCK_SECONDS = 1.01 * sum(cell_seconds(3000, policy, "0.7") for policy in POLICIES)
-"""All policies of one resample and load are a block."""
-
-CAMPAIGN = f"""
-name = "chaos"
-block_seconds = {BLOCK_SECONDS}
-seed = 11
-resamples = {RESAMPLES}
-loads = {list(LOADS)}
-policies = {list(POLICIES)}
-
-[[traces]]
-name = "m64"
-model = "lublin"
-processors = 64
-jobs = 3000
-
-[[traces]]
-name = "m128"
-model = "lublin"
-processors = 128
-jobs = 3000
-"""
+CAMPAIGN = two_machines("chaos", 11, RESAMPLES, LOADS, POLICIES)
 """240 cells in 80 blocks, 5 s of work."""
 
 SEED = 5

@@ -14,7 +14,6 @@ import pytest
 
 from core import simulate
 from core.models.lublin import lublin
-from farm.cost import cell_seconds
 from tests.farm.harness import (
     Command,
     arrays,
@@ -23,6 +22,7 @@ from tests.farm.harness import (
     partial,
     recorded_cells,
     records,
+    two_machines,
     wait_for,
 )
 
@@ -31,29 +31,7 @@ RESAMPLES = 8
 POLICIES = ("fcfs+easy", "spf+easy", "saf+easy", "fcfs+none")
 CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
 
-BLOCK_SECONDS = 1.01 * sum(cell_seconds(3000, policy, "0.7") for policy in POLICIES)
-"""All policies of one resample and load are a block."""
-
-CAMPAIGN = f"""
-name = "kill"
-block_seconds = {BLOCK_SECONDS}
-seed = 7
-resamples = {RESAMPLES}
-loads = {list(LOADS)}
-policies = {list(POLICIES)}
-
-[[traces]]
-name = "m64"
-model = "lublin"
-processors = 64
-jobs = 3000
-
-[[traces]]
-name = "m128"
-model = "lublin"
-processors = 128
-jobs = 3000
-"""
+CAMPAIGN = two_machines("kill", 7, RESAMPLES, LOADS, POLICIES)
 """80 tasks, of which two workers hold 4 at a time: about 5 s of work, most of it in drawing the
 model and in writing, so that a faster simulator leaves a middle to strike in."""
 

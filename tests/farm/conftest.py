@@ -1,0 +1,75 @@
+"""Fixtures that several tests of the farm use."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from farm import registry
+from farm.cli import main
+from tests.farm.harness import snapshot
+from tests.farm.logs import LOG, Server, serving
+from tests.farm.refusals import Said, sentence
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Serve logs on the loopback interface."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving() as state:
+        yield state
+
+
+@pytest.fixture
+def traces_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Name a folder for fetched logs, which is not there yet."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(registry.ENVIRONMENT, str(folder))
+    return folder
+
+
+@pytest.fixture
+def tiny(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Have the registry know one more log, which the loopback server keeps; return its name."""
+    url = server.put("Tiny-2024-1.swf.gz", gzip.compress(LOG))
+    one = registry.Entry(
+        name="Tiny-2024-1",
+        short="Tiny",
+        url=url,
+        machine="none",
+        processors=4,
+        rows=39,
+        weeks=1,
+        sha256=hashlib.sha256(LOG).hexdigest(),
+        acknowledge="Ann Example",
+    )
+    known = (*registry.entries(), one)
+    monkeypatch.setattr(registry, "entries", lambda: known)
+    return one.name
+
+
+@pytest.fixture
+def said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Said:
+    """Run `farm` in this process; hold status 2, one sentence, and that no file has changed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> str:
+        before = snapshot(tmp_path)
+        folders = sorted(p for p in tmp_path.rglob("*") if p.is_dir())
+        monkeypatch.setattr("sys.argv", ["farm", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        printed = capsys.readouterr()
+        assert end.value.code == 2, printed
+        assert printed.out == ""
+        assert snapshot(tmp_path) == before
+        assert sorted(p for p in tmp_path.rglob("*") if p.is_dir()) == folders
+        return sentence(printed.err)
+
+    return run

@@ -1,0 +1,141 @@
+"""A bad campaign or log is refused with one sentence and exit status 2; nothing is written."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.farm.refusals import GOOD, LOG, Said, other_trace, refused, write
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"polices": ["x"]}, ("c.toml", "unknown key 'polices'", "policies")),
+        ({"traces": other_trace(procesors=4)}, ("c.toml", "unknown key 'procesors'", "processors")),
+        ({"policies": ["saf+esay"]}, ("c.toml", "'saf+esay'", "'esay'", "easy, depth(K)")),
+        ({"policies": ["safe+easy"]}, ("c.toml", "'safe'", "fcfs, lcfs, spf")),
+        ({"policies": ["saf"]}, ("c.toml", "'saf'", "ORDER+RULE")),
+        ({"policies": "saf+easy"}, ("c.toml", "'policies'", "'saf+easy'", "list")),
+        ({"policies": [1]}, ("c.toml", "'policies'", "1", "names")),
+        ({"policies": []}, ("c.toml", "'policies'", "at least one")),
+        ({"policies": ["spf+easy", "SJF+easy"]}, ("c.toml", "'policies'", "'spf+easy' twice")),
+        ({"loads": [0.9, "0.90"]}, ("c.toml", "'loads'", "'0.9' twice")),
+        ({"loads": [0]}, ("c.toml", "load 0 ", "0.9")),
+        ({"loads": [-0.5]}, ("c.toml", "load -0.5 ", "0.9")),
+        ({"loads": ["high"]}, ("c.toml", "load 'high'", "'original'", "0.9")),
+        ({"loads": ["nan"]}, ("c.toml", "load 'nan'", "0.9")),
+        ({"loads": [True]}, ("c.toml", "load True", "0.9")),
+        ({"loads": [10**400]}, ("c.toml", "load 1000", "0.9")),
+        ({"resamples": 0}, ("c.toml", "resamples is 0", "log = true")),
+        ({"resamples": -1}, ("c.toml", "resamples is -1", "at least 1")),
+        ({"resamples": "ten"}, ("c.toml", "'resamples'", "'ten'", "int")),
+        ({"tau": 0}, ("c.toml", "tau is 0", "at least 1")),
+        ({"seed": -1}, ("c.toml", "seed is -1", "0 to 2^63")),
+        ({"seed": 2**63}, ("c.toml", "seed is 9223372036854775808", "0 to 2^63")),
+        ({"draw": "some"}, ("c.toml", "'some'", "replace, permute")),
+        ({"name": "a/b"}, ("c.toml", "'a/b'", "letters")),
+        ({"traces": []}, ("c.toml", "'traces'", "[[traces]]")),
+        ({"traces": 2 * other_trace()}, ("c.toml", "'traces'", "'m' twice")),
+        ({"traces": other_trace(name="a/b")}, ("c.toml", "'a/b'", "letters")),
+        ({"traces": other_trace(name="..")}, ("c.toml", "'..'", "letters")),
+        ({"traces": other_trace(name="wait")}, ("c.toml", "'wait'", "another")),
+        ({"traces": other_trace(name="policy")}, ("c.toml", "'policy'", "another")),
+        ({"traces": other_trace(name="jobs")}, ("c.toml", "'jobs'", "another")),
+        ({"traces": other_trace(name="zarr.json")}, ("c.toml", "'zarr.json'", "another")),
+        ({"traces": [{"name": "m"}]}, ("c.toml", "'m'", "'file'", "'model'")),
+        ({"traces": [{"name": "m", "model": "lublin", "jobs": 5}]}, ("'m'", "'processors'")),
+        ({"traces": other_trace(model="lubin")}, ("c.toml", "'m'", "'lubin'", "lublin")),
+        ({"traces": other_trace(processors=0)}, ("c.toml", "'m'", "processors is 0", "at least 1")),
+        ({"traces": other_trace(jobs="40")}, ("c.toml", "'m'", "jobs is '40'", "at least 1")),
+        ({"traces": other_trace(weeks=3)}, ("c.toml", "'m'", "'jobs' or 'weeks'")),
+        ({"traces": other_trace(parameters={"user": 3})}, ("'m'", "'user'", "users")),
+        ({"traces": other_trace(parameters={"users": 0})}, ("'m'", "users=0", "at least 1")),
+        ({"traces": other_trace(parameters={"classes": [1]})}, ("'m'", "classes=[1]")),
+        ({"traces": other_trace(parameters=5)}, ("c.toml", "'m'", "parameters", "5", "table")),
+    ],
+    ids=lambda value: re.sub(r"[^\w+.-]+", " ", str(value))[:40].strip(),
+)
+def test_campaign(said: Said, changes: dict[str, Any], words: tuple[str, ...]) -> None:
+    """A wrong key or value is named, with what would be right."""
+    text = refused(said, **changes)
+    for word in words:
+        assert word in text
+
+
+def test_campaign__missing_key(said: Said) -> None:
+    """A key without a default is asked for by name."""
+    write({k: v for k, v in GOOD.items() if k != "traces"}, Path("c.toml"))
+    assert "c.toml: campaign: key 'traces' is missing" in said("run", "c.toml")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"name = 'x'\nseed = = 3\n", ("c.toml", "line 2")),
+        (b"name = '\xff'\n", ("c.toml", "utf-8")),
+        (b"\x1f\x8b\x08\x00", ("c.toml",)),
+        (b"", ("c.toml", "'name' is missing")),
+    ],
+)
+def test_campaign__not_toml(said: Said, content: bytes, words: tuple[str, ...]) -> None:
+    """A file that is not a campaign at all is named."""
+    Path("c.toml").write_bytes(content)
+    text = said("run", "c.toml")
+    for word in words:
+        assert word in text
+
+
+def test_campaign__missing(said: Said) -> None:
+    """A file that is not there is named; a name that nothing ships under lists those that do."""
+    assert "none.toml" in said("run", "none.toml")
+    assert "quickstart" in said("run", "none")
+    Path("folder").mkdir()
+    assert "folder" in said("run", "folder")
+
+
+def on_log(said: Said, content: bytes | None, name: str = "a.swf", **keys: Any) -> str:
+    """Return what a campaign on a log of this content is refused with."""
+    if content is not None:
+        Path(name).write_bytes(content)
+    return refused(said, traces=[{"file": name, **keys}])
+
+
+def test_log__missing(said: Said) -> None:
+    """A missing log is named by its path."""
+    assert str(Path("none.swf").resolve()) in on_log(said, None, "none.swf")
+
+
+def test_log__no_processors(said: Said) -> None:
+    """A header that does not say the machine's size needs the campaign's `processors`."""
+    text = on_log(said, LOG.replace("; MaxProcs: 8\n", "").encode())
+    assert "a.swf" in text
+    assert "processors" in text
+
+
+def test_log__short_row(said: Said) -> None:
+    """A row of 17 fields is named by its line."""
+    rows = LOG.splitlines(keepends=True)
+    rows[6] = rows[6].replace(" -1\n", "\n")
+    text = on_log(said, "".join(rows).encode())
+    assert "a.swf, line 7" in text
+    assert "17 fields" in text
+    assert "18" in text
+
+
+def test_log__truncated_gzip(said: Said) -> None:
+    """Half a download is not half a log."""
+    text = on_log(said, gzip.compress(LOG.encode())[:-20], "a.swf.gz")
+    assert "a.swf.gz" in text
+    assert "truncated" in text
+
+
+def test_log__rows_beyond_the_end(said: Said) -> None:
+    """`rows` past the log's end are refused with the log's length."""
+    text = on_log(said, LOG.encode(), rows=[0, 400])
+    assert "rows=(0, 400)" in text
+    assert "29" in text

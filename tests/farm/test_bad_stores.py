@@ -1,0 +1,139 @@
+"""What is no store, or not the campaign's, is refused with one sentence and stays as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import farm
+from farm.campaign import Campaign
+from tests.farm.refusals import GOOD, Said, other_trace, write
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A finished store of the good campaign."""
+    monkeypatch.chdir(tmp_path)
+    farm.run(Campaign.from_dict(GOOD, tmp_path), "tiny.farm")
+    return tmp_path / "tiny.farm"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": "other"}, ("tiny.farm", "'tiny'", "'other'", "--store")),
+        ({"seed": 4}, ("tiny.farm", "seed = 3", "4", "--store")),
+        ({"tau": 1}, ("tiny.farm", "tau = 10", "1", "--store")),
+        ({"draw": "permute"}, ("tiny.farm", "draw", "'permute'", "--store")),
+        ({"resamples": 1}, ("tiny.farm", "resample 2", "grow, not shrink")),
+        ({"loads": ["original"]}, ("tiny.farm", "load '0.9'", "grow, not shrink")),
+        ({"policies": ["saf+easy"]}, ("tiny.farm", "policy 'fcfs+easy'", "grow, not shrink")),
+        ({"traces": other_trace(name="n")}, ("tiny.farm", "trace 'm'", "grow, not shrink")),
+        ({"traces": other_trace(jobs=41)}, ("tiny.farm", "trace 'm'", "--store")),
+    ],
+    ids=lambda value: re.sub(r"\W+", " ", str(value))[:40].strip(),
+)
+def test_store__of_another_campaign(
+    store: Path, said: Said, changes: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    """A store is not used for what it was not made for, nor made smaller."""
+    write({**GOOD, **changes}, Path("c.toml"))
+    text = said("run", "c.toml", "--store", "tiny.farm")
+    for word in words:
+        assert word in text
+
+
+def alter(store: Path, **changes: Any) -> None:
+    """Write other values into store.json under a right seal, as another program would."""
+    plain = {**json.loads((store / "store.json").read_bytes()), **changes}
+    plain.pop("crc32", None)
+    plain["crc32"] = zlib.crc32(json.dumps(plain, sort_keys=True).encode())
+    (store / "store.json").write_text(json.dumps(plain))
+
+
+@pytest.mark.parametrize("command", ["run", "status", "bands"])
+def test_store__newer_version(store: Path, said: Said, command: str) -> None:
+    """A store of a newer format is for a newer program."""
+    alter(store, version=3)
+    write(GOOD, Path("c.toml"))
+    arguments = ("run", "c.toml") if command == "run" else (command, "tiny.farm")
+    text = said(*arguments)
+    assert "version 3" in text
+    assert "newer" in text
+
+
+@pytest.mark.parametrize("command", ["run", "status"])
+def test_store__older_version(store: Path, said: Said, command: str) -> None:
+    """A store of an older format is not taken for one of this format."""
+    alter(store, version=1)
+    write(GOOD, Path("c.toml"))
+    text = said(*(("run", "c.toml") if command == "run" else (command, "tiny.farm")))
+    assert "version 1" in text
+    assert "a new folder" in text
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"junk", b"", b"\xff\xfe", b"null"])
+@pytest.mark.parametrize("command", ["run", "status"])
+def test_store__description_is_rubbish(
+    store: Path, said: Said, command: str, content: bytes
+) -> None:
+    """A store.json that describes no store is named."""
+    (store / "store.json").write_bytes(content)
+    write(GOOD, Path("c.toml"))
+    assert "store.json" in said(
+        *(("run", "c.toml") if command == "run" else (command, "tiny.farm"))
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"{}", b"[]\n[]\n[]\n", b"\xff\n\n\n"])
+@pytest.mark.parametrize("command", ["run", "status"])
+def test_store__record_is_rubbish(store: Path, said: Said, command: str, content: bytes) -> None:
+    """A record that is none is named, with the remedy."""
+    path = store / "records" / "m" / "cells" / "00000-00000-00000.00000.json"
+    assert path.is_file()
+    path.write_bytes(content)
+    write(GOOD, Path("c.toml"))
+    text = said(*(("run", "c.toml") if command == "run" else (command, "tiny.farm")))
+    assert str(path.relative_to(Path.cwd())) in text
+    assert "delete it" in text
+
+
+def test_store__is_a_file(said: Said) -> None:
+    """A file is not made into a folder."""
+    Path("file").write_text("precious")
+    write(GOOD, Path("c.toml"))
+    assert "file is a file" in said("run", "c.toml", "--store", "file")
+    assert "file/below" in said("run", "c.toml", "--store", "file/below")
+
+
+def test_store__folder_of_something_else(said: Said) -> None:
+    """A folder that holds other things is not a place for a store."""
+    Path("folder").mkdir()
+    Path("folder/thesis.tex").write_text("precious")
+    write(GOOD, Path("c.toml"))
+    assert "folder is not a store" in said("run", "c.toml", "--store", "folder")
+    write(GOOD, Path("folder/campaign.toml"))
+    assert "folder is not a store" in said("run", "c.toml", "--store", "folder")
+
+
+@pytest.mark.parametrize("command", ["status", "bands"])
+@pytest.mark.parametrize("place", ["none", "file", "folder"])
+def test_reading__no_store(said: Said, command: str, place: str) -> None:
+    """What is not a store is named as such."""
+    Path("file").write_text("x")
+    Path("folder").mkdir()
+    text = said(command, place)
+    assert place in text
+    assert "stor" in text
+
+
+def test_bands__unknown_metric(store: Path, said: Said) -> None:
+    """An unknown metric lists the known ones."""
+    text = said("bands", "tiny.farm", "--metric", "wiat")
+    assert "'wiat'" in text
+    assert "bounded_slowdown" in text
