@@ -28,7 +28,7 @@ from farm.layout import (
     pieces_of,
     positions,
 )
-from farm.records import Head, Record, iterate_records, read_heads
+from farm.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
 from farm.schema import DECISIONS, FAIRNESS, FORMAT, VERSION, WORKLOAD, Variable
 
 AXES = ("trace", "resample", "load", "policy")
@@ -220,7 +220,10 @@ class Store:
         InputError
             If a file among the records is not one of this store's.
         """
-        return read_heads(self.records, self.identity)
+        found = read_heads(self.records, self.identity)
+        for head in found.values():
+            self._check_known(head)
+        return found
 
     def iterate_records(self) -> Iterator[Record]:
         """Yield the record of every finished block.
@@ -230,7 +233,27 @@ class Store:
         InputError
             As `heads`, and if a byte of a record has changed.
         """
-        return iterate_records(self.records, self.identity)
+        for record in iterate_records(self.records, self.identity):
+            self._check_known(record.head)
+            yield record
+
+    def knows(self, head: Head) -> bool:
+        """Tell whether a record is of cells that the store has."""
+        span, policies = head.span, {*self.axes["policy"], WORKLOAD_BLOCK}
+        return (
+            head.block.trace in self.axes["trace"]
+            and head.block.kind in (WORKLOAD_BLOCK, CELLS, *self.fairness)
+            and set(span.resamples) <= set(self.axes["resample"])
+            and set(span.loads) <= set(self.axes["load"])
+            and set(span.policies) <= policies
+        )
+
+    def _check_known(self, head: Head) -> None:
+        if not self.knows(head):
+            path = record_path(self.records, head.block)
+            raise InputError(
+                f"record {path} names cells that the store's axes do not have; {REMEDY}"
+            )
 
     def log_path(self, trace: str) -> Path | None:
         """Return where the columns of a trace's log stand; None for a model."""

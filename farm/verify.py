@@ -183,12 +183,16 @@ def _check_logs(store: Store) -> Iterator[Fault]:
 
 
 def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None]:
-    block = block_of(store.records, file)
+    try:
+        block = block_of(store.records, file)
+    except ValueError:
+        return None, Fault(file, "is the record of no block")
     try:
         record = Record.from_bytes(file.read_bytes())
     except ValueError as error:
         return None, Fault(file, str(error), block)
-    if record.head.block != block or record.head.store != store.identity:
+    head = record.head
+    if head.block != block or head.store != store.identity or not store.knows(head):
         return None, Fault(file, "belongs to another block or campaign", block)
     return record, _check_values(store, record)
 

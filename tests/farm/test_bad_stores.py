@@ -12,6 +12,8 @@ import pytest
 
 import farm
 from farm.campaign import Campaign
+from farm.verify import repair, verify
+from tests.farm.harness import snapshot
 from tests.farm.refusals import GOOD, Said, other_trace, write
 
 
@@ -101,6 +103,35 @@ def test_store__record_is_rubbish(store: Path, said: Said, command: str, content
     text = said(*(("run", "c.toml") if command == "run" else (command, "tiny.farm")))
     assert str(path.relative_to(Path.cwd())) in text
     assert "delete it" in text
+
+
+@pytest.mark.parametrize("command", ["run", "status"])
+@pytest.mark.parametrize("other", ["another campaign", "a larger campaign", "another block"])
+def test_store__record_of_something_else(store: Path, said: Said, command: str, other: str) -> None:
+    """A record that was copied here is named and left alone, and so is every array."""
+    changes = {
+        "another campaign": {"seed": 4},
+        "a larger campaign": {"loads": ["original", 0.8]},
+        "another block": {},
+    }
+    folder = Path("m/cells/00000-00000-00000.00000.json")
+    farm.run(Campaign.from_dict({**GOOD, **changes[other]}, Path()), "other.farm")
+    place = folder.with_name("00007-00000-00000.00000.json") if "block" in other else folder
+    path = store / "records" / place
+    path.write_bytes((Path("other.farm/records") / folder).read_bytes())
+    before = snapshot(store)
+    write(GOOD, Path("c.toml"))
+    text = said(*(("run", "c.toml") if command == "run" else (command, "tiny.farm")))
+    assert str(path.relative_to(Path.cwd())) in text
+    assert "delete it" in text
+    assert snapshot(store) == before
+    faults = list(verify(store))
+    assert path in [fault.path for fault in faults]
+    repair(store, faults)
+    assert not path.exists()
+    assert list(verify(store)) == []
+    farm.run(Campaign.from_dict(GOOD, Path()), store)
+    assert farm.status(store).done == 8
 
 
 def test_store__is_a_file(said: Said) -> None:
