@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.orders import (
-    SERIAL_LOG2,
-    OrderFunction,
-    fixed_key,
-    moving_key,
-    order_function,
-)
+from core.orders import OrderFunction, fixed_key, moving_key
 from core.policy import Policy
 from core.schedule import NO_PROMISE, Schedule
 from core.workload import Int64, Workload
@@ -128,36 +122,15 @@ def _run_fixed(workload: Workload, policy: Policy, jobs: Jobs, key: Int64) -> No
 
 def _run_moving(workload: Workload, policy: Policy, jobs: Jobs) -> None:
     from core.kernels.moving_order import run_moving
+    from core.kernels.named_order import named_order
 
-    primary, function = _order(workload, policy.order)
-    second, other = _order(workload, policy.backfill or policy.order)
+    primary, function = named_order(workload, policy.order)
+    second, other = named_order(workload, policy.backfill or policy.order)
     if function is None and other is None:
         options = _options(workload, policy)
         run_moving(jobs, (primary, second), workload.processors, *options)
     else:
         _run_functions(workload, policy, jobs, ((primary, function), (second, other)))
-
-
-def _order(workload: Workload, name: str) -> tuple[Order, OrderFunction | None]:
-    from core.kernels import moving_order as kernels
-
-    codes = {
-        "lxf": kernels.LARGEST_RATIO,
-        "sxf": kernels.SMALLEST_RATIO,
-        "wfp3": kernels.LARGEST_CUBE,
-        "unicef": kernels.LARGEST_SHARE,
-    }
-    code = codes.get(name, kernels.KEYED)
-    width = workload.procs.astype(np.float64)
-    if name == "unicef":
-        width = np.maximum(np.log2(workload.procs), SERIAL_LOG2)
-    if code != kernels.KEYED:
-        return kernels.Order(code, np.empty(0, np.int64), width), None
-    key = fixed_key(workload, name)
-    if key is not None:
-        return kernels.Order(code, key, width), None
-    key = np.zeros(len(workload), np.int64)
-    return kernels.Order(code, key, width), order_function(name)
 
 
 def _run_functions(

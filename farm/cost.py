@@ -1,10 +1,12 @@
 """What a cell costs to simulate, and its fairness to find: CPU time to plan with, s.
 
 Pure functions of the campaign, so that every machine lays a store out alike; seconds of one slow
-core with compiled kernels. On five logs of the archive and models of 50 to 80,000 jobs, 16
-policies and loads 0.5 to 1.1, of 932 cells 98% are within a factor of 3 of what was measured, 92%
-of 2, the worst (lxf+none) of 7; of 536 runs of fair start times 95%, 84%, and 4.5. Above load 1
-cells of 200,000 jobs can take longer than that. `tests/benchmarks/rates.py` measures both again.
+core with compiled kernels, fitted to what is said here. On five logs of the archive and models of
+50 to 80,000 jobs, 16 policies and loads 0.5 to 1.1, of 932 cells 98% are within a factor of 3 of
+what was measured, 92% of 2, the worst (lxf+none) of 7; 24 longer ones were cut off; five of
+them, on HPC2N, took 1.1 to 5.7 times the plan. Of 536 fair start times of up to 5,003 jobs 95% are
+within 3 and all within 4.5; of 28,000 to 80,000 jobs, of which few were measured, within 7.
+`tests/benchmarks/rates.py` measures again, where less than a second is planned.
 """
 
 from __future__ import annotations

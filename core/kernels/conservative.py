@@ -8,32 +8,18 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.kernels._jit import NEVER
 from core.kernels.depth import CLOCK, NOW, UNSEEN, run_depth
-from core.kernels.moving_order import (
-    KEYED,
-    LARGEST_CUBE,
-    LARGEST_RATIO,
-    LARGEST_SHARE,
-    SMALLEST_RATIO,
-    Order,
-)
+from core.kernels.moving_order import KEYED
+from core.kernels.named_order import named_order
 from core.kernels.planned import run_planned
 from core.kernels.reserve_plan import COUNT, Plan, empty_plan
 from core.kernels.running import Jobs, Running, idle_machine
-from core.orders import SERIAL_LOG2, OrderFunction, fixed_key, moving_key, order_function
+from core.orders import moving_key
 from core.policy import Policy
 from core.schedule import NO_PROMISE
 from core.workload import Int64, Workload
 
 WIDEST = 2**24
 """No job may be wider, in units of what all widths have in common: a plan has tables by width."""
-
-CODES = {
-    "lxf": LARGEST_RATIO,
-    "sxf": SMALLEST_RATIO,
-    "wfp3": LARGEST_CUBE,
-    "unicef": LARGEST_SHARE,
-}
-"""Orders that the kernels evaluate anew at each pass by themselves."""
 
 
 def schedule_reserved(
@@ -110,7 +96,7 @@ def _empty(workload: Workload) -> tuple[Plan, Running]:
 
 def _run(workload: Workload, policy: Policy, jobs: Jobs, promised: Int64, promises: bool) -> None:
     names = (policy.order, policy.backfill or policy.order)
-    orders, functions = zip(*(_order(workload, name) for name in names), strict=True)
+    orders, functions = zip(*(named_order(workload, name) for name in names), strict=True)
     theta = policy.threshold_seconds(workload.max_estimate)
     plan, machine = _empty(workload)
     clock = np.zeros(CLOCK, np.int64)
@@ -125,16 +111,3 @@ def _run(workload: Workload, policy: Policy, jobs: Jobs, promised: Int64, promis
         for name, order, function in zip(names, orders, functions, strict=True):
             if function is not None and waiting.size:
                 order.key[waiting] = moving_key(workload, function, name, waiting, now)
-
-
-def _order(workload: Workload, name: str) -> tuple[Order, OrderFunction | None]:
-    width = workload.procs.astype(np.float64)
-    if name == "unicef":
-        width = np.maximum(np.log2(workload.procs), SERIAL_LOG2)
-    key = fixed_key(workload, name)
-    if key is not None:
-        return Order(KEYED, key, width), None
-    empty = np.zeros(len(workload), np.int64)
-    return Order(CODES.get(name, KEYED), empty, width), (
-        None if name in CODES else order_function(name)
-    )

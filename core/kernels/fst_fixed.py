@@ -21,7 +21,7 @@ from core.kernels.fst_state import (
     turn_alone,
     withdraw,
 )
-from core.kernels.queue import Queue, empty_queue, enqueue, head_of
+from core.kernels.queue import Queue, empty_queue, enqueue, head_of, turn
 from core.kernels.running import Jobs, Running, idle_machine, turn_clock
 from core.workload import Int64
 
@@ -100,9 +100,7 @@ def fair_fixed(
         if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
-        now, arrived, _ = turn_clock(jobs, running, arrived, per_event)
-        for j in range(first, arrived):
-            enqueue(queue, jobs, key, j)
+        now, arrived = turn(queue, jobs, running, key, first, per_event)
         for j in range(first, arrived):
             if forks_at_arrival(fair, j, arrived):
                 fst[j] = fork(

@@ -15,8 +15,7 @@ from core.kernels.fst_state import (
     turn_alone,
 )
 from core.kernels.moving_order import Order, decide, fits_somewhere
-from core.kernels.queue import enqueue
-from core.kernels.running import turn_clock
+from core.kernels.queue import enqueue, turn
 from core.workload import Int64
 
 
@@ -66,9 +65,7 @@ def fair_moving(
         if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
-        now, arrived, _ = turn_clock(jobs, running, arrived, per_event)
-        for j in range(first, arrived):
-            enqueue(queue, jobs, by_age, j)
+        now, arrived = turn(queue, jobs, running, by_age, first, per_event)
         for j in range(first, arrived):
             if forks_at_arrival(fair, j, arrived):
                 fst[j] = fork(

@@ -11,9 +11,9 @@ from core.kernels.fst_fixed import empty_world, fair_fixed, fair_patient
 from core.kernels.fst_moving import fair_moving
 from core.kernels.fst_state import Fair
 from core.kernels.moving_order import KEYED
+from core.kernels.named_order import named_order
 from core.orders import MOVING, fixed_key
 from core.policy import Policy
-from core.simulate import _order
 from core.workload import Int64, Workload
 
 CODES = {"none": NONE, "aggressive": AGGRESSIVE, "easy": EASY}
@@ -61,7 +61,7 @@ def run_fair(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     theta = policy.threshold_seconds(workload.max_estimate)
     threshold = NEVER if theta is None or fair.patient else min(theta, NEVER)
     second, fst = policy.backfill or policy.order, np.full(len(workload), -1, np.int64)
-    orders = (_order(workload, policy.order)[0], _order(workload, second)[0])
+    orders = (named_order(workload, policy.order)[0], named_order(workload, second)[0])
     moving, other = orders[0].code != KEYED, second != policy.order
     if policy.rule not in CODES:
         depth = policy.depth if policy.depth > 0 else NEVER

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from core.kernels._jit import NEVER, kernel, verb
 from core.kernels.fixed_order import EXTRA, NONE, SHADOW, may_backfill, reserve, within_reach
-from core.kernels.queue import Queue, dequeue, empty_queue, enqueue, head_of
-from core.kernels.running import Jobs, Running, idle_machine, launch, turn_clock
+from core.kernels.queue import Queue, dequeue, empty_queue, head_of, turn
+from core.kernels.running import Jobs, Running, idle_machine, launch
 from core.workload import Int64
 
 KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
@@ -159,10 +159,7 @@ def advance(
 ) -> bool:
     """Go on to the next pass that may start a job; return whether there is one."""
     while clock[ARRIVED] < jobs.submit.size or running.count[0] > 0:
-        first = clock[ARRIVED]
-        clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, running, first, per_event)
-        for j in range(first, clock[ARRIVED]):
-            enqueue(queue, jobs, by_age, j)
+        clock[NOW], clock[ARRIVED] = turn(queue, jobs, running, by_age, clock[ARRIVED], per_event)
         if fits_somewhere(queue, running.free[0]):
             return True
     return False

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.kernels._jit import NEVER, kernel, verb
-from core.kernels.running import Jobs
+from core.kernels.running import Jobs, Running, turn_clock
 from core.workload import Int64
 
 BLOCK = 64
@@ -202,6 +202,18 @@ def enqueue(queue: Queue, jobs: Jobs, key: Int64, j: int) -> None:
     queue.estimate[cell] = jobs.estimate[j]
     queue.least_need[b] = min(queue.least_need[b], jobs.procs[j])
     queue.least_estimate[b] = min(queue.least_estimate[b], jobs.estimate[j])
+
+
+@verb
+def turn(
+    queue: Queue, jobs: Jobs, running: Running, key: Int64, arrived: int, per_event: bool
+) -> tuple[int, int]:
+    """Go to the next instant, or event, and queue who arrives; return it, s, and how many have."""
+    first = arrived
+    now, arrived, _ = turn_clock(jobs, running, first, per_event)
+    for j in range(first, arrived):
+        enqueue(queue, jobs, key, j)
+    return now, arrived
 
 
 @verb
