@@ -47,6 +47,13 @@ def test_two_commands_do_all_the_set_up() -> None:
     assert README.index(set_up[1]) < 2500
 
 
+def test_links_lead_to_files() -> None:
+    """Each link and picture that is no address is a file of the project."""
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+    assert "docs/semantics.md" in links
+    assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
 def test_commands_and_examples_run(folder: Path) -> None:
     """What the README shows is what happens."""
     for block in blocks("sh"):
