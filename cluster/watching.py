@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-def check_bokeh(spec: ClusterSpec, report: Path | None) -> None:
+def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> None:
     """Refuse what could not be shown, before anything runs.
 
     Parameters
@@ -22,7 +22,9 @@ def check_bokeh(spec: ClusterSpec, report: Path | None) -> None:
     spec : ClusterSpec
         Where to work.
     report : Path or None
-        Where the report is to go; None where only the dashboard is asked for.
+        Where the report is to go, if one is asked for.
+    dashboard : bool
+        Whether the dashboard is asked for.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def check_bokeh(spec: ClusterSpec, report: Path | None) -> None:
             "--dashboard and --performance-report need bokeh; "
             "'pip install \"schedfarm[dashboard]\"' brings it"
         )
-    if report is None and spec.kind != "local":
+    if dashboard and spec.kind != "local":
         raise ClusterError(f"--dashboard is a local cluster's; {spec.target} has its own")
     if report is not None and not report.parent.is_dir():
         raise ClusterError(f"report {report}: the folder {report.parent} does not exist")

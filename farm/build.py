@@ -15,7 +15,8 @@ from farm.files import PARTIAL, write_whole, writing
 from farm.lock import NAME as LOCK
 from farm.samples import extent
 from farm.shapes import lay_out
-from farm.store import COPY, Store, log_bytes
+from farm.store import COPY, Store
+from farm.stored_logs import log_bytes
 from farm.summary import fit_summary
 from farm.traces import Trace
 

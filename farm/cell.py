@@ -20,7 +20,8 @@ from core.workload import Workload
 from farm.fair import fair_values
 from farm.layout import CELLS, WORKLOAD_BLOCK, Block, Cell
 from farm.samples import at_load, sample, users_at
-from farm.store import Store, load_log
+from farm.store import Store
+from farm.stored_logs import load_log
 from farm.summary import PER_SAMPLE
 from farm.traces import Trace
 

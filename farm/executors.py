@@ -6,7 +6,7 @@ import math
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,8 @@ Result = list[Done] | BaseException
 GONE = ("cancelled", "lost")
 """States of a future whose scheduler, or whose place with it, is no more."""
 
-THREADS_SECONDS = 1.0
-"""Age at which the number of worker threads is asked for again: asking costs a round trip to the
+LOOK_SECONDS = 1.0
+"""Time between two looks at the number of worker threads: each costs a round trip to the
 scheduler, 1 ms, and workers come and go in seconds."""
 
 
@@ -75,7 +75,9 @@ def serial(tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
             yield task, error
 
 
-def on_dask(client: Client, tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
+def on_dask(
+    client: Client, tasks: Sequence[Task], stop: Stop, say: Callable[[str], None]
+) -> Iterator[tuple[Task, Result]]:
     """Run tasks on a Dask cluster through a bounded window, as `serial` does in this process.
 
     Parameters
@@ -85,7 +87,10 @@ def on_dask(client: Client, tasks: Sequence[Task], stop: Stop) -> Iterator[tuple
     tasks : sequence of Task
         What to do, in the order of submission.
     stop : Stop
-        Looked at whenever tasks end.
+        Looked at whenever tasks end, and every second. What runs is then waited for, unless
+        there is no worker left that could run it.
+    say : callable
+        Told in one sentence that the cluster has lost its last worker, or has one again.
 
     Yields
     ------
@@ -99,52 +104,71 @@ def on_dask(client: Client, tasks: Sequence[Task], stop: Stop) -> Iterator[tuple
     """
     from distributed import as_completed
 
-    address = client.scheduler.address if client.scheduler else "its address"
-    threads = _Threads(client)
+    workers = _Workers(client, stop, say)
     waiting = deque(tasks)
-    running: dict[str, Task] = {}
+    running: dict[str, tuple[Task, Any]] = {}
     # Keys are new for each run: a scheduler that outlives one must not answer from memory.
     prefix = f"cells-{uuid.uuid4().hex[:12]}"
     completed: Any = as_completed(with_results=True, raise_errors=False, loop=client.loop)
 
     def refill() -> None:
-        most = TASKS_AHEAD * threads.count()
-        while waiting and not stop.wished and len(running) < most:
+        while waiting and not stop.wished and len(running) < TASKS_AHEAD * max(1, workers.count()):
             task = waiting.popleft()
             future = client.submit(attempt, task, key=f"{prefix}-{len(waiting)}", pure=False)
-            running[future.key] = task
-            futures[future.key] = future
+            running[future.key] = task, future
             completed.add(future)
 
-    futures: dict[str, Any] = {}
     try:
         refill()
-        for batch in completed.batches():
-            for future, result in batch:
+        while running and (workers.count() or not stop.wished):
+            for future, result in _ended(completed):
                 if future.status in GONE:
-                    raise _lost(address)
-                del futures[future.key]
-                yield running.pop(future.key), _outcome(future, result)
+                    raise _lost(workers.address)
+                yield running.pop(future.key)[0], _outcome(future, result)
             refill()
-    except OSError:  # what a client raises whose connection is closed; tasks' own are results
-        raise _lost(address) from None
     finally:
-        _cancel(client, list(futures.values()))
+        _cancel(client, [future for _, future in running.values()])
 
 
-class _Threads:
-    """Know how many worker threads a cluster has, as of a moment ago."""
+def _ended(completed: Any) -> list[tuple[Any, Any]]:
+    """Return what has ended, at the latest when it is time for another look at the workers."""
+    with completed.thread_condition:
+        completed.thread_condition.wait_for(completed.has_ready, LOOK_SECONDS)
+    ended: list[tuple[Any, Any]] = completed.next_batch(block=False)
+    return ended
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._asked, self._count = -math.inf, 1
+
+class _Workers:
+    """Know how many worker threads a cluster has, as of a moment ago, and say when none is left."""
+
+    def __init__(self, client: Client, stop: Stop, say: Callable[[str], None]) -> None:
+        self.address = client.scheduler.address if client.scheduler else "its address"
+        self._client, self._stop, self._say = client, stop, say
+        self._asked = -math.inf
+        self._count: int | None = None
 
     def count(self) -> int:
         now = time.monotonic()
-        if now - self._asked > THREADS_SECONDS:
-            self._count = max(1, sum(self._client.nthreads().values()))
+        if self._count is None or now - self._asked > LOOK_SECONDS:
+            before, self._count = self._count, self._ask()
             self._asked = now
+            self._tell(before, self._count)
         return self._count
+
+    def _ask(self) -> int:
+        try:
+            return sum(self._client.nthreads().values())
+        except OSError:  # what a client raises whose connection is closed
+            raise _lost(self.address) from None
+
+    def _tell(self, before: int | None, now: int) -> None:
+        if self._stop.wished:
+            return
+        if before == 0 and now:
+            self._say(f"a worker of {self.address} is there; the run goes on")
+        elif before != 0 and not now:
+            lack = "all workers of {} are gone" if before else "{} has no worker"
+            self._say(f"{lack.format(self.address)}; waiting for one (Ctrl-C stops)")
 
 
 def _lost(address: str) -> SchedulerLost:

@@ -187,8 +187,6 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
     store = sweep.store
     watch = All(watch, EventLog(store.path))
     watch.begin(store.cells, sweep.before)
-    if client and sweep.tasks and not client.nthreads():
-        watch.say("the cluster has no worker yet; waiting for one")
     tally = Tally()
     with ExitStack() as stack:
         stack.callback(watch.end)
@@ -255,7 +253,8 @@ def _carry_out(
     tally: Tally,
 ) -> list[tuple[Task, BaseException]]:
     lost = []
-    for task, result in on_dask(client, tasks, stop) if client else serial(tasks, stop):
+    results = on_dask(client, tasks, stop, watch.say) if client else serial(tasks, stop)
+    for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(sweep.store.path, result) from result
         if isinstance(result, BaseException):

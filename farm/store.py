@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import math
 import zlib
@@ -13,10 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from core.errors import InputError
-from core.workload import COLUMNS, Workload
 from farm.files import write_whole
 from farm.layout import (
     CELLS,
@@ -279,31 +275,6 @@ class Store:
         """Write store.json and its copy, from which `farm verify --repair` restores it."""
         for name in (COPY, MANIFEST):
             write_whole(self.path / name, self.to_bytes())
-
-
-def load_log(path: Path) -> Workload:
-    """Read the columns of a log back from a store."""
-    with np.load(path, allow_pickle=False) as columns:
-        return Workload(
-            **{c: columns[c] for c in COLUMNS},
-            killed=columns["killed"],
-            processors=int(columns["processors"]),
-            max_estimate=int(columns["max_estimate"]),
-            name=path.stem,
-        )
-
-
-def log_bytes(log: Workload) -> bytes:
-    """Return the columns of a log as a compressed npz file without pickles."""
-    stream = io.BytesIO()
-    np.savez_compressed(
-        stream,
-        **{c: getattr(log, c) for c in COLUMNS},
-        killed=log.killed,
-        processors=log.processors,
-        max_estimate=log.max_estimate,
-    )
-    return stream.getvalue()
 
 
 def _layout(plain: Mapping[str, Any]) -> TraceLayout:

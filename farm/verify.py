@@ -21,7 +21,8 @@ from farm.files import write_whole
 from farm.layout import Block
 from farm.records import Body, Record, block_of, record_path
 from farm.schema import Variable
-from farm.store import COPY, MANIFEST, Store, load_log, log_bytes
+from farm.store import COPY, MANIFEST, Store
+from farm.stored_logs import load_log, log_bytes
 from farm.summary import fold, folded
 
 

@@ -33,13 +33,14 @@ for command in (
 
 
 def main() -> None:
-    """Run a command; bad input is one sentence on standard error and exit status 2."""
+    """Run a command; bad input, or an interrupt, is one sentence and exit status 2, or 130."""
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
+        click.echo("farm: interrupted", err=True)
         sys.exit(INTERRUPTED)
     except ValueError as error:
         if not _is_bad_input(error):

@@ -12,6 +12,7 @@ import click
 from farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
+    from cluster import ClusterSpec
     from farm.campaign import Campaign
 
 SOME_FAILED = 1
@@ -30,9 +31,7 @@ INTERRUPTED = 130
 @click.option(
     "--on",
     "spec",
-    default="local",
-    show_default=True,
-    help="Where to run: local, tcp://HOST:PORT, scheduler-file:PATH.",
+    help="Where to run: local, which is the default, tcp://HOST:PORT, scheduler-file:PATH.",
 )
 @click.option(
     "--scheduler-file", type=click.Path(path_type=Path), help="Short for --on scheduler-file:PATH."
@@ -54,7 +53,7 @@ def run(
     campaign: str,
     store: Path | None,
     folder: Path | None,
-    spec: str,
+    spec: str | None,
     scheduler_file: Path | None,
     workers: int | None,
     retry_failed: bool,
@@ -67,17 +66,15 @@ def run(
     run; a second one abandons them. Exit status: 0 all cells done, 1 some failed, 2 bad input,
     or the store or the cluster gave out, 130 interrupted.
     """
-    from cluster import ClusterSpec, connect
+    from cluster import connect
     from cluster.watching import check_bokeh, reported
     from farm.campaigns import find
     from farm.progress import watcher
     from farm.runner import begin, carry_out
 
-    where = ClusterSpec.parse(
-        f"scheduler-file:{scheduler_file}" if scheduler_file else spec, workers
-    )
+    where = _where(spec, scheduler_file, workers)
     if report or dashboard:
-        check_bokeh(where, report)
+        check_bokeh(where, report, dashboard=dashboard)
     wanted = find(campaign).located(folder)
     if wanted.report:
         _check_report(wanted.report)
@@ -104,6 +101,18 @@ def run(
     if outcome.failed:
         click.echo(f"farm status {target} --failed says why cells failed", err=True)
         sys.exit(SOME_FAILED)
+
+
+def _where(spec: str | None, scheduler_file: Path | None, workers: int | None) -> ClusterSpec:
+    from cluster import ClusterError, ClusterSpec
+
+    if scheduler_file is None:
+        return ClusterSpec.parse(spec or "local", workers)
+    if spec is not None:
+        raise ClusterError(
+            f"--on {spec} and --scheduler-file {scheduler_file} both say where to run; give one"
+        )
+    return ClusterSpec("scheduler-file", str(scheduler_file), workers)
 
 
 def _check_report(name: str) -> None:

@@ -47,7 +47,8 @@ class Rows(click.ParamType[tuple[int, int]]):
     "--draw",
     default="replace",
     show_default=True,
-    help="How a resample draws each user's weeks, replace or permute, or whole users.",
+    type=click.Choice(("replace", "permute", "users")),
+    help="How a resample draws each user's weeks, or whole users.",
 )
 @click.option(
     "--load",

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +13,8 @@ import farm
 from cluster import connect
 from farm.campaign import Campaign
 from farm.traces import Trace
-from tests.farm.harness import ROOT, assert_same_results, counts, wait_for
+from tests.cluster.processes import site
+from tests.farm.harness import assert_same_results, counts
 from tests.farm.harness import farm as farm_process
 
 CAMPAIGN = Campaign(
@@ -31,31 +29,9 @@ CAMPAIGN = Campaign(
 @pytest.fixture(scope="module")
 def scheduler_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A real scheduler with one real worker, each a process of its own."""
-    folder = tmp_path_factory.mktemp("dask")
-    path = folder / "scheduler.json"
-    dask = shutil.which("dask", path=str(Path(sys.executable).parent))
-    assert dask
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    local = ("--host", "127.0.0.1", "--scheduler-file", str(path), "--no-dashboard")
-    started: list[subprocess.Popen[bytes]] = []
-    with (folder / "log").open("wb") as log:
-        try:
-            for role in (
-                ("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0"),
-                ("worker", "--no-nanny", "--nthreads", "1", "--dashboard-address", "127.0.0.1:0"),
-            ):
-                started.append(
-                    subprocess.Popen(
-                        [dask, *role, *local], stdout=log, stderr=log, cwd=folder, env=environment
-                    )
-                )
-                wait_for(path.exists, "the scheduler's file")
-            yield path
-        finally:
-            for process in reversed(started):
-                process.terminate()
-            for process in started:
-                process.wait(60)
+    with site(tmp_path_factory.mktemp("dask")) as there:
+        there.worker()
+        yield there.file
 
 
 @pytest.fixture(scope="module")

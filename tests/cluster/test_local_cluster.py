@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,23 @@ import farm
 from cluster import ClusterSpec, connect
 from farm.campaign import Campaign
 from farm.traces import Trace
-from tests.farm.harness import assert_same_results, wait_for
+from tests.farm.harness import Command, assert_same_results, recorded_cells, wait_for
 
 LISTENING = "0A"
 LOOPBACK = {"0100007F", "00000000000000000000000001000000"}
 """127.0.0.1 and ::1 as /proc writes them."""
+
+
+CAMPAIGN = Campaign(
+    name="bytes",
+    traces=(
+        Trace(name="m", model="lublin", processors=64, jobs=90),
+        Trace(name="n", model="lublin", processors=32, jobs=70),
+    ),
+    policies=("fcfs+easy", "saf+easy", "fcfs+conservative"),
+    loads=("original", "0.9"),
+    resamples=3,
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +60,26 @@ def listening(pid: int) -> set[str]:
 
 def ignores_interrupts() -> bool:
     assert threading.current_thread() is not threading.main_thread()
-    ignored = next(
-        line for line in Path("/proc/self/status").read_text().splitlines() if "SigIgn" in line
-    )
-    return bool(int(ignored.split()[1], 16) >> (signal.SIGINT - 1) & 1)
+    return holds_interrupt("self", "SigIgn")
+
+
+def holds_interrupt(pid: int | str, signals: str) -> bool:
+    """Tell whether a set of a process's signals, as /proc names it, holds SIGINT."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    mask = next(line for line in lines if line.startswith(signals))
+    return bool(int(mask.split()[1], 16) >> (signal.SIGINT - 1) & 1)
+
+
+def spawned() -> set[int]:
+    """Worker processes of this process, from their first instruction on."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        # It may end between two looks at it.
+        with suppress(OSError):
+            parent = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and "spawn_main" in entry.joinpath("cmdline").read_text():
+                found.add(int(entry.name))
+    return found
 
 
 def test_listens_on_loopback_only(client: Client) -> None:
@@ -74,6 +103,62 @@ def test_workers_ignore_interrupts(client: Client) -> None:
     assert ignored == [True] * 4
 
 
+def test_worker_that_replaces_a_dead_one__blocks_interrupts() -> None:
+    """It is safe from Ctrl-C from its first instruction on, long before it can ignore it."""
+    with connect(ClusterSpec.parse("local", 1)) as client:
+        before = spawned()
+        (dead,) = client.run(os.getpid).values()
+        os.kill(dead, signal.SIGKILL)
+        (new,) = wait_for(lambda: spawned() - before, "the next worker")
+        assert holds_interrupt(new, "SigBlk")
+        client.wait_for_workers(1)
+
+
+@pytest.mark.parametrize("number", [1, 2], ids=["once", "twice"])
+@pytest.mark.parametrize("moment", ["resource tracker", "first worker", "second worker"])
+def test_interrupt_at_the_start__ends_the_command(tmp_path: Path, moment: str, number: int) -> None:
+    """Ctrl-C is not lost while processes start: one sentence, status 130, and nothing is left."""
+    (tmp_path / "c.toml").write_text(CAMPAIGN.to_toml())
+    run = Command(tmp_path, "run", "c.toml", "--workers", "2")
+    try:
+        wait_for(lambda: moment in moments(run) or run.process.poll() is not None, moment)
+        for _ in range(number):
+            run.signal_group(signal.SIGINT)
+        assert run.finish() == 130, run.err
+        assert run.err.split("\n")[-2:] == ["farm: interrupted", ""]
+        assert "Traceback" not in run.err
+        assert not (tmp_path / "bytes.farm" / "lock.json").exists()
+        assert recorded_cells(tmp_path / "bytes.farm") == 0
+    finally:
+        run.kill()
+
+
+def moments(run: Command) -> list[str]:
+    """What a command that starts a cluster has come to."""
+    tracker = any("resource_tracker" in command for command in run.alive().values())
+    return ["resource tracker"] * tracker + ["first worker", "second worker"][: len(run.workers())]
+
+
+def test_interrupt_while_closing__waits_for_the_end() -> None:
+    """Ctrl-C breaks no closing off: it is acted on when the workers are gone."""
+    told: list[str] = []
+
+    def interrupt() -> None:
+        wait_for(lambda: client.status != "running", "the closing")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    old = signal.signal(signal.SIGINT, lambda *_: told.append(cluster.status.name))
+    try:
+        with connect(ClusterSpec.parse("local", 1)) as client:
+            cluster = client.cluster
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+        thread.join()
+        assert wait_for(lambda: told, "the interrupt") == ["closed"]
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
 def test_two_clusters_at_once_and_no_process_left(client: Client) -> None:
     """A second cluster disturbs no one, and ends with its context."""
     with connect(ClusterSpec.parse("local", 1)) as other:
@@ -87,20 +172,10 @@ def test_two_clusters_at_once_and_no_process_left(client: Client) -> None:
 
 def test_same_bytes_wherever_it_runs(client: Client, tmp_path: Path) -> None:
     """One campaign, serial and on one worker and on two: every file of the results is the same."""
-    campaign = Campaign(
-        name="bytes",
-        traces=(
-            Trace(name="m", model="lublin", processors=64, jobs=90),
-            Trace(name="n", model="lublin", processors=32, jobs=70),
-        ),
-        policies=("fcfs+easy", "saf+easy", "fcfs+conservative"),
-        loads=("original", "0.9"),
-        resamples=3,
-    )
-    serial = farm.run(campaign, tmp_path / "serial")
+    serial = farm.run(CAMPAIGN, tmp_path / "serial")
     assert (serial.done, serial.failed) == (36, 0)
-    assert farm.run(campaign, tmp_path / "two", client).done == 36
+    assert farm.run(CAMPAIGN, tmp_path / "two", client).done == 36
     with connect(ClusterSpec.parse("local", 1)) as one:
-        assert farm.run(campaign, tmp_path / "one", one).done == 36
+        assert farm.run(CAMPAIGN, tmp_path / "one", one).done == 36
     assert_same_results(tmp_path / "one", tmp_path / "serial")
     assert_same_results(tmp_path / "two", tmp_path / "serial")

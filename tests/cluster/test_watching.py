@@ -28,21 +28,22 @@ def test_without_bokeh__one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra that brings it is named."""
     monkeypatch.setattr("cluster.watching.find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"need bokeh; .*schedfarm\[dashboard\]"):
-        check_bokeh(ClusterSpec("local"), None)
+        check_bokeh(ClusterSpec("local"), None, dashboard=True)
 
 
-def test_dashboard_of_another_cluster__is_refused() -> None:
+@pytest.mark.parametrize("report", [None, Path("r.html")], ids=["alone", "with a report"])
+def test_dashboard_of_another_cluster__is_refused(report: Path | None) -> None:
     """A cluster that runs already has a dashboard of its own, or none."""
     pytest.importorskip("bokeh")
     with pytest.raises(ClusterError, match="tcp://10.0.0.1:8786 has its own"):
-        check_bokeh(ClusterSpec.parse("tcp://10.0.0.1:8786"), None)
+        check_bokeh(ClusterSpec.parse("tcp://10.0.0.1:8786"), report, dashboard=True)
 
 
 def test_report_in_no_folder__is_refused(tmp_path: Path) -> None:
     """A report that could not be written after hours is refused before."""
     pytest.importorskip("bokeh")
     with pytest.raises(ClusterError, match="none does not exist"):
-        check_bokeh(ClusterSpec("local"), tmp_path / "none" / "r.html")
+        check_bokeh(ClusterSpec("local"), tmp_path / "none" / "r.html", dashboard=False)
 
 
 def test_both(tmp_path: Path) -> None:

@@ -24,6 +24,15 @@ from tests.farm.refusals import GOOD, LOG, Said, sentence, write
         (("--scheduler-file", "none.json"), ("none.json", "dask scheduler")),
         (("--scheduler-file", "c.toml"), ("c.toml", "scheduler")),
         (("--scheduler-file", "empty.json"), ("empty.json", "scheduler")),
+        (("--scheduler-file", "empty.json", "--workers", "2"), ("workers is 2", "empty.json")),
+        (
+            ("--scheduler-file", "none.json", "--on", "tcp://127.0.0.1:8786"),
+            ("--scheduler-file none.json", "--on tcp://127.0.0.1:8786"),
+        ),
+        (
+            ("--on", "local", "--scheduler-file", "none.json"),
+            ("--on local", "--scheduler-file none.json"),
+        ),
         (("--on", "tcp://127.0.0.1:nine"), ("tcp://127.0.0.1:nine",)),
         (("--on", "tls://127.0.0.1:9"), ("tls://127.0.0.1:9",)),
         (("--frobnicate",), ("--frobnicate",)),
@@ -67,6 +76,7 @@ def test_run__nobody_listens(said: Said, monkeypatch: pytest.MonkeyPatch) -> Non
         (("a.swf", "--policy", "saf+easy", "--tau", "0"), ("tau", "0")),
         (("a.swf", "--policy", "saf+easy", "--out", "no/such/b.swf"), ("no/such/b.swf",)),
         (("a.swf", "--policy", "saf+easy", "--resample", "1", "--draw", "x"), ("'x'", "replace")),
+        (("a.swf", "--policy", "saf+easy", "--draw", "x"), ("'x'", "permute", "users")),
         (("a.swf", "--policy", "saf+easy", "--resample", "-1"), ("-1",)),
         (("a.swf", "--policy", "no.such.module:f+easy"), ("no.such.module",)),
     ],

@@ -1,0 +1,69 @@
+"""A scheduler and its workers, each a process of its own, as somebody else would start them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.farm.harness import ROOT, wait_for
+
+
+class Site:
+    """A scheduler on the loopback interface, and workers of one thread without a nanny.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the scheduler's file and what the processes say go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "scheduler.json"
+        self._log = folder / "dask.log"
+        self._started: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._start("scheduler", "--port", "0")
+        wait_for(self.file.exists, "the scheduler's file")
+        self.address: str = json.loads(self.file.read_text())["address"]
+
+    def worker(self) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        return self._start("worker", "--no-nanny", "--nthreads", "1")
+
+    def end(self) -> None:
+        """End whatever is left."""
+        for process in reversed(self._started):
+            process.kill()
+            process.wait(60)
+
+    def _start(self, role: str, *options: str) -> subprocess.Popen[bytes]:
+        dask = shutil.which("dask", path=str(Path(sys.executable).parent))
+        assert dask
+        common = ("--host", "127.0.0.1", "--scheduler-file", str(self.file), "--no-dashboard",
+                  "--dashboard-address", "127.0.0.1:0")  # fmt: skip
+        with self._log.open("ab") as log:
+            self._started.append(
+                subprocess.Popen(
+                    [dask, role, *options, *common],
+                    stdout=log,
+                    stderr=log,
+                    cwd=self._log.parent,
+                    env={**os.environ, "PYTHONPATH": str(ROOT)},
+                )
+            )
+        return self._started[-1]
+
+
+@contextmanager
+def site(folder: Path) -> Iterator[Site]:
+    """Start a scheduler; end it and its workers with the context."""
+    one = Site(folder)
+    try:
+        yield one
+    finally:
+        one.end()

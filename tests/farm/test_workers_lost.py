@@ -1,0 +1,170 @@
+"""A cluster that loses its last worker in the middle of a run: said, waited out, left at will."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import farm
+from farm.campaign import Campaign
+from farm.events import read_events
+from tests.cluster.processes import Site, site
+from tests.farm.harness import (
+    Command,
+    assert_same_results,
+    counts,
+    partial,
+    recorded_cells,
+    wait_for,
+)
+from tests.farm.harness import farm as farm_process
+
+POLICIES = ("fcfs+easy", "spf+easy", "fcfs+none")
+LOADS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+RESAMPLES = 8
+CELLS = RESAMPLES * len(LOADS) * len(POLICIES)
+
+CAMPAIGN = f"""
+name = "lost"
+seed = 3
+resamples = {RESAMPLES}
+loads = {list(LOADS)}
+policies = {list(POLICIES)}
+
+[[traces]]
+name = "m64"
+model = "lublin"
+processors = 64
+jobs = 3000
+"""
+"""10 tasks of 4 blocks each, 2 s of work for one worker, which holds 2 tasks at a time."""
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the campaign that nothing happened to; the kernels are compiled after it."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "lost.toml").write_text(CAMPAIGN)
+    assert farm.run(Campaign.from_toml(folder / "lost.toml"), folder / "lost.farm").done == CELLS
+    return folder / "lost.farm"
+
+
+@pytest.fixture
+def there(tmp_path: Path, undisturbed: Path) -> Iterator[Site]:
+    """A scheduler without a worker."""
+    (tmp_path / "lost.toml").write_text(CAMPAIGN)
+    with site(tmp_path) as one:
+        yield one
+
+
+@pytest.fixture
+def run(tmp_path: Path, there: Site) -> Iterator[Command]:
+    """A run on that scheduler."""
+    command = Command(tmp_path, "run", "lost.toml", "--on", there.address)
+    yield command
+    command.kill()
+
+
+def said(run: Command, store: Path, sentence: str) -> None:
+    """Wait until a run has said a sentence to whoever looks on, and to its log."""
+    wait_for(lambda: sentence in run.err or run.process.poll() is not None, sentence)
+    assert run.process.poll() is None, run.err
+    wait_for(lambda: sentence in logged(store), f"{sentence} in the log")
+
+
+def logged(store: Path) -> list[str]:
+    return [event["text"] for event in read_events(store)[0] if event["event"] == "say"]
+
+
+def first_cells(run: Command, store: Path) -> None:
+    wait_for(lambda: recorded_cells(store) or run.process.poll() is not None, "the first cells")
+    assert run.process.poll() is None, run.err
+
+
+def gone(there: Site) -> str:
+    return f"all workers of {there.address} are gone; waiting for one (Ctrl-C stops)"
+
+
+def none(there: Site) -> str:
+    return f"{there.address} has no worker; waiting for one (Ctrl-C stops)"
+
+
+def back(there: Site) -> str:
+    return f"a worker of {there.address} is there; the run goes on"
+
+
+def assert_interrupted(run: Command, store: Path) -> None:
+    assert run.finish() == 130, run.err
+    assert "the same command goes on from here" in run.err
+    assert "Traceback" not in run.err
+    # A worker that dies in the middle of a task has recorded blocks that it never told of.
+    assert counts(run.out)["done"] <= recorded_cells(store) < CELLS
+    assert partial(store) == []
+
+
+def test_last_worker_killed__is_said_and_the_next_one_goes_on(
+    run: Command, there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """The run says that it waits, and ends as if nothing had happened once a worker joins."""
+    store = tmp_path / "lost.farm"
+    said(run, store, none(there))
+    worker = there.worker()
+    said(run, store, back(there))
+    first_cells(run, store)
+    worker.kill()
+    said(run, store, gone(there))
+    there.worker()
+    assert run.finish() == 0, run.err
+    assert run.err.count(gone(there)) == 1
+    assert run.err.count(back(there)) == 2
+    assert "Traceback" not in run.err
+    assert counts(run.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
+    assert_same_results(store, undisturbed)
+
+
+def test_interrupt_without_a_worker__ends_the_run(
+    run: Command, there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """One Ctrl-C is enough where no block runs that could be finished; a later run goes on."""
+    store = tmp_path / "lost.farm"
+    worker = there.worker()
+    first_cells(run, store)
+    worker.kill()
+    said(run, store, gone(there))
+    run.signal_group(signal.SIGINT)
+    assert_interrupted(run, store)
+    before = recorded_cells(store)
+    there.worker()
+    again = farm_process(tmp_path, "run", "lost.toml", "--on", there.address)
+    assert again.returncode == 0, again
+    assert counts(again.stdout)["before"] == before > 0
+    assert_same_results(store, undisturbed)
+
+
+def test_interrupt_before_the_first_worker__ends_the_run(
+    run: Command, there: Site, tmp_path: Path
+) -> None:
+    """A scheduler that never had a worker keeps nobody waiting either."""
+    store = tmp_path / "lost.farm"
+    said(run, store, none(there))
+    run.signal_group(signal.SIGINT)
+    assert_interrupted(run, store)
+
+
+def test_last_worker_dies_after_the_interrupt__ends_the_run(
+    run: Command, there: Site, tmp_path: Path
+) -> None:
+    """A run that finishes its blocks does not wait for those whose last worker is gone."""
+    store = tmp_path / "lost.farm"
+    worker = there.worker()
+    first_cells(run, store)
+    # Stopped, it holds the blocks that the run waits for, until it dies.
+    worker.send_signal(signal.SIGSTOP)
+    run.signal_group(signal.SIGINT)
+    wait_for(lambda: "stopping: finishing the blocks that run" in run.err, "the answer")
+    worker.kill()
+    assert_interrupted(run, store)
+    assert gone(there) not in run.err
