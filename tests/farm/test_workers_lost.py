@@ -18,29 +18,18 @@ from tests.farm.harness import (
     counts,
     partial,
     recorded_cells,
+    two_machines,
     wait_for,
 )
 from tests.farm.harness import farm as farm_process
 
 POLICIES = ("fcfs+easy", "spf+easy", "fcfs+none")
-LOADS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+LOADS = (0.5, 0.7, 0.9)
 RESAMPLES = 8
-CELLS = RESAMPLES * len(LOADS) * len(POLICIES)
+CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
 
-CAMPAIGN = f"""
-name = "lost"
-seed = 3
-resamples = {RESAMPLES}
-loads = {list(LOADS)}
-policies = {list(POLICIES)}
-
-[[traces]]
-name = "m64"
-model = "lublin"
-processors = 64
-jobs = 3000
-"""
-"""10 tasks of 4 blocks each, 2 s of work for one worker, which holds 2 tasks at a time."""
+CAMPAIGN = two_machines("lost", 3, RESAMPLES, LOADS, POLICIES)
+"""48 tasks, 2 s of work for one worker, which holds 2 of them at a time."""
 
 
 @pytest.fixture(scope="module")
