@@ -32,6 +32,7 @@ def campaigns() -> None:
     """List the campaigns that ship with the package."""
     from farm.campaigns import find, shipped
 
-    for name in shipped():
-        campaign = find(name)
-        click.echo(f"{name:<16} {campaign.cells:>7} cells  {campaign.title}")
+    known = {name: find(name) for name in shipped()}
+    width = max(map(len, known))
+    for name, campaign in known.items():
+        click.echo(f"{name:<{width}} {campaign.cells:>5} simulations  {campaign.title}")

@@ -19,8 +19,9 @@ from farm.cli.traces import TRACES
 def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) -> None:
     """Say what is left to do for CAMPAIGN: cells, blocks, tasks, jobs, bytes, CPU time.
 
-    Nothing is written. Bytes are those of the arrays before compression; CPU time is what the
-    planner reckons with, on one slow core.
+    Nothing is written. Each kind of fairness of a simulation is a cell, too. Jobs and bytes are at
+    most so many: they reckon with the longest resample, and with arrays before compression. CPU
+    time is what the planner reckons with, on one slow core.
     """
     import json
 

@@ -74,7 +74,7 @@ def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -
         return
     for key, value in facts.items():
         if key != "dropped":
-            click.echo(f"{key:<26} {value}")
+            click.echo(f"{key:<26} {'none' if value is None else value}")
             continue
         click.echo(f"{'rows dropped':<26} {sum(value.values())}")
         for why, count in value.items():
@@ -99,6 +99,8 @@ def _known(folder: Path | None) -> list[dict[str, Any]]:
 
 
 def _facts(trace: Trace) -> dict[str, Any]:
+    import numpy as np
+
     from core import offered_load
     from farm.traces import span_weeks
 
@@ -110,7 +112,8 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "jobs": len(log),
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
-        "offered load": round(offered_load(log), 4),
+        # Jobs of one instant offer none.
+        "offered load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
         "largest estimate, s": log.max_estimate,
         "killed at their estimate": int(log.killed.sum()),
         "dropped": dict(log.dropped),
