@@ -19,13 +19,16 @@ CONNECT_TIMEOUT = "15s"
 
 
 @contextmanager
-def connect(spec: ClusterSpec | str = "local") -> Iterator[Client]:
+def connect(spec: ClusterSpec | str = "local", *, watched: bool = False) -> Iterator[Client]:
     """Open a client on the cluster that a spec names, and close it at the end.
 
     Parameters
     ----------
     spec : ClusterSpec or str
         Where to work.
+    watched : bool
+        Whether a local cluster is to sample what Dask's dashboard and report show, profiles above
+        all; other clusters do what they were started to do.
 
     Yields
     ------
@@ -49,7 +52,7 @@ def connect(spec: ClusterSpec | str = "local") -> Iterator[Client]:
     if spec.kind == "local":
         from cluster.local import local_cluster
 
-        with local_cluster(spec.workers) as client:
+        with local_cluster(spec.workers, watched=watched) as client:
             yield client
         return
     client = _existing(spec)

@@ -73,7 +73,8 @@ def run(
     from farm.runner import begin, carry_out
 
     where = _where(spec, scheduler_file, workers)
-    if report or dashboard:
+    watched = dashboard or report is not None
+    if watched:
         check_bokeh(where, report, dashboard=dashboard)
     wanted = find(campaign).located(folder)
     if wanted.report:
@@ -84,7 +85,7 @@ def run(
         client = stack.enter_context(connect(where)) if where.kind != "local" else None
         sweep = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
         if client is None and sweep.tasks:
-            client = stack.enter_context(connect(where))
+            client = stack.enter_context(connect(where, watched=watched))
         if client is not None:
             if dashboard:
                 click.echo(f"dashboard: {client.dashboard_link}", err=True)

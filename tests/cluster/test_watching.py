@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cluster import ClusterError, ClusterSpec
+from cluster import ClusterError, ClusterSpec, connect
 from cluster.watching import check_bokeh
 from tests.farm.harness import farm as farm_process
 
@@ -46,8 +47,20 @@ def test_report_in_no_folder__is_refused(tmp_path: Path) -> None:
         check_bokeh(ClusterSpec("local"), tmp_path / "none" / "r.html", dashboard=False)
 
 
+def samples(dask_worker: Any) -> bool:
+    """Tell whether a worker's profiler runs."""
+    return "profile" in dask_worker.periodic_callbacks
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_profiler_runs_only_where_someone_looks(watched: bool) -> None:
+    """A hundred looks a second at every worker are for Dask's dashboard and report alone."""
+    with connect(ClusterSpec.parse("local", 1), watched=watched) as client:
+        assert list(client.run(samples).values()) == [watched]
+
+
 def test_both(tmp_path: Path) -> None:
-    """The link is on the loopback interface, and the report is a page."""
+    """The link is on the loopback interface, and the report is a page with a profile."""
     pytest.importorskip("bokeh")
     (tmp_path / "seen.toml").write_text(CAMPAIGN)
     ended = farm_process(
@@ -56,4 +69,6 @@ def test_both(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ended.returncode == 0, ended
     assert re.search(r"^dashboard: http://127\.0\.0\.1:\d+/status$", ended.stderr, re.MULTILINE)
-    assert "<html" in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "<html" in page
+    assert "farm/work.py" in page
