@@ -18,6 +18,10 @@ CONNECT_TIMEOUT = "15s"
 """A scheduler that does not answer within this time is taken for absent."""
 
 
+CHATTY = ("distributed.client", "tornado.application", "asyncio")
+"""Loggers that tell with a traceback of each future that a lost scheduler leaves behind."""
+
+
 @contextmanager
 def connect(spec: ClusterSpec | str = "local", *, watched: bool = False) -> Iterator[Client]:
     """Open a client on the cluster that a spec names, and close it at the end.
@@ -56,20 +60,28 @@ def connect(spec: ClusterSpec | str = "local", *, watched: bool = False) -> Iter
             yield client
         return
     client = _existing(spec)
-    try:
+    with _closing(client):
         yield client
-    finally:
-        _close(client)
 
 
-def _close(client: Client) -> None:
-    """Close a client; one that has lost its scheduler would log how it failed to find it again."""
-    logger = logging.getLogger("distributed.client")
-    disabled, logger.disabled = logger.disabled, client.status != "running"
+@contextmanager
+def _closing(client: Client) -> Iterator[None]:
+    """Close a client at the end, and leave out what libraries log of a connection that breaks.
+
+    The run says in one sentence that its scheduler was lost; its futures are collected, and told
+    of with tracebacks, as late as the interpreter's end.
+    """
+    loggers = [logging.getLogger(name) for name in CHATTY]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     try:
-        client.close()
+        yield
     finally:
-        logger.disabled = disabled
+        lost = client.status != "running"
+        client.close()
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(logging.CRITICAL if lost else level)
 
 
 def _existing(spec: ClusterSpec) -> Client:
