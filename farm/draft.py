@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import traceback
+import uuid
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from farm.arrays import open_trace, write_block
+from farm.arrays import open_arrays, write_block
+from farm.files import sync
 from farm.layout import Block, Span
 from farm.lock import check_turn
 from farm.provenance import versions
@@ -48,7 +50,7 @@ class Draft:
         self._complete = False
         self._span = store.span_of(block)
         self.cells = self._span.cells
-        self._group = open_trace(store.results, block.trace)
+        self._arrays = open_arrays(store.results, block.trace, run or uuid.uuid4().hex)
         self._along_job = {v.name for v in store.variables_of(block) if v.dims[-1] == "job"}
         count = len(self.cells)
         self._values: dict[str, npt.NDArray[Any]] = {}
@@ -95,8 +97,8 @@ class Draft:
             "traceback": "".join(traceback.format_exception(error)),
         }
 
-    def commit(self) -> None:
-        """Write the block's shard of every array, and only then its record.
+    def write(self) -> list[Path]:
+        """Write the block's shard of every array, and return the files of these.
 
         A block that is acknowledged already is left alone, whoever did it: an earlier attempt of
         the same task whose worker died later, or one that the scheduler took for lost.
@@ -108,12 +110,23 @@ class Draft:
         """
         self._check_turn()
         if self._complete or _mark(self._record) != self._mark:
-            return
+            return []
+        written = []
         for name, values in self._values.items():
             place = self._place(name, self._span)
             lengths = [p.stop - p.start for p in place]
             shape = lengths if name in self._along_job else [*lengths, *values.shape[1:]]
-            write_block(self._group, name, place, values.reshape(shape))
+            written.append(write_block(self._arrays[name], place, values.reshape(shape)))
+        return written
+
+    def acknowledge(self) -> None:
+        """Write the record of a block whose arrays are on the disk.
+
+        Raises
+        ------
+        OSError
+            As `write`.
+        """
         head = Head(self.block, self.store.identity, self._span, tuple(sorted(self._errors)))
         body = Body(self._jobs, self._errors, self._metrics, self._crc, self.seconds, versions())
         self._check_turn()
@@ -159,13 +172,31 @@ class Draft:
         found = {}
         try:
             for name, values in self._values.items():
-                region = np.asarray(self._group[name][self._place(name, span)])
+                region = np.asarray(self._arrays[name][self._place(name, span)])
                 found[name] = region.reshape(len(span), *values.shape[1:])
         except OSError:
             raise
         except Exception:  # zarr's codecs raise many kinds on altered bytes
             return None
         return found
+
+
+def commit(drafts: Iterable[Draft]) -> None:
+    """Write the shards of blocks, put them on the disk, and only then write the records.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written, or is another run's by now.
+    """
+    written = {draft: draft.write() for draft in drafts}
+    files = [file for found in written.values() for file in found if file.exists()]
+    # After all are written: the first one to be synced takes most of the others' way.
+    for path in (*files, *{file.parent for file in files}):
+        sync(path)
+    for draft, found in written.items():
+        if found:
+            draft.acknowledge()
 
 
 def _checksums(rows: Rows) -> dict[str, int]:

@@ -16,8 +16,8 @@ record cost, short against what a user waits for at an interruption."""
 MOST_SECONDS = 60.0
 """CPU time that no block of several cells should exceed, even at its costliest cells."""
 
-LEAST_SECONDS = 0.3
-"""CPU time below which a block is not cut for the sake of `PARTS`: its cost would show."""
+LEAST_SECONDS = 1.0
+"""CPU time below which a block is not cut for the sake of `PARTS`: writing it would show."""
 
 PARTS = 64
 """A trace of little work is cut into so many blocks all the same, for workers to share and for
@@ -90,8 +90,8 @@ def goal_seconds(total: float) -> float:
 
     Examples
     --------
-    >>> goal_seconds(1.0), goal_seconds(64.0), goal_seconds(1e6)
-    (0.3, 1.0, 10.0)
+    >>> goal_seconds(1.0), goal_seconds(128.0), goal_seconds(1e6)
+    (1.0, 2.0, 10.0)
     """
     return min(BLOCK_SECONDS, max(LEAST_SECONDS, total / PARTS))
 

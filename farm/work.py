@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from farm.cell import Bench, Metrics, Rows
-from farm.draft import Draft
+from farm.draft import Draft, commit
 from farm.isolate import Killed, isolated
 from farm.layout import WORKLOAD_BLOCK, Block, Cell
 from farm.store import Store
@@ -104,8 +104,8 @@ def run_task(task: Task) -> list[Done]:
         else:
             draft.put(place, *answer)
     done, worker = [], f"{platform.node()}:{os.getpid()}"
+    commit(drafts)
     for draft in drafts:
-        draft.commit()
         workload = draft.block.kind == WORKLOAD_BLOCK
         counts = (0, 0) if workload else (len(draft.missing), draft.failed)
         done.append(Done(draft.block, *counts, round(draft.seconds, 6), worker))

@@ -116,15 +116,15 @@ def test_repair_and_run_restore_the_store(
 
 def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     """Values that agree with their record but not with the program are found by the sample."""
-    from farm.arrays import open_trace
-    from farm.draft import Draft
+    from farm.arrays import open_results
+    from farm.draft import Draft, commit
     from farm.layout import Block
     from farm.records import record_path
 
     block = Block("log", "cells", 0, 0, 0)
     record_path(store / "records", block).unlink()
     draft = Draft(farm.Store.open(store), block)
-    group = open_trace(store / "results.zarr", "log")
+    group = open_results(store / "results.zarr")["log"]
     names = [
         "start",
         "wait",
@@ -140,7 +140,7 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
         rows = {n: v[:jobs] if n in names[:3] else v for n, v in rows.items()}
         rows["start"] = rows["start"] + 1
         draft.put(cell, jobs, rows, {}, 0.0)
-    draft.commit()
+    commit([draft])
     faults = [f for f in verify(store, sample=100) if f.block == block]
     assert faults
     assert "simulated again" in faults[0].why
