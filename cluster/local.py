@@ -111,13 +111,14 @@ def _interrupts_held() -> Iterator[None]:
     Whoever blocks it passes that on: to workers from their first instruction on, and to those that
     take the place of the dead.
     """
-    # At its start it unblocks SIGINT in its thread, which would be the one that starts workers.
-    resource_tracker.ensure_running()
     came: list[int] = []
     in_main = threading.current_thread() is threading.main_thread()
     # The mask is this thread's only: another one may take the signal, and Python then hands it to
     # the main thread all the same.
     old = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if in_main else None
+    # At its start it unblocks SIGINT in its thread, which would be the one that starts workers; an
+    # interrupt in the middle of it is recorded already.
+    resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -27,9 +27,17 @@ class Site:
         self.file = folder / "scheduler.json"
         self._log = folder / "dask.log"
         self._started: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start("scheduler", "--port", "0")
-        wait_for(self.file.exists, "the scheduler's file")
-        self.address: str = json.loads(self.file.read_text())["address"]
+
+    def scheduler(self) -> None:
+        """Start the scheduler, and wait until its file is whole: it is there before its text is."""
+        self._start("scheduler", "--port", "0")
+        wait_for(lambda: self.file.exists() and self.file.read_text().endswith("}"), "its file")
+
+    @property
+    def address(self) -> str:
+        """Where the scheduler listens."""
+        address: str = json.loads(self.file.read_text())["address"]
+        return address
 
     def worker(self) -> subprocess.Popen[bytes]:
         """Start a worker."""
@@ -64,6 +72,7 @@ def site(folder: Path) -> Iterator[Site]:
     """Start a scheduler; end it and its workers with the context."""
     one = Site(folder)
     try:
+        one.scheduler()
         yield one
     finally:
         one.end()
