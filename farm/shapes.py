@@ -16,10 +16,10 @@ record cost, short against what a user waits for at an interruption."""
 MOST_SECONDS = 60.0
 """CPU time that no block of several cells should exceed, even at its costliest cells."""
 
-LEAST_SECONDS = 1.0
+LEAST_SECONDS = 2.0
 """CPU time below which a block is not cut for the sake of `PARTS`: writing it would show."""
 
-PARTS = 64
+PARTS = 40
 """A trace of little work is cut into so many blocks all the same, for workers to share and for
 progress to be seen."""
 
@@ -91,7 +91,7 @@ def goal_seconds(total: float) -> float:
     Examples
     --------
     >>> goal_seconds(1.0), goal_seconds(128.0), goal_seconds(1e6)
-    (1.0, 2.0, 10.0)
+    (2.0, 3.2, 10.0)
     """
     return min(BLOCK_SECONDS, max(LEAST_SECONDS, total / PARTS))
 

@@ -36,7 +36,7 @@ LOADS = tuple(str(round(0.5 + 0.05 * i, 2)) for i in range(10))
 MIB = 2**20
 SAMPLE_SECONDS = 0.25
 
-CELLS = {"5 ms": (3300, 200), "50 ms": (16000, 20)}
+CELLS = {"5 ms": (3300, 200), "50 ms": (16000, 80)}
 """Jobs of a cell whose simulation takes about this long under conservative backfilling, and
 resamples."""
 
