@@ -110,8 +110,8 @@ def create_values(
         dtype=variable.dtype,
         fill_value=variable.fill,
         compressors=[
-            # 4 to 7 ns a value, where zstd at level 1 takes 20 to 30 for 15 % fewer bytes: with EASY
-            # a job is simulated in 125.
+            # 4 to 7 ns a value, where zstd at level 1 takes 20 to 30 for 15 % fewer bytes: EASY
+            # simulates a job in 125.
             BloscCodec(cname="lz4", clevel=5, shuffle="shuffle", typesize=size),
             Crc32cCodec(),
         ],

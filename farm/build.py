@@ -55,7 +55,35 @@ class Design:
     standing: bool
 
 
-def design(path: str | Path, campaign: Campaign) -> Design:
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Hold what a campaign's traces are, whatever store is to hold them.
+
+    Parameters
+    ----------
+    logs : mapping of str to (Workload or None)
+        Each trace's log; None for a model.
+    extents : mapping of str to (int, int)
+        Most jobs of any cell of each trace, and weeks.
+    """
+
+    logs: Mapping[str, Workload | None]
+    extents: Mapping[str, tuple[int, int]]
+
+
+def survey(campaign: Campaign) -> Survey:
+    """Read a campaign's logs, and draw as many samples as it takes to know their extents.
+
+    Raises
+    ------
+    InputError
+        If a trace cannot be read or sampled.
+    """
+    logs = {t.name: t.read() for t in campaign.traces}
+    return Survey(logs, {t.name: extent(t, logs[t.name], campaign) for t in campaign.traces})
+
+
+def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None) -> Design:
     """Work out the store of a campaign, or how the one that is there has to grow; write nothing.
 
     Parameters
@@ -64,6 +92,8 @@ def design(path: str | Path, campaign: Campaign) -> Design:
         The store's folder.
     campaign : Campaign
         What the store is to hold.
+    surveyed : Survey, optional
+        What `survey` gave for the campaign; by default it is asked.
 
     Returns
     -------
@@ -78,13 +108,13 @@ def design(path: str | Path, campaign: Campaign) -> Design:
     """
     path = Path(path)
     old = _existing(path)
-    logs = {t.name: t.read() for t in campaign.traces}
+    surveyed = surveyed or survey(campaign)
+    logs, extents = surveyed.logs, surveyed.extents
     sources = {t.name: _identify(t, logs[t.name]) for t in campaign.traces}
     settings = campaign.settings
     if old:
         _refuse_other(old, campaign, settings, sources)
     axes = _grown_axes(old, campaign)
-    extents = {t.name: extent(t, logs[t.name], campaign) for t in campaign.traces}
     layouts = {
         name: old.layouts[name]
         if old and name in old.layouts

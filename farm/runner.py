@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from farm.build import build, design
+from farm.build import build, design, survey
 from farm.campaign import Campaign
 from farm.events import EventLog
 from farm.executors import Stop, on_dask, serial
@@ -156,9 +156,11 @@ def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) 
     InputError
         As for `run`.
     """
-    design(store, campaign)  # refuses bad input before anything is written
+    surveyed = survey(campaign)
+    design(store, campaign, surveyed)  # refuses bad input before anything is written
     with locked(Path(store)) as name:
-        prepared = build(design(store, campaign))
+        # Again, since another run may have grown the store until it was locked.
+        prepared = build(design(store, campaign, surveyed))
         with writing(prepared.path):
             remove_partial(prepared.path)
         heads = prepared.heads()
