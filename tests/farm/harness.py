@@ -98,8 +98,11 @@ class Command:
         self._out, self._err = (folder / f"{self.mark}.{end}" for end in ("out", "err"))
         environment = {**_environment(), MARK: self.mark}
 
-        def take_terminal() -> None:
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        def prepare() -> None:
+            # A test run that was itself started in the background ignores it, and passes that on.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if terminal is not None:
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         with self._out.open("wb") as out, self._err.open("wb") as err:
             streams: dict[str, int | IO[bytes]] = (
@@ -112,7 +115,7 @@ class Command:
                 cwd=folder,
                 env=environment,
                 start_new_session=True,
-                preexec_fn=None if terminal is None else take_terminal,
+                preexec_fn=prepare,
                 **streams,  # type: ignore[arg-type]
             )
 
