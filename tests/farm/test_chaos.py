@@ -48,6 +48,10 @@ EARLY = 3.0
 """Every fourth blow falls at most this long, s, after the run has locked its store: before its
 cluster is up. The others fall once a random number of new records is there."""
 
+GRACE = 15.0
+"""Time, s, that a site gives its processes to end before it kills them, as batch systems do: a
+nanny that has lost its scheduler while it started a worker may never end by itself."""
+
 LOCAL = ("worker", "coordinator", "interrupt twice", "interrupt", "group")
 OUTSIDE = ("scheduler", "interrupt twice", "nanny", "coordinator", "worker", "interrupt")
 
@@ -108,7 +112,11 @@ class Cluster:
         for process in (*self.nannies, self.scheduler):
             process.terminate()
         for process in (*self.nannies, self.scheduler):
-            process.wait(60)
+            try:
+                process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(GRACE)
         wait_for(lambda: not marked(self.mark), f"the end of {marked(self.mark)}")
 
 
