@@ -83,7 +83,7 @@ def weekly_bands(
     The figure 1 of Carastan-Santos et al. 2019. With the trimmed rule the best and the worst
     are whole samples, chosen per load and policy by their mean over all jobs; the band at each
     week is then lowest, mean and highest of the samples that stay. Quantiles are taken at each
-    week on its own, over all samples. The store's last week, which holds every job that ended
+    week on its own, over all samples. A sample's last entry, which holds every job that ended
     later, counts in that mean over all jobs, but is left out of the result: a line would leap.
 
     Parameters
@@ -104,8 +104,8 @@ def weekly_bands(
     -------
     Dataset
         The metric on (load, policy, week, band) or (..., quantile), NaN where no two samples
-        have ended a job yet; ``n`` and ``missing`` on (load, policy). With one load its
-        dimension is a scalar coordinate.
+        have ended a job yet, and after the weeks of submissions at that load; ``n`` and
+        ``missing`` on (load, policy). With one load its dimension is a scalar coordinate.
 
     Raises
     ------
@@ -130,9 +130,11 @@ def weekly_bands(
     if load is not None:
         known(load, "load", group["load"].values.tolist())
         group = group.sel(load=load)
-    means = _cumulative(_without_log(group[[f"{WEEKLY}jobs", WEEKLY + metric]]), metric)
+    group = _without_log(group)
+    means = _cumulative(group, metric)
     means.attrs = _weekly_attrs(store, group, metric)
-    drawn = means.isel(week=slice(max(1, means.sizes["week"] - 1)))
+    weeks = group.get("weeks", xr.DataArray(max(1, group.sizes["week"] - 1)))
+    drawn = means.where(means["week"] <= weeks).isel(week=slice(int(weeks.max())))
     band = _band(drawn, "resample", rule, rank_by=means.isel(week=-1, drop=True))
     return band.assign_attrs(trace=trace)
 

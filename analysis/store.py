@@ -17,7 +17,7 @@ Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
 FORMAT = "schedfarm-store"
 """What store.json calls the format."""
 
-VERSION = 2
+VERSION = 3
 """The newest version of the format that is understood here."""
 
 ARRAYS = "results.zarr"

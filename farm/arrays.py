@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.layout import CELLS, TraceLayout
-from farm.schema import CELL, COORDINATES, DECISIONS, FAIRNESS, WORKLOAD, Variable
+from farm.schema import CELL, COORDINATES, DECISIONS, FAIRNESS, WEEKS, WORKLOAD, Variable
 from farm.shapes import chunk_shape
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def fit_group(
     layout: TraceLayout,
     axes: Axes,
     jobs: int,
+    weeks: npt.NDArray[np.int64],
     fairness: Sequence[str],
 ) -> None:
     """Create a trace's group, or resize it to longer axes; what is written stays.
@@ -61,19 +63,23 @@ def fit_group(
     axes : mapping of str to sequence
         Labels of `resample`, `load` and `policy`.
     jobs : int
-        Length that `job` must have at least.
+        Length of `job`.
+    weeks : int64[resamples, loads]
+        Weeks that hold each cell's submissions.
     fairness : sequence of str
         Kinds of fairness that have an array.
     """
     group = root.require_group(trace)
-    labels = {**axes, "week": range(1, layout.weeks + 1)}
+    labels = {**axes, "week": range(1, int(weeks.max()) + 2)}
     write_coordinates(group, labels)
-    sizes = {name: len(values) for name, values in labels.items()}
+    create_values(group, WEEKS, weeks.shape, weeks.shape, None)
+    group[WEEKS.name][...] = weeks  # type: ignore[index]
+    sizes = {name: len(values) for name, values in labels.items()} | {"job": jobs}
     kinds = [(variable, CELLS) for variable in (*WORKLOAD, *DECISIONS)]
     for variable, kind in [*kinds, *((FAIRNESS[kind], kind) for kind in fairness)]:
         lengths = dict(zip(CELL, layout.shape(kind), strict=True))
         lengths |= {"job": layout.jobs(kind), "week": layout.weeks}
-        _fit_array(group, variable, lengths, {**sizes, "job": jobs})
+        _fit_array(group, variable, lengths, sizes)
 
 
 def write_coordinates(group: zarr.Group, labels: Axes) -> None:
@@ -121,29 +127,31 @@ def create_values(
     )
 
 
-def write_block(array: Any, place: tuple[slice, ...], values: npt.NDArray[Any]) -> Path:
-    """Write one whole shard and return its file, which `sync` has yet to put on the disk.
+def write_block(array: Any, place: tuple[slice, ...], values: npt.NDArray[Any]) -> list[Path]:
+    """Write whole shards and return their files, which `sync` has yet to put on the disk.
 
     Parameters
     ----------
     array : zarr.Array
         Where to.
     place : tuple of slice
-        Runs along the array's leading dimensions.
+        Runs along the array's leading dimensions, a shard along each.
     values : ndarray
         Values over these runs and the dimension that is left, padded.
 
     Returns
     -------
-    Path
-        There is none where every value is the array's fill value.
+    list of Path
+        One, or several where the dimension that is left has grown; there is no file where every
+        value is the array's fill value.
     """
     array[place] = values
     shard = array.shards or array.chunks
     corner = [run.start // length for run, length in zip(place, shard, strict=False)]
-    corner += [0] * (len(shard) - len(corner))
+    left = zip(array.shape[len(corner) :], shard[len(corner) :], strict=True)
     store: Any = array.store_path.store
-    return Path(store.root, array.path, "c", *map(str, corner))
+    folder = Path(store.root, array.path, "c", *map(str, corner))
+    return [folder.joinpath(*map(str, at)) for at in product(*(range(-(-n // d)) for n, d in left))]
 
 
 def consolidate(path: Path) -> None:

@@ -13,12 +13,14 @@ from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
 from farm.files import PARTIAL, write_whole, writing
 from farm.lock import NAME as LOCK
-from farm.samples import extent
+from farm.manifest import COPY
+from farm.samples import most_jobs
 from farm.shapes import lay_out
-from farm.store import COPY, Store
+from farm.store import Store
 from farm.stored_logs import log_bytes
 from farm.summary import fit_summary
 from farm.traces import Trace
+from farm.weeks import Weeks, entries, weeks_by_load
 
 NOTHING = 0
 """Stands for a setting that leaves nothing out and is therefore not written down."""
@@ -63,12 +65,15 @@ class Survey:
     ----------
     logs : mapping of str to (Workload or None)
         Each trace's log; None for a model.
-    extents : mapping of str to (int, int)
-        Most jobs of any cell of each trace, and weeks.
+    jobs : mapping of str to int
+        Jobs of each trace's largest cell.
+    weeks : mapping of str to Weeks
+        Weeks that each trace's submissions take.
     """
 
     logs: Mapping[str, Workload | None]
-    extents: Mapping[str, tuple[int, int]]
+    jobs: Mapping[str, int]
+    weeks: Mapping[str, Weeks]
 
 
 def survey(campaign: Campaign) -> Survey:
@@ -80,7 +85,11 @@ def survey(campaign: Campaign) -> Survey:
         If a trace cannot be read or sampled.
     """
     logs = {t.name: t.read() for t in campaign.traces}
-    return Survey(logs, {t.name: extent(t, logs[t.name], campaign) for t in campaign.traces})
+    return Survey(
+        logs,
+        {t.name: most_jobs(t, logs[t.name], campaign) for t in campaign.traces},
+        {t.name: weeks_by_load(t, logs[t.name], campaign) for t in campaign.traces},
+    )
 
 
 def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None) -> Design:
@@ -109,24 +118,26 @@ def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None)
     path = Path(path)
     old = _existing(path)
     surveyed = surveyed or survey(campaign)
-    logs, extents = surveyed.logs, surveyed.extents
+    logs = surveyed.logs
     sources = {t.name: _identify(t, logs[t.name]) for t in campaign.traces}
     settings = campaign.settings
     if old:
         _refuse_other(old, campaign, settings, sources)
     axes = _grown_axes(old, campaign)
+    known = old.jobs if old else {}
+    jobs = {name: max(most, known.get(name, 0)) for name, most in surveyed.jobs.items()}
     layouts = {
         name: old.layouts[name]
         if old and name in old.layouts
-        # One week more, for what ends after the week of the last submission.
-        else lay_out(most, weeks + 1, axes, campaign.fairness, campaign.block_seconds)
-        for name, (most, weeks) in extents.items()
+        else lay_out(
+            most, entries(surveyed.weeks[name]), axes, campaign.fairness, campaign.block_seconds
+        )
+        for name, most in jobs.items()
     }
-    known = old.jobs if old else {}
-    jobs = {name: max(most, known.get(name, 0)) for name, (most, _) in extents.items()}
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
     thanks = {name: whom for name, whom in thanks.items() if whom}
-    store = Store(path, campaign.name, settings, axes, sources, layouts, jobs, thanks)
+    weeks = surveyed.weeks
+    store = Store(path, campaign.name, settings, axes, sources, layouts, jobs, weeks, thanks)
     standing = old == store and not (path / GROWING).exists()
     return Design(store, campaign, logs, standing)
 
@@ -165,7 +176,8 @@ def write_skeleton(store: Store, results: Path) -> None:
     for name in set(root.group_keys()).difference(store.axes["trace"]):
         del root[name]
     for name in store.axes["trace"]:
-        fit_group(root, name, store.layouts[name], labels, store.jobs[name], store.fairness)
+        jobs, weeks = store.jobs[name], store.weeks_of(name)
+        fit_group(root, name, store.layouts[name], labels, jobs, weeks, store.fairness)
         root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
         if name in store.acknowledgements:
             root[name].attrs["acknowledge"] = store.acknowledgements[name]

@@ -108,7 +108,8 @@ class Bench:
             return len(jobs), *_workload_values(jobs)
         schedule = self.schedule(cell)
         if block.kind == CELLS:
-            return len(schedule.workload), *_schedule_values(self._store, block.trace, schedule)
+            weeks = self._store.week_entries(block.trace, cell)
+            return len(schedule.workload), *_schedule_values(self._store, schedule, weeks)
         piece = self._store.job_range(block)
         count = max(0, min(piece.stop, len(schedule.workload)) - piece.start)
         return count, *fair_values(schedule, block.kind, piece)
@@ -140,9 +141,8 @@ def _workload_values(jobs: Workload) -> tuple[Rows, Metrics]:
     return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": load}
 
 
-def _schedule_values(store: Store, trace: str, schedule: Schedule) -> tuple[Rows, Metrics]:
-    settings, weeks = store.settings, store.layouts[trace].weeks
-    tau = int(settings["tau"])
+def _schedule_values(store: Store, schedule: Schedule, weeks: int) -> tuple[Rows, Metrics]:
+    settings, tau = store.settings, int(store.settings["tau"])
     ends = settings.get("warmup", NO_WARMUP), bool(settings.get("cooldown"))
     metrics = {k: v for k, v in summarise(schedule, tau, *ends).items() if k not in PER_SAMPLE}
     by_week = {f"week_{k}": v for k, v in weekly(schedule, tau, weeks, *ends).items()}

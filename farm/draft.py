@@ -116,7 +116,7 @@ class Draft:
             place = self._place(name, self._span)
             lengths = [p.stop - p.start for p in place]
             shape = lengths if name in self._along_job else [*lengths, *values.shape[1:]]
-            written.append(write_block(self._arrays[name], place, values.reshape(shape)))
+            written += write_block(self._arrays[name], place, values.reshape(shape))
         return written
 
     def acknowledge(self) -> None:
@@ -157,7 +157,8 @@ class Draft:
             if old in body.errors or label not in places:
                 continue
             jobs = int(body.jobs[old])
-            rows = {n: v[old, :jobs] if n in self._along_job else v[old] for n, v in stored.items()}
+            lengths = self.store.lengths_of(self.block, label, jobs)
+            rows = {name: row[old, : lengths[name]] for name, row in stored.items()}
             if _checksums(rows) != {name: int(column[old]) for name, column in body.crc.items()}:
                 continue  # torn or altered: a new checksum would call it sound
             metrics = {name: float(column[old]) for name, column in body.metrics.items()}
@@ -171,9 +172,9 @@ class Draft:
         """Return what the arrays hold of a span, one row a cell; None where that is unreadable."""
         found = {}
         try:
-            for name, values in self._values.items():
+            for name in self._values:
                 region = np.asarray(self._arrays[name][self._place(name, span)])
-                found[name] = region.reshape(len(span), *values.shape[1:])
+                found[name] = region.reshape(len(span), -1)
         except OSError:
             raise
         except Exception:  # zarr's codecs raise many kinds on altered bytes

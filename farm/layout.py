@@ -43,7 +43,7 @@ class TraceLayout:
         The same for fair start times: a cell whose reruns would take longer than a block is cut
         into pieces of this many jobs.
     weeks : int
-        Length of the dimension `week`, its last entry, for later ends, included.
+        Length of a shard along `week`: the whole dimension, until a later load needs more weeks.
     """
 
     cells: Shape

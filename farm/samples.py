@@ -10,11 +10,7 @@ from core.resample_users import resample_users, resample_users_size, users_for_l
 from core.workload import Workload
 from farm.campaign import Campaign
 from farm.campaign_checks import ORIGINAL
-from farm.traces import Trace, span_weeks
-
-SPAN_SAMPLES = 16
-"""Samples of a model with a given number of jobs whose weeks are looked at: drawing a million
-cells' samples only to plan them would take longer than many a campaign."""
+from farm.traces import Trace
 
 
 def sample(
@@ -137,56 +133,34 @@ def users_at(
     return _users(log, load, load_by)
 
 
-def extent(trace: Trace, log: Workload | None, campaign: Campaign) -> tuple[int, int]:
-    """Return the most jobs of any cell of a trace, and the weeks that hold every submission.
-
-    A model with a given number of jobs is drawn for its first `SPAN_SAMPLES` samples only: what
-    a longer one has after their last week counts in the store's entry for later ends.
+def most_jobs(trace: Trace, log: Workload | None, campaign: Campaign) -> int:
+    """Return the jobs of the largest cell of a trace.
 
     Raises
     ------
     InputError
-        If the log cannot be resampled.
+        If the log cannot be resampled, or the model cannot be drawn.
     """
+    if log is None and trace.jobs is not None:
+        return trace.jobs
     numbers = {_users(log, load, campaign.load_by) for load in campaign.loads}
-    jobs, weeks = [], []
-    known = log is None and trace.jobs is not None
-    for r in campaign.resample_axis[: SPAN_SAMPLES if known else None]:
-        if log is None or r == 0 or campaign.load_by == "interarrival":
-            one = sample(trace, log, seed=campaign.seed, resample=r, draw=campaign.draw)
-            jobs.append(len(one))
-            weeks.append(_weeks(one, campaign))
-        else:
-            jobs.append(_size(trace, log, campaign, r, numbers))
-            weeks.append(trace.weeks or span_weeks(log))
-    return max(jobs), max(weeks)
+    return max(_size(trace, log, campaign, r, numbers) for r in campaign.resample_axis)
 
 
 def _size(
-    trace: Trace, log: Workload, campaign: Campaign, resample: int, numbers: set[float]
+    trace: Trace, log: Workload | None, campaign: Campaign, resample: int, numbers: set[float]
 ) -> int:
     seed, weeks = campaign.seed, trace.weeks
+    if log is None:
+        return len(sample(trace, log, seed=seed, resample=resample, draw=campaign.draw))
+    if resample == 0:
+        return len(log)
     if campaign.draw != "users":
         return resample_size(log, seed=seed, index=resample, weeks=weeks, draw=campaign.draw)
     return max(
         resample_users_size(log, seed=seed, index=resample, weeks=weeks, users=users)
         for users in numbers
     )
-
-
-def _weeks(one: Workload, campaign: Campaign) -> int:
-    """Return the weeks of a sample, at the lowest load where that spreads its arrivals."""
-    if not len(one):
-        return 1
-    spans = [span_weeks(one)]
-    if campaign.load_by == "interarrival":
-        for load in campaign.loads:
-            try:
-                spans.append(span_weeks(at_load(one, load, campaign.load_by)))
-            except InputError:
-                # A sample that cannot be scaled is a cell that fails, with this error recorded.
-                continue
-    return max(spans)
 
 
 def _users(log: Workload | None, load: str, load_by: str) -> float:

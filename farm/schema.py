@@ -7,7 +7,7 @@ from dataclasses import dataclass
 FORMAT = "schedfarm-store"
 """Value of the key `format` in store.json."""
 
-VERSION = 2
+VERSION = 3
 """Version of the format; docs/store-format.md says what a new one means."""
 
 PAD = -1
@@ -48,6 +48,9 @@ WORKLOAD = (
     Variable("number", (*JOBS, "job"), "int64", "1", "job number in the log"),
 )
 """What a block of the workload itself writes."""
+
+WEEKS = Variable("weeks", JOBS, "int64", "1", "weeks that hold every submission, in `week_...`")
+"""Known from the campaign alone; written with the coordinates."""
 
 DECISIONS = (
     Variable("start", (*CELL, "job"), "int64", "s", "start instant"),
@@ -90,6 +93,6 @@ COORDINATES = {
     "resample": "resample; 0 is the log itself",
     "load": "offered load asked for",
     "policy": "scheduling policy",
-    "week": "week since the first submit; the last entry holds all later ends",
+    "week": "week since the first submit; a cell's last entry holds all later ends",
 }
 """Long name of each coordinate."""

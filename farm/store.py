@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from core.errors import InputError
 from farm.files import write_whole
@@ -18,21 +21,19 @@ from farm.layout import (
     CELLS,
     WORKLOAD_BLOCK,
     Block,
+    Cell,
     Span,
     TraceLayout,
     blocks_of,
     pieces_of,
     positions,
 )
+from farm.manifest import COPY, MANIFEST, sealed, unsealed
 from farm.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
-from farm.schema import DECISIONS, FAIRNESS, FORMAT, VERSION, WORKLOAD, Variable
+from farm.schema import DECISIONS, FAIRNESS, WORKLOAD, Variable
+from farm.weeks import Weeks, entries, weeks_at
 
 AXES = ("trace", "resample", "load", "policy")
-
-MANIFEST = "store.json"
-
-COPY = "store.copy.json"
-"""Holds the same as store.json, so that one altered byte does not cost the whole store."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Store:
         Sizes of each trace's arrays.
     jobs : mapping of str to int
         Jobs of each trace's largest resample: the length of its dimension `job`.
+    weeks : mapping of str to Weeks
+        Weeks of each trace's submissions.
     acknowledgements : mapping of str to str, optional
         Whom to thank for a trace's log, where that is known.
     """
@@ -67,6 +70,7 @@ class Store:
     sources: Mapping[str, Mapping[str, Any]]
     layouts: Mapping[str, TraceLayout]
     jobs: Mapping[str, int]
+    weeks: Mapping[str, Weeks]
     acknowledgements: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -96,26 +100,7 @@ class Store:
         InputError
             As `open`.
         """
-        try:
-            plain = json.loads(data)
-            found, version, seal = plain["format"], plain["version"], plain.pop("crc32", None)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(
-                f"{path / MANIFEST} does not describe a store; 'farm verify {path} --repair' "
-                "restores it from its copy"
-            ) from None
-        if found != FORMAT or version != VERSION:
-            older = found == FORMAT and isinstance(version, int) and version < VERSION
-            remedy = "run its campaign into a new folder" if older else "use a newer one"
-            raise InputError(
-                f"store {path} has format {found} version {version}; this schedfarm goes on with "
-                f"{FORMAT} version {VERSION}: {remedy}"
-            )
-        if seal != _seal(plain):
-            raise InputError(
-                f"{path / MANIFEST} has been altered; 'farm verify {path} --repair' restores it "
-                "from its copy"
-            )
+        plain = unsealed(path, data)
         return cls(
             path=path,
             campaign=plain["campaign"],
@@ -124,6 +109,7 @@ class Store:
             sources=plain["sources"],
             layouts={k: _layout(v) for k, v in plain["layouts"].items()},
             jobs=plain["jobs"],
+            weeks={k: _weeks(v) for k, v in plain["weeks"].items()},
             acknowledgements=plain.get("acknowledgements", {}),
         )
 
@@ -203,10 +189,36 @@ class Store:
     def inner_length(self, block: Block, dimension: str) -> int:
         """Return how many values of one cell stand in a block along `job` or `week`."""
         if dimension == "week":
-            return self.layouts[block.trace].weeks
+            return entries(self.weeks[block.trace])
         places = self.job_range(block)
         length: int = places.stop - places.start
         return length
+
+    def week_entries(self, trace: str, cell: Cell) -> int:
+        """Return the length of a cell's series: the last entry is for all that ends later."""
+        resample, load, _ = cell
+        return 1 + weeks_at(self.weeks[trace], resample, load)
+
+    def weeks_of(self, trace: str) -> npt.NDArray[np.int64]:
+        """Return the weeks that hold the submissions of every resample at every load."""
+        known, pairs = self.weeks[trace], product(self.axes["resample"], self.axes["load"])
+        found = np.array([weeks_at(known, *pair) for pair in pairs], np.int64)
+        return found.reshape(len(self.axes["resample"]), -1)
+
+    def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
+        """Return how many values of a cell each array of its block has, padding left out.
+
+        Parameters
+        ----------
+        block : Block
+            Which.
+        cell : Cell
+            One of it.
+        jobs : int
+            Jobs that the block has of the cell.
+        """
+        lengths = {"job": jobs, "week": self.week_entries(block.trace, cell)}
+        return {v.name: lengths.get(v.dims[-1], 1) for v in self.variables_of(block)}
 
     def heads(self) -> dict[Block, Head]:
         """Return the head of the record of every finished block.
@@ -259,17 +271,16 @@ class Store:
     def to_bytes(self) -> bytes:
         """Return the text of store.json, sealed with a CRC-32 of the rest."""
         plain = {
-            "format": FORMAT,
-            "version": VERSION,
             "campaign": self.campaign,
             "settings": dict(self.settings),
             "axes": {k: list(v) for k, v in self.axes.items()},
             "sources": {k: dict(v) for k, v in self.sources.items()},
             "layouts": {k: asdict(v) for k, v in self.layouts.items()},
             "jobs": dict(self.jobs),
+            "weeks": {k: dict(v) for k, v in self.weeks.items()},
             "acknowledgements": dict(self.acknowledgements),
         }
-        return json.dumps({**plain, "crc32": _seal(plain)}, indent=1).encode()
+        return sealed(plain)
 
     def save(self) -> None:
         """Write store.json and its copy, from which `farm verify --repair` restores it."""
@@ -281,5 +292,5 @@ def _layout(plain: Mapping[str, Any]) -> TraceLayout:
     return TraceLayout(**{**plain, "cells": tuple(plain["cells"]), "fair": tuple(plain["fair"])})
 
 
-def _seal(plain: Mapping[str, Any]) -> int:
-    return zlib.crc32(json.dumps(plain, sort_keys=True).encode())
+def _weeks(plain: Mapping[str, Any]) -> Weeks:
+    return {load: (of_log, of_samples) for load, (of_log, of_samples) in plain.items()}

@@ -19,9 +19,10 @@ from farm.campaign import Campaign
 from farm.cell import Bench
 from farm.files import write_whole
 from farm.layout import Block
-from farm.records import Body, Record, block_of, record_path
+from farm.manifest import COPY, MANIFEST
+from farm.records import Record, block_of, record_path
 from farm.schema import Variable
-from farm.store import COPY, MANIFEST, Store
+from farm.store import Store
 from farm.stored_logs import load_log, log_bytes
 from farm.summary import fold, folded
 
@@ -210,23 +211,24 @@ def _check_values(store: Store, record: Record) -> Fault | None:
             values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
         except Exception as error:  # zarr's codecs raise many kinds on altered bytes
             return Fault(path, f"cannot be read: {error}", block)
-        why = _unsound(variable, values, record.body)
+        why = _unsound(store, record, variable, values)
         if why:
             return Fault(path, f"{block}: {why}", block)
     return None
 
 
-def _unsound(variable: Variable, values: npt.NDArray[Any], body: Body) -> str:
+def _unsound(store: Store, record: Record, variable: Variable, values: npt.NDArray[Any]) -> str:
     """Say what is wrong with the values of a block's cells, one row a cell; empty if nothing."""
-    for cell, row in enumerate(values):
-        length = int(body.jobs[cell]) if variable.dims[-1] == "job" else row.size
-        if cell in body.errors:
+    block, body, name = record.head.block, record.body, variable.name
+    for place, (cell, row) in enumerate(zip(record.head.span.cells, values, strict=True)):
+        length = store.lengths_of(block, cell, int(body.jobs[place]))[name]
+        if place in body.errors:
             length = 0
-        elif zlib.crc32(row[:length].data) != body.crc[variable.name][cell]:
+        elif zlib.crc32(row[:length].data) != body.crc[name][place]:
             return "not the values that were written"
         padding = row[length:]
         if not np.array_equal(padding, np.full_like(padding, variable.fill), equal_nan=True):
-            return "values beyond the last job"
+            return "values beyond the last job or week"
     return ""
 
 

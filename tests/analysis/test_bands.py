@@ -195,6 +195,17 @@ def test_weekly_weights_by_jobs(store: Path) -> None:
     assert band["wait"].sel(band="mean").values.tolist() == [10, 19, 19]
 
 
+def test_weekly_ends_with_the_weeks_of_each_load(store: Path) -> None:
+    """A load whose jobs are submitted within two weeks has no line in the third, nor a leap."""
+    group = zarr.open_group(store / "results.zarr" / "BETA", use_consolidated=False)
+    weeks = np.tile([2, 3], (11, 1))
+    group.create_array("weeks", data=weeks, dimension_names=["resample", "load"])
+    band = weekly_bands(store, "BETA", "wait")["wait"].sel(band="mean", policy="fcfs+easy")
+    assert band.sizes["week"] == 3
+    assert band.notnull().sum("week").values.tolist() == [2, 3]
+    assert weekly_bands(store, "BETA", "wait", "original").sizes["week"] == 2
+
+
 def test_weekly_counts_failed_cells(store: Path) -> None:
     """The failed cell of BETA is missing from its band alone."""
     band = weekly_bands(store, "BETA", "bounded_slowdown")

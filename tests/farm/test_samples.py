@@ -16,8 +16,9 @@ from core.resample import WEEK, resample_weekly
 from core.resample_users import resample_users, users_for_load
 from farm import Campaign, run
 from farm.build import build, design
-from farm.samples import extent, jobs_of
+from farm.samples import jobs_of, most_jobs
 from farm.traces import Trace, span_weeks
+from farm.weeks import DRAWN, weeks_by_load
 
 
 @pytest.fixture(scope="module")
@@ -114,16 +115,30 @@ def test_jobs_of_a_cell(log: Path) -> None:
         {"draw": "permute", "load_by": "interarrival", "log": True},
     ],
 )
-def test_the_extent_holds_every_cell(log: Path, keys: dict[str, Any]) -> None:
+def test_a_trace_has_room_for_every_cell(log: Path, keys: dict[str, Any]) -> None:
     """As many jobs as the largest cell has, exactly, and weeks enough for every submission."""
     c = campaign(log, loads=("original", 0.2, 0.7), **keys)
     w = c.traces[0].read()
-    cells = [cell(c, w, r, load) for r in c.resample_axis for load in c.loads]
-    jobs, weeks = extent(c.traces[0], w, c)
-    assert jobs == max(len(one) for one in cells)
-    assert weeks >= max(span_weeks(one) for one in cells)
-    if c.load_by == "interarrival":
-        assert weeks == max(span_weeks(one) for one in cells)
+    cells = {(r, load): cell(c, w, r, load) for r in c.resample_axis for load in c.loads}
+    assert most_jobs(c.traces[0], w, c) == max(map(len, cells.values()))
+    weeks = weeks_by_load(c.traces[0], w, c)
+    for (r, load), one in cells.items():
+        of_log, of_samples = weeks[load]
+        assert (of_log if r == 0 else of_samples) >= span_weeks(one)
+
+
+def test_weeks_are_those_of_the_first_samples(log: Path) -> None:
+    """At a load that spreads arrivals, of sixteen samples, however many the campaign has."""
+    c = campaign(log, load_by="interarrival", loads=("original", 0.02), resamples=1)
+    w = c.traces[0].read()
+    assert w is not None
+    longest = max(span_weeks(cell(c, w, r, "0.02")) for r in range(1, DRAWN + 1))
+    found = weeks_by_load(c.traces[0], w, c)
+    assert found == {
+        "original": (span_weeks(w), span_weeks(w)),
+        "0.02": (span_weeks(cell(c, w, 0, "0.02")), longest),
+    }
+    assert longest > span_weeks(cell(c, w, 1, "0.02"))
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -200,7 +215,7 @@ def test_a_run_loaded_by_gaps_spreads_over_more_weeks(tmp_path: Path, log: Path)
     w = c.traces[0].read()
     assert w is not None
     scaled = cell(c, w, 1, "0.01")
-    assert p.sizes["week"] == span_weeks(scaled) + 1 > 2 * span_weeks(w)
+    assert p.sizes["week"] > span_weeks(scaled) > 2 * span_weeks(w)
     assert (p.week_jobs.sum("week") == len(scaled)).all()
     assert tree.to_dataset().offered_load.values[0, 0, 1] == offered_load(scaled)
     first = p.submit.isel(resample=0, load=1).values[: len(scaled)]
