@@ -26,6 +26,9 @@ SETTINGS: dict[str, Any] = {
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
+    # Freed memory is used again by the next block. Given back at once, as Dask has it, it is 20,000
+    # page faults for a block of 100 cells of 16,000 jobs: 50 ms.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     "distributed.scheduler.worker-saturation": 1.0,
     # A death is charged to every task that the worker held. A task charged a third time runs
     # again cell by cell in processes of their own, where only the guilty cell fails: few deaths

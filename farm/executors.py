@@ -39,8 +39,11 @@ GONE = ("cancelled", "lost")
 """States of a future whose scheduler, or whose place with it, is no more."""
 
 LOOK_SECONDS = 1.0
-"""Time between two looks at the number of worker threads: each costs a round trip to the
-scheduler, 1 ms, and workers come and go in seconds."""
+"""Time between two looks at whether to stop, and at a cluster that has no worker."""
+
+COUNT_SECONDS = 5.0
+"""Time between two questions for the number of worker threads: each is a round trip to the
+scheduler, 2 ms of CPU, and workers come and go in seconds."""
 
 
 def attempt(task: Task) -> Result:
@@ -145,14 +148,15 @@ class _Workers:
         self.address = client.scheduler.address if client.scheduler else "its address"
         self._client, self._stop, self._say = client, stop, say
         self._asked = -math.inf
-        self._count: int | None = None
+        self._count = 0
+        self._before: int | None = None
 
     def count(self) -> int:
         now = time.monotonic()
-        if self._count is None or now - self._asked > LOOK_SECONDS:
-            before, self._count = self._count, self._ask()
-            self._asked = now
-            self._tell(before, self._count)
+        if now - self._asked > (COUNT_SECONDS if self._count else LOOK_SECONDS):
+            self._count, self._asked = self._ask(), now
+            self._tell(self._before, self._count)
+            self._before = self._count
         return self._count
 
     def _ask(self) -> int:

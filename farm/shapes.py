@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from itertools import product
 
+import numpy as np
+import numpy.typing as npt
+
 from farm.cost import cell_seconds, fair_seconds
 from farm.layout import WHOLE, Axes, Shape, TraceLayout
 
@@ -14,7 +17,7 @@ BLOCK_SECONDS = 10.0
 record cost, short against what a user waits for at an interruption."""
 
 MOST_SECONDS = 60.0
-"""CPU time that no block of several cells should exceed, even at its costliest cells."""
+"""CPU time that no block of several cells should exceed, where its cells are the costliest."""
 
 LEAST_SECONDS = 2.0
 """CPU time below which a block is not cut for the sake of `PARTS`: writing it would show."""
@@ -106,13 +109,33 @@ def _shape(axes: Axes, jobs: int, costs: Sequence[float], block_seconds: float) 
     samples, loads, policies = (len(axes[a]) for a in ("resample", "load", "policy"))
     mean = math.fsum(costs) / len(costs)
     seconds = block_seconds or goal_seconds(mean * len(costs) * samples)
-    room = min(int(seconds / mean), int(MOST_SECONDS / max(costs)), SHARD_BYTES // (8 * jobs))
-    along_policy = _part(policies, room)
-    room = room // along_policy if along_policy == policies else 1
-    along_load = _part(loads, room)
-    room = room // along_load if along_load == loads else 1
-    along_resample = _in_chunks(_part(samples, room), samples, max(1, CHUNK_VALUES // jobs))
-    return along_resample, along_load, along_policy
+    room = min(int(seconds / mean), SHARD_BYTES // (8 * jobs))
+    while True:
+        along_policy = _part(policies, room)
+        left = room // along_policy if along_policy == policies else 1
+        along_load = _part(loads, left)
+        left = left // along_load if along_load == loads else 1
+        along_resample = _in_chunks(_part(samples, left), samples, max(1, CHUNK_VALUES // jobs))
+        shape = along_resample, along_load, along_policy
+        most = _costliest(np.reshape(costs, (policies, loads)), shape)
+        if most <= MOST_SECONDS or room <= 1:
+            return shape
+        # A length that whole chunks fill may be above its room.
+        room = min(room - 1, int(math.prod(shape) * MOST_SECONDS / most))
+
+
+def _costliest(costs: npt.NDArray[np.float64], shape: Shape) -> float:
+    """Return what the costliest block of a shape takes, s, of costs by policy and load.
+
+    Examples
+    --------
+    >>> _costliest(np.array([[1.0, 1.0, 5.0], [1.0, 2.0, 9.0]]), (10, 2, 1))
+    90.0
+    """
+    along_resample, along_load, along_policy = shape
+    by_policy = np.add.reduceat(costs, range(0, costs.shape[0], along_policy), axis=0)
+    by_block = np.add.reduceat(by_policy, range(0, costs.shape[1], along_load), axis=1)
+    return along_resample * float(by_block.max())
 
 
 def _part(length: int, most: int) -> int:

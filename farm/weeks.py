@@ -21,7 +21,7 @@ DRAWN = 16
 """Samples from which the weeks of all others are taken where they differ."""
 
 DRAWN_JOBS = 1_000_000
-"""About so many jobs are drawn for that at most: 0.5 s."""
+"""About so many jobs are drawn for that at most: 0.1 to 1 s."""
 
 
 def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Weeks:

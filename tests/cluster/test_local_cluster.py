@@ -97,6 +97,12 @@ def test_one_thread_each(client: Client) -> None:
     assert list(client.nthreads().values()) == [1, 1]
 
 
+def test_workers_keep_freed_memory(client: Client) -> None:
+    """Dask would have each block's memory given back, and faulted in again by the next one."""
+    assert set(client.run(os.environ.get, "MALLOC_TRIM_THRESHOLD_").values()) == {None}
+    assert set(client.run(os.environ.get, "OMP_NUM_THREADS").values()) == {"1"}
+
+
 def test_workers_ignore_interrupts(client: Client) -> None:
     """A terminal's Ctrl-C reaches workers too; it is not theirs to act on."""
     ignored = client.gather([client.submit(ignores_interrupts, pure=False) for _ in range(4)])
