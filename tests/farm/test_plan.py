@@ -89,7 +89,7 @@ def test_a_costly_cell_among_cheap_ones_does_not_make_short_blocks() -> None:
     """What bounds a block is what all its cells take, not as many of the costliest."""
     policies = [f"{order}+conservative" for order in ("spf", "saf", "sqf", "f1", "laf")]
     loads = ["0.5", "0.6", "0.7", "0.8", "0.9"]
-    axes = {"resample": range(500), "load": loads, "policy": policies}
+    axes = {"resample": range(480), "load": loads, "policy": policies}
     costs = [cell_seconds(16_000, p, load) for p in policies for load in loads]
     cells = math.prod(lay_out(16_000, 10, axes, block_seconds=20).cells)
     assert cells * max(costs) > 3 * MOST_SECONDS
