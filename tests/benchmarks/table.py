@@ -7,6 +7,7 @@ It takes about three minutes. Words of the page outside the two marks are kept.
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -120,4 +121,7 @@ def write(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    write(PAGE, page(measure(sys.argv[1:])))
+    parser = argparse.ArgumentParser(description="Write what is measured to docs/benchmarks.md.")
+    parser.add_argument("--traces", metavar="FOLDER", help="where the archive's logs are")
+    given = parser.parse_args().traces
+    write(PAGE, page(measure(["--traces", given] if given else [])))

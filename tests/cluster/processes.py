@@ -14,6 +14,34 @@ from pathlib import Path
 from tests.farm.harness import ROOT, wait_for
 
 
+def start_dask(
+    role: str, file: Path, log: Path, *options: str, **environment: str
+) -> subprocess.Popen[bytes]:
+    """Start `dask scheduler` or `dask worker` on the loopback interface.
+
+    Parameters
+    ----------
+    role : {"scheduler", "worker"}
+        Which.
+    file : Path
+        The scheduler's file.
+    log : Path
+        Where what it says is added.
+    *options, **environment : str
+        Of its command line, and beside this process's variables.
+    """
+    dask = shutil.which("dask", path=str(Path(sys.executable).parent))
+    assert dask
+    with log.open("ab") as stream:
+        return subprocess.Popen(
+            [dask, role, "--host", "127.0.0.1", "--scheduler-file", str(file), *options],
+            stdout=stream,
+            stderr=stream,
+            cwd=log.parent,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        )
+
+
 class Site:
     """A scheduler on the loopback interface, and workers of one thread without a nanny.
 
@@ -50,20 +78,9 @@ class Site:
             process.wait(60)
 
     def _start(self, role: str, *options: str) -> subprocess.Popen[bytes]:
-        dask = shutil.which("dask", path=str(Path(sys.executable).parent))
-        assert dask
-        common = ("--host", "127.0.0.1", "--scheduler-file", str(self.file), "--no-dashboard",
-                  "--dashboard-address", "127.0.0.1:0")  # fmt: skip
-        with self._log.open("ab") as log:
-            self._started.append(
-                subprocess.Popen(
-                    [dask, role, *options, *common],
-                    stdout=log,
-                    stderr=log,
-                    cwd=self._log.parent,
-                    env={**os.environ, "PYTHONPATH": str(ROOT)},
-                )
-            )
+        # A port of the dashboard's own: it is there even where nobody may look at it.
+        quiet = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0")
+        self._started.append(start_dask(role, self.file, self._log, *options, *quiet))
         return self._started[-1]
 
 

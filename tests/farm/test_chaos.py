@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,9 +16,9 @@ import pytest
 
 import farm
 from farm.campaign import Campaign
+from tests.cluster.processes import start_dask
 from tests.farm.harness import (
     MARK,
-    ROOT,
     Command,
     assert_same_results,
     marked,
@@ -77,26 +76,16 @@ class Cluster:
 
     def __post_init__(self) -> None:
         self.file = self.folder / f"{self.mark}.json"
-        self.scheduler = self._start("scheduler", "--port", "0", "--no-dashboard")
+        self.scheduler = self._start("scheduler", "--port", "0")
         wait_for(self.file.exists, "the scheduler's file")
         self.nannies = [self.add_worker() for _ in range(2)]
 
     def add_worker(self) -> subprocess.Popen[bytes]:
-        return self._start(
-            "worker", "--nthreads", "1", "--no-dashboard", "--local-directory", "/tmp"
-        )
+        return self._start("worker", "--nthreads", "1", "--local-directory", "/tmp")
 
     def _start(self, role: str, *options: str) -> subprocess.Popen[bytes]:
-        dask = shutil.which("dask", path=str(Path(sys.executable).parent))
-        assert dask
-        with (self.folder / f"{role}.log").open("ab") as log:
-            return subprocess.Popen(
-                [dask, role, "--host", "127.0.0.1", "--scheduler-file", str(self.file), *options],
-                stdout=log,
-                stderr=log,
-                cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT), MARK: self.mark},
-            )
+        log, marks = self.folder / f"{role}.log", {MARK: self.mark}
+        return start_dask(role, self.file, log, *options, "--no-dashboard", **marks)
 
     def replace_the_dead(self) -> None:
         """Start a nanny for each that gave up, as one does that cannot start its worker in 30 s."""
