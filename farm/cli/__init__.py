@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -41,7 +42,10 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("farm: interrupted", err=True)
-        sys.exit(INTERRUPTED)
+        sys.stdout.flush()
+        # Every context has been left by now. What is not is Zarr's event loop, in the middle of
+        # what was broken off: wound up by the interpreter, it may print 500 lines of tracebacks.
+        os._exit(INTERRUPTED)
     except ValueError as error:
         if not _is_bad_input(error):
             raise

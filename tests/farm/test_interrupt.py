@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import signal
 import termios
 import threading
@@ -195,3 +196,38 @@ def drain(terminal: int, shown: list[bytes]) -> None:
         if not read:
             return
         shown.append(read)
+
+
+TRACES = 40
+MANY_TRACES = """name = "many"
+policies = ["fcfs+easy"]
+loads = [0.5]
+resamples = 1
+""" + "".join(
+    f'[[traces]]\nname = "m{k}"\nmodel = "poisson"\nprocessors = {64 + k}\njobs = 50\n'
+    for k in range(TRACES)
+)
+"""A store of it takes a second to make."""
+
+
+def test_interrupt_while_the_store_is_made__is_one_sentence(folder: Path) -> None:
+    """Nothing of what was under way is told, and the next run makes the store as if new."""
+    (folder / "many.toml").write_text(MANY_TRACES)
+    results = folder / "many.farm" / "results.zarr"
+    for groups in range(1, TRACES - 5, 5):
+        shutil.rmtree(folder / "many.farm", ignore_errors=True)
+        command = many(folder)
+        wait_for(lambda n=groups: len(list(results.glob("m*"))) >= n, "groups of arrays")
+        command.process.send_signal(signal.SIGINT)
+        assert command.finish() == 130
+        assert command.err.splitlines()[-1:] == ["farm: interrupted"]
+        assert "Task" not in command.err
+        assert "Error" not in command.err
+    last = many(folder)
+    assert last.finish() == 0
+    assert counts(last.out) == {"cells": TRACES, "before": 0, "done": TRACES, "failed": 0}
+
+
+def many(folder: Path) -> Command:
+    STARTED.append(Command(folder, "run", "many.toml", "--workers", "1"))
+    return STARTED[-1]
