@@ -13,7 +13,7 @@ from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
 from farm.files import PARTIAL, write_whole, writing
 from farm.lock import NAME as LOCK
-from farm.manifest import COPY
+from farm.manifest import CAMPAIGN, COPY
 from farm.samples import most_jobs
 from farm.shapes import lay_out
 from farm.store import Store
@@ -28,7 +28,7 @@ NOTHING = 0
 GROWING = "growing"
 """Name of the file that stands in a store while its arrays are made or grown."""
 
-UNFINISHED = frozenset({"traces", "results.zarr", COPY, LOCK, GROWING})
+UNFINISHED = frozenset({"traces", "results.zarr", CAMPAIGN, COPY, LOCK, GROWING})
 """What a store consists of before its store.json: a build that was killed is begun again."""
 
 OURS = frozenset({LOCK, GROWING})
@@ -136,8 +136,18 @@ def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None)
     }
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
     thanks = {name: whom for name, whom in thanks.items() if whom}
-    weeks = surveyed.weeks
-    store = Store(path, campaign.name, settings, axes, sources, layouts, jobs, weeks, thanks)
+    store = Store(
+        path=path,
+        campaign=campaign.name,
+        text=campaign.to_toml(),
+        settings=settings,
+        axes=axes,
+        sources=sources,
+        layouts=layouts,
+        jobs=jobs,
+        weeks=surveyed.weeks,
+        acknowledgements=thanks,
+    )
     standing = old == store and not (path / GROWING).exists()
     return Design(store, campaign, logs, standing)
 
@@ -165,7 +175,6 @@ def build(design: Design) -> Store:
             write_skeleton(store, store.results)
             store.save()
             (store.path / GROWING).unlink()
-        write_whole(store.path / "campaign.toml", design.campaign.to_toml().encode())
     return store
 
 

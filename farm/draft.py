@@ -16,7 +16,7 @@ from farm.arrays import open_arrays, write_block
 from farm.files import sync
 from farm.layout import Block, Span
 from farm.lock import check_turn
-from farm.provenance import versions
+from farm.provenance import origin
 from farm.records import Body, Head, Record, read_record, record_path, write_record
 from farm.store import Store
 
@@ -128,7 +128,7 @@ class Draft:
             As `write`.
         """
         head = Head(self.block, self.store.identity, self._span, tuple(sorted(self._errors)))
-        body = Body(self._jobs, self._errors, self._metrics, self._crc, self.seconds, versions())
+        body = Body(self._jobs, self._errors, self._metrics, self._crc, self.seconds, origin())
         self._check_turn()
         write_record(self.store.records, Record(head, body))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from farm.files import writing
-from farm.provenance import versions
+from farm.provenance import origin
 
 if TYPE_CHECKING:
     from farm.work import Done
@@ -38,7 +38,7 @@ class EventLog:
 
     def begin(self, cells: int, before: int) -> None:
         """Log the start of a run."""
-        self._write("begin", cells=cells, before=before, pid=os.getpid(), **versions())
+        self._write("begin", cells=cells, before=before, pid=os.getpid(), **origin())
 
     def finish(self, done: Done) -> None:
         """Log a block that is on the disk."""

@@ -52,6 +52,11 @@ class TraceLayout:
     fair_jobs: int
     weeks: int
 
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> TraceLayout:
+        """Return the layout that `dataclasses.asdict` gave, out of JSON."""
+        return cls(**{**plain, "cells": tuple(plain["cells"]), "fair": tuple(plain["fair"])})
+
     def shape(self, kind: str) -> Shape:
         """Return the lengths of a shard of one kind of block along resample, load and policy."""
         return self.cells if kind in (CELLS, WORKLOAD_BLOCK, WHOLE) else self.fair

@@ -1,4 +1,4 @@
-"""store.json: its name, its copy's, and the seal on its text."""
+"""store.json: its name, its copy's and the campaign's beside it, and the seal on its text."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ MANIFEST = "store.json"
 
 COPY = "store.copy.json"
 """Holds the same as store.json, so that one altered byte does not cost the whole store."""
+
+
+CAMPAIGN = "campaign.toml"
+"""Holds the campaign as last run, for people; store.json holds it, too."""
 
 
 def sealed(plain: Mapping[str, Any]) -> bytes:

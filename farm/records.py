@@ -72,8 +72,8 @@ class Body:
         CRC-32 of each cell's stored values, padding left out, by array.
     seconds : float
         CPU time of the simulations, s.
-    versions : mapping of str to str
-        Versions of what computed it.
+    origin : mapping of str to str
+        Host, versions and commit of what computed it.
     """
 
     jobs: npt.NDArray[np.int64]
@@ -81,7 +81,7 @@ class Body:
     metrics: Mapping[str, npt.NDArray[np.float64]]
     crc: Mapping[str, npt.NDArray[np.uint32]]
     seconds: float
-    versions: Mapping[str, str]
+    origin: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)

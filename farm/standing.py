@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,8 @@ class Status:
 
     Parameters
     ----------
-    campaign : str
-        Name of its campaign.
+    campaign, sha256 : str
+        Name of its campaign, and the SHA-256 of the campaign's text as last run.
     cells, done, failed, missing : int
         Counts; cells = done + failed + missing.
     jobs : int
@@ -55,11 +56,14 @@ class Status:
         counts until its last event.
     traces : dict of str to dict
         The counts for each trace.
+    origins : tuple of dict
+        Each host and set of versions that blocks were computed by, and how many `blocks`.
     failures : tuple of Failure
         Every failed cell.
     """
 
     campaign: str
+    sha256: str
     cells: int
     done: int
     failed: int
@@ -68,6 +72,7 @@ class Status:
     seconds: float
     wall: float
     traces: dict[str, dict[str, int]]
+    origins: tuple[dict[str, Any], ...]
     failures: tuple[Failure, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,8 +104,10 @@ def status(store: str | Path) -> Status:
     }
     failures: list[Failure] = []
     jobs, seconds = 0, 0.0
+    origins: Counter[tuple[tuple[str, str], ...]] = Counter()
     for record in opened.iterate_records():
         block, bad = record.head.block, len(record.head.failed)
+        origins[tuple(record.body.origin.items())] += 1
         if block.kind == WORKLOAD_BLOCK:
             continue
         counts = traces[block.trace]
@@ -116,11 +123,13 @@ def status(store: str | Path) -> Status:
     }
     return Status(
         campaign=opened.campaign,
+        sha256=opened.digest,
         **total,
         jobs=jobs,
         seconds=seconds,
         wall=_wall(opened.path),
         traces=traces,
+        origins=tuple({**dict(known), "blocks": n} for known, n in sorted(origins.items())),
         failures=tuple(failures),
     )
 

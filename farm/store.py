@@ -28,10 +28,10 @@ from farm.layout import (
     pieces_of,
     positions,
 )
-from farm.manifest import COPY, MANIFEST, sealed, unsealed
+from farm.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
 from farm.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
 from farm.schema import DECISIONS, FAIRNESS, WORKLOAD, Variable
-from farm.weeks import Weeks, entries, weeks_at
+from farm.weeks import Weeks, entries, weeks_at, weeks_of_lists
 
 AXES = ("trace", "resample", "load", "policy")
 
@@ -46,6 +46,8 @@ class Store:
         The folder.
     campaign : str
         Name of the campaign that it belongs to.
+    text : str
+        The campaign in canonical form, as last run.
     settings : mapping
         What every cell depends on beside its coordinates: seed, tau, draw, load_by, and warmup
         and cooldown where they leave something out.
@@ -65,6 +67,7 @@ class Store:
 
     path: Path
     campaign: str
+    text: str
     settings: Mapping[str, Any]
     axes: Mapping[str, tuple[Any, ...]]
     sources: Mapping[str, Mapping[str, Any]]
@@ -104,12 +107,13 @@ class Store:
         return cls(
             path=path,
             campaign=plain["campaign"],
+            text=plain["text"],
             settings=plain["settings"],
             axes={k: tuple(v) for k, v in plain["axes"].items()},
             sources=plain["sources"],
-            layouts={k: _layout(v) for k, v in plain["layouts"].items()},
+            layouts={k: TraceLayout.from_dict(v) for k, v in plain["layouts"].items()},
             jobs=plain["jobs"],
-            weeks={k: _weeks(v) for k, v in plain["weeks"].items()},
+            weeks={k: weeks_of_lists(v) for k, v in plain["weeks"].items()},
             acknowledgements=plain.get("acknowledgements", {}),
         )
 
@@ -139,6 +143,11 @@ class Store:
         """Digest of what makes this store's cells mean what they mean, whatever its axes."""
         text = json.dumps([self.campaign, dict(self.settings)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the campaign's text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
     def span_of(self, block: Block) -> Span:
         """Return the labels of the cells that a block covers now, in axis order."""
@@ -272,6 +281,8 @@ class Store:
         """Return the text of store.json, sealed with a CRC-32 of the rest."""
         plain = {
             "campaign": self.campaign,
+            "text": self.text,
+            "sha256": self.digest,
             "settings": dict(self.settings),
             "axes": {k: list(v) for k, v in self.axes.items()},
             "sources": {k: dict(v) for k, v in self.sources.items()},
@@ -283,14 +294,7 @@ class Store:
         return sealed(plain)
 
     def save(self) -> None:
-        """Write store.json and its copy, from which `farm verify --repair` restores it."""
-        for name in (COPY, MANIFEST):
-            write_whole(self.path / name, self.to_bytes())
-
-
-def _layout(plain: Mapping[str, Any]) -> TraceLayout:
-    return TraceLayout(**{**plain, "cells": tuple(plain["cells"]), "fair": tuple(plain["fair"])})
-
-
-def _weeks(plain: Mapping[str, Any]) -> Weeks:
-    return {load: (of_log, of_samples) for load, (of_log, of_samples) in plain.items()}
+        """Write store.json, the campaign, and the copy from which `farm verify` restores both."""
+        write_whole(self.path / COPY, self.to_bytes())
+        write_whole(self.path / CAMPAIGN, self.text.encode())
+        write_whole(self.path / MANIFEST, self.to_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import tomllib
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from farm.campaign import Campaign
 from farm.cell import Bench
 from farm.files import write_whole
 from farm.layout import Block
-from farm.manifest import COPY, MANIFEST
+from farm.manifest import CAMPAIGN, COPY, MANIFEST
 from farm.records import Record, block_of, record_path
 from farm.schema import Variable
 from farm.store import Store
@@ -73,6 +74,7 @@ def verify(path: str | Path, *, sample: int = 3) -> Iterator[Fault]:
     path = Path(path)
     yield from _check_manifests(path)
     store = _described(path)
+    yield from _check_campaign(store)
     skeleton = list(_check_skeleton(store))
     yield from skeleton
     if skeleton:
@@ -152,6 +154,12 @@ def _described(path: Path) -> Store:
         if not (path / COPY).exists():
             raise
         return Store.from_bytes(path, (path / COPY).read_bytes())
+
+
+def _check_campaign(store: Store) -> Iterator[Fault]:
+    file = store.path / CAMPAIGN
+    if not file.exists() or file.read_bytes() != store.text.encode():
+        yield Fault(file, f"is not the campaign that {MANIFEST} holds")
 
 
 def _check_skeleton(store: Store) -> Iterator[Fault]:
@@ -253,7 +261,8 @@ def _check_again(store: Store, record: Record) -> Iterator[Fault]:
         return
     place = ok[0]
     cell = record.head.span.cells[place]
-    traces = {t.name: t for t in Campaign.from_toml(store.path / "campaign.toml").traces}
+    campaign = Campaign.from_dict(tomllib.loads(store.text), store.path)
+    traces = {t.name: t for t in campaign.traces}
     _, rows, _ = Bench(store, traces[block.trace]).values(block, cell)
     dtypes = {v.name: v.dtype for v in store.variables_of(block)}
     for name, row in rows.items():

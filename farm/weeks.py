@@ -5,7 +5,7 @@ A store that has grown then holds what one that was made at once holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.errors import InputError
 from core.workload import Workload
@@ -72,6 +72,11 @@ def entries(weeks: Weeks) -> int:
     13
     """
     return 1 + max(map(max, weeks.values()))
+
+
+def weeks_of_lists(plain: Mapping[str, Sequence[int]]) -> Weeks:
+    """Return what JSON has made lists of."""
+    return {load: (of_log, of_samples) for load, (of_log, of_samples) in plain.items()}
 
 
 def weeks_at(weeks: Weeks, resample: int, load: str) -> int:

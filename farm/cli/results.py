@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,9 +32,26 @@ def status(store: Path, as_json: bool, failed: bool) -> None:
     )
     for name, counts in found.traces.items():
         click.echo(f"  {name}: {counts['done']}/{counts['cells']} done, {counts['failed']} failed")
+    for text in _origins(found.origins):
+        click.echo(f"  {text}")
     for f in found.failures if failed else ():
         click.echo(f"\n{f.trace} resample {f.resample} load {f.load} {f.policy}: {f.error}")
         click.echo(f.traceback.rstrip())
+
+
+def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Say what computed the blocks, a line for each set of versions."""
+    hosts: dict[str, list[str]] = defaultdict(list)
+    blocks: Counter[str] = Counter()
+    for origin in origins:
+        packages = [f"{p} {origin[p]}" for p in ("schedfarm", "python", "numpy", "numba", "zarr")]
+        packages[0] += f" (commit {origin['commit']})"
+        hosts[", ".join(packages)].append(origin["host"])
+        blocks[", ".join(packages)] += origin["blocks"]
+    for versions, names in hosts.items():
+        others = f" and {len(names) - 3} more hosts" * (len(names) > 3)
+        where = ", ".join(names[:3]) + others
+        yield f"{blocks[versions]} blocks by {versions}, on {where}"
 
 
 @click.command()

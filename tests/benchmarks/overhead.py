@@ -22,7 +22,7 @@ from farm.campaign import Campaign
 from farm.events import read_events
 from farm.layout import WORKLOAD_BLOCK
 from farm.progress import All
-from farm.provenance import versions
+from farm.provenance import origin
 from farm.records import Body, Head, Record, write_record
 from farm.runner import begin, carry_out
 from farm.standing import status
@@ -189,7 +189,7 @@ def fabricated(store: Store, block: Any) -> Record:
             {name: rng.random(count) for name in names},
             {name: rng.integers(0, 2**32, count, np.uint32) for name in arrays},
             1.0,
-            versions(),
+            origin(),
         ),
     )
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import subprocess
 from pathlib import Path
 
+import numpy as np
+from click.testing import CliRunner
+
 import farm
+from farm import provenance
 from farm.campaign import Campaign
+from farm.cli import cli
 from farm.traces import Trace
 
 
@@ -26,3 +33,31 @@ def test_wall__is_the_time_of_the_runs_without_the_pauses(tmp_path: Path) -> Non
     found = farm.status(tmp_path)
     assert found.wall == 9.5
     assert found.seconds > 0
+
+
+def test_origin__says_what_computed_the_blocks(tmp_path: Path) -> None:
+    """Host, versions and commit of every record, the campaign's digest, and all that in words."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=40)
+    farm.run(Campaign(name="s", traces=(trace,), policies=("fcfs+easy",), resamples=1), tmp_path)
+    found = farm.status(tmp_path)
+    (origin,) = found.origins
+    assert origin == {**provenance.origin(), "blocks": 2}
+    assert origin["numpy"] == np.__version__
+    text = (tmp_path / "campaign.toml").read_bytes()
+    assert found.sha256 == hashlib.sha256(text).hexdigest()
+    shown = CliRunner().invoke(cli, ["status", str(tmp_path)], catch_exceptions=False).output
+    assert f"2 blocks by schedfarm {origin['schedfarm']} (commit {origin['commit']}), " in shown
+    assert f", on {origin['host']}" in shown
+
+
+def test_commit__is_that_of_the_checkout(tmp_path: Path) -> None:
+    """It says so where files have been edited since; what is no checkout has none of its own."""
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    assert provenance.commit(tmp_path / "nothing") == provenance.commit(tmp_path)
+    (tmp_path / "f").write_text("1")
+    for step in (["init", "-q"], ["add", "f"], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *step], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    assert provenance.commit(tmp_path) == head.stdout.strip()
+    (tmp_path / "f").write_text("2")
+    assert provenance.commit(tmp_path) == head.stdout.strip() + "+changes"
