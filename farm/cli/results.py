@@ -16,14 +16,22 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @click.command()
 @STORE
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--openmetrics", is_flag=True, help="Print the counts for Prometheus and its like.")
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
-def status(store: Path, as_json: bool, failed: bool) -> None:
+def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
     """Say how far STORE is: cells done, failed and missing, for each trace."""
     from farm.standing import status as read
 
+    if as_json + openmetrics + failed > 1:
+        raise click.UsageError("--json, --openmetrics and --failed exclude one another: give one")
     found = read(store)
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=1))
+        return
+    if openmetrics:
+        from farm.openmetrics import openmetrics as text
+
+        click.echo(text(found), nl=False)
         return
     click.echo(
         f"campaign {found.campaign}: {found.cells} cells, {found.done} done, "
@@ -32,8 +40,8 @@ def status(store: Path, as_json: bool, failed: bool) -> None:
     )
     for name, counts in found.traces.items():
         click.echo(f"  {name}: {counts['done']}/{counts['cells']} done, {counts['failed']} failed")
-    for text in _origins(found.origins):
-        click.echo(f"  {text}")
+    for sentence in _origins(found.origins):
+        click.echo(f"  {sentence}")
     for f in found.failures if failed else ():
         click.echo(f"\n{f.trace} resample {f.resample} load {f.load} {f.policy}: {f.error}")
         click.echo(f.traceback.rstrip())

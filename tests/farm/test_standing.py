@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from click.testing import CliRunner
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import farm
 from farm import provenance
@@ -61,3 +62,28 @@ def test_commit__is_that_of_the_checkout(tmp_path: Path) -> None:
     assert provenance.commit(tmp_path) == head.stdout.strip()
     (tmp_path / "f").write_text("2")
     assert provenance.commit(tmp_path) == head.stdout.strip() + "+changes"
+
+
+def test_openmetrics__is_read_by_prometheus(tmp_path: Path) -> None:
+    """Its own parser finds every count; a store half done says what is missing."""
+    traces = tuple(Trace(name=n, model="lublin", processors=64, jobs=40) for n in "ab")
+    campaign = Campaign(name="s", traces=traces, policies=("fcfs+easy",), resamples=3)
+    farm.run(campaign, tmp_path)
+    next((tmp_path / "records" / "a" / "cells").iterdir()).unlink()
+    shown = CliRunner().invoke(cli, ["status", str(tmp_path), "--openmetrics"])
+    families = {f.name: f for f in text_string_to_metric_families(shown.output)}
+    assert set(families) == {
+        f"schedfarm_{n}" for n in ("cells", "jobs", "cpu_seconds", "wall_seconds")
+    }
+    cells = {
+        (s.labels["trace"], s.labels["state"]): s.value for s in families["schedfarm_cells"].samples
+    }
+    found = farm.status(tmp_path)
+    assert cells == {
+        (trace, state): counts[state]
+        for trace, counts in found.traces.items()
+        for state in ("done", "failed", "missing")
+    }
+    assert cells["a", "missing"] > 0
+    (seconds,) = families["schedfarm_cpu_seconds"].samples
+    assert (seconds.labels, seconds.value) == ({"campaign": "s"}, found.seconds)
