@@ -22,7 +22,7 @@ from core.swf import write_swf
 from core.weekly import weekly
 from farm.campaign import Campaign
 from farm.cli import cli
-from farm.schema import DECISIONS, WORKLOAD
+from farm.schema import DECISIONS, WEEKS, WORKLOAD
 from farm.traces import Trace
 
 POLICIES = ("fcfs+easy", "saf+easy,threshold=3x", "spf+conservative")
@@ -144,7 +144,7 @@ def test_tree_is_labelled_and_has_units(store: Path) -> None:
         for name, variable in node.to_dataset(inherit=False).data_vars.items():
             assert variable.attrs["units"] in {"1", "s"}, name
             assert variable.attrs["long_name"], name
-    assert {v.name for v in (*WORKLOAD, *DECISIONS)} == set(tree["small"].ds.data_vars)
+    assert {v.name for v in (*WORKLOAD, *DECISIONS, WEEKS)} == set(tree["small"].ds.data_vars)
 
 
 def test_record_carries_the_crc_of_what_is_stored(store: Path) -> None:
