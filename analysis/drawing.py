@@ -154,7 +154,8 @@ def band_panel(
         axes.fill_between(weeks, low, high, color=color, alpha=FILL)
         for edge in (low, high):
             axes.plot(weeks, edge, "--", color=color, alpha=EDGE, linewidth=EDGE_WIDTH)
-        axes.plot(weeks, middle, **look, zorder=3, marker="." if weeks.size == 1 else None)
+        alone = np.count_nonzero(np.isfinite(middle)) == 1
+        axes.plot(weeks, middle, **look, zorder=3, marker="." if alone else None)
     if log:
         axes.set_yscale("log")
     else:

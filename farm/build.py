@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ from farm.arrays import consolidate, fit_group, open_results
 from farm.campaign import Campaign
 from farm.files import PARTIAL, write_whole, writing
 from farm.lock import NAME as LOCK
-from farm.manifest import CAMPAIGN, COPY
+from farm.manifest import CAMPAIGN, COPY, MANIFEST
 from farm.samples import most_jobs
 from farm.shapes import lay_out
 from farm.store import Store
 from farm.stored_logs import log_bytes
-from farm.summary import fit_summary
+from farm.summary import fit_summary, fold
 from farm.traces import Trace
 from farm.weeks import Weeks, entries, weeks_by_load
 
@@ -148,7 +148,8 @@ def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None)
         weeks=surveyed.weeks,
         acknowledgements=thanks,
     )
-    standing = old == store and not (path / GROWING).exists()
+    standing = old is not None and replace(old, text=store.text) == store
+    standing = standing and not (path / GROWING).exists()
     return Design(store, campaign, logs, standing)
 
 
@@ -175,6 +176,11 @@ def build(design: Design) -> Store:
             write_skeleton(store, store.results)
             store.save()
             (store.path / GROWING).unlink()
+            if next(store.records.rglob("*.json"), None):
+                # A growth has left it empty, for as long as the run would take.
+                fold(store)
+        elif (store.path / MANIFEST).read_bytes() != store.to_bytes():
+            store.save()
     return store
 
 

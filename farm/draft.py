@@ -51,7 +51,6 @@ class Draft:
         self._span = store.span_of(block)
         self.cells = self._span.cells
         self._arrays = open_arrays(store.results, block.trace, run or uuid.uuid4().hex)
-        self._along_job = {v.name for v in store.variables_of(block) if v.dims[-1] == "job"}
         count = len(self.cells)
         self._values: dict[str, npt.NDArray[Any]] = {}
         for v in store.variables_of(block):
@@ -62,6 +61,7 @@ class Draft:
         self._metrics: dict[str, npt.NDArray[np.float64]] = {}
         self._crc = {name: np.zeros(count, np.uint32) for name in self._values}
         self.seconds = 0.0
+        self._others: tuple[Mapping[str, str], ...] = ()
         kept = self._recall()
         self.missing = [i for i in range(count) if i not in kept]
 
@@ -113,10 +113,10 @@ class Draft:
             return []
         written = []
         for name, values in self._values.items():
+            shape = [p.stop - p.start for p in self.store.place_of(self.block, self._span)]
             place = self._place(name, self._span)
-            lengths = [p.stop - p.start for p in place]
-            shape = lengths if name in self._along_job else [*lengths, *values.shape[1:]]
-            written += write_block(self._arrays[name], place, values.reshape(shape))
+            inner = values.shape[1:]
+            written += write_block(self._arrays[name], place, values.reshape([*shape, *inner]))
         return written
 
     def acknowledge(self) -> None:
@@ -128,9 +128,16 @@ class Draft:
             As `write`.
         """
         head = Head(self.block, self.store.identity, self._span, tuple(sorted(self._errors)))
-        body = Body(self._jobs, self._errors, self._metrics, self._crc, self.seconds, origin())
+        body = Body(
+            self._jobs, self._errors, self._metrics, self._crc, self.seconds, self._origins()
+        )
         self._check_turn()
         write_record(self.store.records, Record(head, body))
+
+    def _origins(self) -> tuple[Mapping[str, str], ...]:
+        """Return what computed the block's cells: those that are kept, and those of now."""
+        own = origin()
+        return (*self._others, *([] if own in self._others or not self.missing else [own]))
 
     def _check_turn(self) -> None:
         if self._run:
@@ -138,7 +145,8 @@ class Draft:
 
     def _place(self, name: str, span: Span) -> tuple[slice, ...]:
         place = self.store.place_of(self.block, span)
-        return (*place, self.store.job_range(self.block)) if name in self._along_job else place
+        cut = self.store.layouts[self.block.trace].cuts(self.block.kind)
+        return (*place, self.store.job_range(self.block)) if cut else place
 
     def _recall(self) -> set[int]:
         try:
@@ -165,6 +173,7 @@ class Draft:
             self.put(places[label], jobs, rows, metrics, 0.0)
             kept.add(places[label])
         self.seconds = body.seconds
+        self._others = body.origins if kept else ()
         self._complete = head.span == self._span and len(kept) == len(self.cells)
         return kept
 

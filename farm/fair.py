@@ -39,7 +39,7 @@ def fair_values(
         Their sums, by the names of `UNFAIR`.
     """
     jobs = schedule.workload
-    here = slice(piece.start, min(piece.stop, len(jobs)))
+    here = slice(*(min(end, len(jobs)) for end in (piece.start, piece.stop)))
     share: npt.NDArray[Any]
     late: npt.NDArray[Any]
     if kind == WHOLE:

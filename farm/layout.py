@@ -38,7 +38,7 @@ class TraceLayout:
     fair : tuple of 3 int
         The same for fair start times, which take longer.
     job_shard : int
-        Length of a shard along `job`.
+        Length of a shard along `job`: the whole dimension, until a later cell has more jobs.
     fair_jobs : int
         The same for fair start times: a cell whose reruns would take longer than a block is cut
         into pieces of this many jobs.
@@ -65,10 +65,17 @@ class TraceLayout:
         """Return the length of a shard of one kind of block along `job`."""
         return self.job_shard if kind in (CELLS, WORKLOAD_BLOCK, WHOLE) else self.fair_jobs
 
+    def cuts(self, kind: str) -> bool:
+        """Tell whether blocks of a kind are cut along `job`; others hold all jobs of a cell."""
+        return self.jobs(kind) < self.job_shard
+
 
 @dataclass(frozen=True, order=True)
 class Block:
-    """Name one unit of work that writes one shard of each of its arrays, and one record.
+    """Name one unit of work that writes a shard of its own of each of its arrays, and one record.
+
+    Where `job` or `week` has become longer since the trace entered the store, it is several shards
+    along that dimension: nobody else's either.
 
     Parameters
     ----------
@@ -79,7 +86,7 @@ class Block:
     resample, load, policy : int
         Which shard along each of these axes, from 0; a workload has policy 0.
     piece : int
-        Which shard along `job`, from 0.
+        Which shard along `job`, from 0; 0 of a kind that is not cut along it.
     """
 
     trace: str
@@ -129,7 +136,7 @@ def positions(number: int, length: int, total: int) -> range:
 
 def pieces_of(layout: TraceLayout, kind: str, jobs: int) -> int:
     """Return into how many pieces a cell's jobs are cut for one kind of block."""
-    return max(1, -(-jobs // layout.jobs(kind)))
+    return max(1, -(-jobs // layout.jobs(kind))) if layout.cuts(kind) else 1
 
 
 def blocks_of(

@@ -61,7 +61,7 @@ def commit(folder: Path) -> str:
 
 
 def _of_checkout(folder: Path) -> str:
-    ask = ["git", "--no-optional-locks", "-C", str(folder)]
+    ask = ["git", "--no-optional-locks", f"--git-dir={folder / '.git'}", f"--work-tree={folder}"]
     try:
         head = subprocess.run([*ask, "rev-parse", "HEAD"], capture_output=True, check=True)
         edited = subprocess.run([*ask, "diff", "--quiet", "HEAD"], capture_output=True)

@@ -72,8 +72,8 @@ class Body:
         CRC-32 of each cell's stored values, padding left out, by array.
     seconds : float
         CPU time of the simulations, s.
-    origin : mapping of str to str
-        Host, versions and commit of what computed it.
+    origins : tuple of mapping of str to str
+        Host, versions and commit of what computed it: several, where it was not filled at once.
     """
 
     jobs: npt.NDArray[np.int64]
@@ -81,7 +81,7 @@ class Body:
     metrics: Mapping[str, npt.NDArray[np.float64]]
     crc: Mapping[str, npt.NDArray[np.uint32]]
     seconds: float
-    origin: Mapping[str, str]
+    origins: tuple[Mapping[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +116,7 @@ class Record:
             if json.loads(last)["crc32"] != zlib.crc32(head + body):
                 raise ValueError("its CRC-32 is not that of its content")
             plain = json.loads(body)
+            plain["origins"] = tuple(plain["origins"])
             plain["jobs"] = _decoded(plain["jobs"], JOBS)
             plain["errors"] = {int(k): v for k, v in plain["errors"].items()}
             plain["metrics"] = {k: _decoded(v, METRIC) for k, v in plain["metrics"].items()}

@@ -21,7 +21,7 @@ from farm.lock import locked
 from farm.plan import cells_missing, missing_blocks, plan
 from farm.progress import All, Watcher
 from farm.store import Store
-from farm.summary import fold
+from farm.summary import Refresher, fold
 from farm.work import Task
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _carry_out(
     watch: Watcher,
     tally: Tally,
 ) -> list[tuple[Task, BaseException]]:
-    lost = []
+    lost, summary = [], Refresher(sweep.store)
     results = on_dask(client, tasks, stop, watch.say) if client else serial(tasks, stop)
     for task, result in results:
         if isinstance(result, OSError):
@@ -267,4 +267,6 @@ def _carry_out(
             cells = sweep.missing[done.block]
             tally.done += cells
             watch.finish(replace(done, cells=cells))
+        with writing(sweep.store.path):
+            summary.look()
     return lost

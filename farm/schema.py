@@ -49,7 +49,7 @@ WORKLOAD = (
 )
 """What a block of the workload itself writes."""
 
-WEEKS = Variable("weeks", JOBS, "int64", "1", "weeks that hold every submission, in `week_...`")
+WEEKS = Variable("weeks", JOBS, "int64", "1", "weeks of submissions; one entry more follows them")
 """Known from the campaign alone; written with the coordinates."""
 
 DECISIONS = (

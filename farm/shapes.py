@@ -70,6 +70,8 @@ def lay_out(
     >>> lay_out(5000, 10, {"resample": range(10), "load": ["0.9"], "policy": ["fcfs+easy"]})
     TraceLayout(cells=(10, 1, 1), fair=(10, 1, 1), job_shard=5056, fair_jobs=5056, weeks=10)
     """
+    # A resample may be empty.
+    most_jobs = max(1, most_jobs)
     shard = -(-most_jobs // JOB_STEP) * JOB_STEP
     pairs = list(product(axes["policy"], axes["load"]))
     costs = [cell_seconds(most_jobs, *pair) for pair in pairs]

@@ -57,7 +57,8 @@ class Status:
     traces : dict of str to dict
         The counts for each trace.
     origins : tuple of dict
-        Each host and set of versions that blocks were computed by, and how many `blocks`.
+        Each host and set of versions that blocks were computed by, and how many `blocks`; one
+        that was filled by several counts for each.
     failures : tuple of Failure
         Every failed cell.
     """
@@ -107,7 +108,7 @@ def status(store: str | Path) -> Status:
     origins: Counter[tuple[tuple[str, str], ...]] = Counter()
     for record in opened.iterate_records():
         block, bad = record.head.block, len(record.head.failed)
-        origins[tuple(record.body.origin.items())] += 1
+        origins.update(tuple(one.items()) for one in record.body.origins)
         if block.kind == WORKLOAD_BLOCK:
             continue
         counts = traces[block.trace]

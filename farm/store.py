@@ -47,7 +47,7 @@ class Store:
     campaign : str
         Name of the campaign that it belongs to.
     text : str
-        The campaign in canonical form, as last run.
+        The campaign in canonical form, as last run; no result depends on it.
     settings : mapping
         What every cell depends on beside its coordinates: seed, tau, draw, load_by, and warmup
         and cooldown where they leave something out.
@@ -191,7 +191,10 @@ class Store:
 
     def job_range(self, block: Block) -> slice:
         """Return the places along `job` that a block covers."""
-        length = self.layouts[block.trace].jobs(block.kind)
+        layout = self.layouts[block.trace]
+        if not layout.cuts(block.kind):
+            return slice(0, self.jobs[block.trace])
+        length = layout.jobs(block.kind)
         places = positions(block.piece, length, self.jobs[block.trace])
         return slice(places.start, places.stop)
 
@@ -200,8 +203,7 @@ class Store:
         if dimension == "week":
             return entries(self.weeks[block.trace])
         places = self.job_range(block)
-        length: int = places.stop - places.start
-        return length
+        return int(places.stop - places.start)
 
     def week_entries(self, trace: str, cell: Cell) -> int:
         """Return the length of a cell's series: the last entry is for all that ends later."""
@@ -211,21 +213,11 @@ class Store:
     def weeks_of(self, trace: str) -> npt.NDArray[np.int64]:
         """Return the weeks that hold the submissions of every resample at every load."""
         known, pairs = self.weeks[trace], product(self.axes["resample"], self.axes["load"])
-        found = np.array([weeks_at(known, *pair) for pair in pairs], np.int64)
-        return found.reshape(len(self.axes["resample"]), -1)
+        found = [weeks_at(known, *pair) for pair in pairs]
+        return np.array(found, np.int64).reshape(len(self.axes["resample"]), -1)
 
     def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
-        """Return how many values of a cell each array of its block has, padding left out.
-
-        Parameters
-        ----------
-        block : Block
-            Which.
-        cell : Cell
-            One of it.
-        jobs : int
-            Jobs that the block has of the cell.
-        """
+        """Return how many values of a cell each array of its block has, padding left out."""
         lengths = {"job": jobs, "week": self.week_entries(block.trace, cell)}
         return {v.name: lengths.get(v.dims[-1], 1) for v in self.variables_of(block)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,12 @@ SHARED = ("trace", "resample", "load")
 PER_SAMPLE = ("jobs", "offered_load")
 """Metrics that no policy changes."""
 
+
+REFRESH_SECONDS = 60.0
+"""Time between two summaries of a run that goes on, at least."""
+
+REFRESH_SHARE = 0.02
+"""Share of a run's time that they may take, where a summary is of millions of cells."""
 
 NOTHING = np.empty(0)
 """Stands for the metrics of a block of which every cell has failed."""
@@ -75,6 +82,29 @@ def fold(store: Store) -> None:
     root = open_results(store.results, "r+")
     for name, values in folded(store).items():
         root[name][...] = values  # type: ignore[index]
+
+
+class Refresher:
+    """Fold a store's summary now and then, for those who read it while a run goes on.
+
+    Parameters
+    ----------
+    store : Store
+        Whose summary.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._next = time.monotonic() + REFRESH_SECONDS
+
+    def look(self) -> None:
+        """Fold, if it is time to."""
+        begun = time.monotonic()
+        if begun < self._next:
+            return
+        fold(self._store)
+        ended = time.monotonic()
+        self._next = ended + max(REFRESH_SECONDS, (ended - begun) / REFRESH_SHARE)
 
 
 def folded(store: Store) -> dict[str, npt.NDArray[Any]]:

@@ -51,7 +51,8 @@ def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Wee
     """
     spread = campaign.load_by == "interarrival"
     known = trace.weeks or (_span([log]) if log is not None else 0)
-    drawn = _first_samples(trace, log, campaign) if spread or not known else []
+    asked = log is None or campaign.resamples
+    drawn = _first_samples(trace, log, campaign) if asked and (spread or not known) else []
     logs = drawn if log is None else [log]
     known = known or _span(drawn)
     own = known if log is None else _span(logs)

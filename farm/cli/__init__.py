@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 import click
 
@@ -42,7 +43,8 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("farm: interrupted", err=True)
-        sys.stdout.flush()
+        with suppress(OSError):
+            sys.stdout.flush()
         # Every context has been left by now. What is not is Zarr's event loop, in the middle of
         # what was broken off: wound up by the interpreter, it may print 500 lines of tracebacks.
         os._exit(INTERRUPTED)

@@ -120,6 +120,15 @@ def test_one_week_is_a_mark(store: Path) -> None:
     assert axes.get_lines()[2].get_marker() == "."
 
 
+def test_one_week_beside_longer_loads_is_a_mark(store: Path) -> None:
+    """So is it where other loads' jobs arrive over more weeks."""
+    group = zarr.open_group(store / "results.zarr" / "BETA", use_consolidated=False)
+    weeks = np.tile([1, 3], (11, 1))
+    group.create_array("weeks", data=weeks, dimension_names=["resample", "load"])
+    axes = weekly_bands_figure(store).axes[1]
+    assert axes.get_lines()[2].get_marker() == "."
+
+
 def test_four_traces_make_two_rows(store: Path) -> None:
     """Traces of one load fill a grid of at most three columns evenly."""
     root = zarr.open_group(store / "results.zarr")

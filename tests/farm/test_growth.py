@@ -13,7 +13,10 @@ import xarray as xr
 import farm
 import farm.shapes
 from core.errors import InputError
+from core.models.lublin import lublin
+from core.swf import write_swf
 from farm.campaign import Campaign
+from farm.runner import begin
 from farm.traces import Trace
 from farm.verify import verify
 from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts, tree
@@ -106,6 +109,68 @@ def test_growth__later_samples_may_span_more_weeks(tmp_path: Path) -> None:
     farm.run(larger, tmp_path / "grown")
     farm.run(larger, tmp_path / "at-once")
     assert_same_by_label(tmp_path / "grown", tmp_path / "at-once")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "blocks"), [(0.0, False), (0.02, True)], ids=["whole", "cut along jobs"]
+)
+def test_growth__later_samples_may_have_more_jobs(
+    tmp_path: Path, seconds: float, blocks: bool
+) -> None:
+    """The `job` axis grows beyond the shards that it had; fair start times get more pieces."""
+    trace = Trace(name="m", model="poisson", processors=64, weeks=12)
+    small = dataclasses.replace(
+        SMALL, traces=(trace,), fairness=("strict", "resource"), resamples=4, block_seconds=seconds
+    )
+    larger = dataclasses.replace(small, resamples=20)
+    assert farm.run(small, tmp_path / "grown").failed == 0
+    layout = farm.Store.open(tmp_path / "grown").layouts["m"]
+    assert farm.run(larger, tmp_path / "grown").failed == 0
+    farm.run(larger, tmp_path / "at-once")
+    assert farm.Store.open(tmp_path / "grown").jobs["m"] > layout.job_shard
+    assert layout.cuts("strict") == blocks
+    assert_same_by_label(tmp_path / "grown", tmp_path / "at-once")
+    assert list(verify(tmp_path / "grown")) == []
+
+
+def test_growth__later_samples_of_a_log_may_have_more_jobs(tmp_path: Path) -> None:
+    """Weeks drawn with replacement differ in jobs: no sample is known to be the largest."""
+    write_swf(lublin(64, weeks=6, seed=5, users=4), tmp_path / "a.swf")
+    small = dataclasses.replace(
+        SMALL, traces=(Trace(file=str(tmp_path / "a.swf")),), resamples=1, draw="replace"
+    )
+    larger = dataclasses.replace(small, resamples=12)
+    farm.run(small, tmp_path / "grown")
+    shard = farm.Store.open(tmp_path / "grown").layouts["a"].job_shard
+    assert farm.run(larger, tmp_path / "grown").failed == 0
+    assert farm.Store.open(tmp_path / "grown").jobs["a"] > shard
+    farm.run(larger, tmp_path / "at-once")
+    assert_same_by_label(tmp_path / "grown", tmp_path / "at-once")
+
+
+def test_renaming__leaves_the_summary_as_it_is(tmp_path: Path) -> None:
+    """What no result depends on may change; nothing is made anew for it, even if nothing runs."""
+    farm.run(SMALL, tmp_path / "s")
+    before = tree(tmp_path / "s")
+    renamed = dataclasses.replace(SMALL, title="Another title")
+    with begin(renamed, tmp_path / "s") as sweep:
+        assert sweep.tasks == []
+    assert tree(tmp_path / "s").identical(before)
+    assert (tmp_path / "s" / "campaign.toml").read_text() == renamed.to_toml()
+    assert list(verify(tmp_path / "s")) == []
+
+
+def test_an_empty_sample__is_a_cell_of_no_jobs(tmp_path: Path) -> None:
+    """A user who was there in few weeks may be drawn in none of them."""
+    row = "{} {} -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+    weeks = (0, 1, 20)
+    text = "".join(row.format(k + 1, week * 604_800) for k, week in enumerate(weeks))
+    (tmp_path / "a.swf").write_text("; MaxProcs: 8\n" + text)
+    trace = Trace(file=str(tmp_path / "a.swf"), weeks=1)
+    empty = dataclasses.replace(SMALL, traces=(trace,), seed=0, loads=("original",), resamples=1)
+    farm.run(empty, tmp_path / "s")
+    assert (tree(tmp_path / "s")["a/jobs"] == 0).all()
+    assert list(verify(tmp_path / "s")) == []
 
 
 def test_growth__a_lower_load_may_span_more_weeks(tmp_path: Path) -> None:

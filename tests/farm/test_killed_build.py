@@ -10,7 +10,9 @@ import xarray as xr
 
 import farm
 import farm.shapes
+import farm.store
 from farm.campaign import Campaign
+from farm.verify import verify
 from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts, tree
 from tests.farm.harness import assert_same_results, partial
 
@@ -91,3 +93,29 @@ def test_killed_growth__may_be_given_up(
     smaller, whole = tree(tmp_path / "s"), tree(tmp_path / "whole")
     xr.testing.assert_equal(smaller["m"].to_dataset(), whole["m"].to_dataset())
     xr.testing.assert_equal(smaller.to_dataset(), whole.to_dataset())
+
+
+@pytest.mark.parametrize("name", ["store.copy.json", "campaign.toml", "store.json"])
+@pytest.mark.parametrize("there", [False, True], ids=["first build", "growth"])
+def test_killed_while_saved__is_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, there: bool
+) -> None:
+    """Whichever of the three files was the next to be written."""
+    whole = farm.store.write_whole
+
+    def write(path: Path, data: bytes) -> None:
+        if path.name == name:
+            raise Killed
+        whole(path, data)
+
+    store = tmp_path / "s"
+    if there:
+        farm.run(SMALL, store)
+    with monkeypatch.context() as patch:
+        patch.setattr("farm.store.write_whole", write)
+        with pytest.raises(Killed):
+            farm.run(GROWN["all"], store)
+    assert farm.run(GROWN["all"], store).failed == 0
+    farm.run(GROWN["all"], tmp_path / "whole")
+    assert_same_by_label(store, tmp_path / "whole")
+    assert list(verify(store, sample=0)) == []

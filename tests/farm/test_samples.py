@@ -141,6 +141,19 @@ def test_weeks_are_those_of_the_first_samples(log: Path) -> None:
     assert longest > span_weeks(cell(c, w, 1, "0.02"))
 
 
+def test_weeks_without_samples_draw_none(tmp_path: Path) -> None:
+    """A log that cannot be resampled, for its weeks and users, can still be simulated itself."""
+    row = "{} {} -1 10 2 -1 -1 2 20 -1 1 {} -1 -1 -1 -1 -1 -1\n"
+    text = "".join(row.format(k + 1, k * 1000 * WEEK, k) for k in range(400))
+    (tmp_path / "p.swf").write_text("; MaxProcs: 64\n" + text)
+    c = campaign(tmp_path / "p.swf", load_by="interarrival", resamples=0, log=True)
+    w = c.traces[0].read()
+    assert w is not None
+    with pytest.raises(InputError, match="users"):
+        cell(c, w, 1, "original")
+    assert weeks_by_load(c.traces[0], w, c)["original"][0] == span_weeks(w) == 399_001
+
+
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_every_model_is_a_trace(model: str) -> None:
     """With parameters of its own function, and none of another's."""

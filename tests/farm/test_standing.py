@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -15,6 +17,7 @@ import farm
 from farm import provenance
 from farm.campaign import Campaign
 from farm.cli import cli
+from farm.shapes import JOB_STEP
 from farm.traces import Trace
 
 
@@ -49,6 +52,23 @@ def test_origin__says_what_computed_the_blocks(tmp_path: Path) -> None:
     shown = CliRunner().invoke(cli, ["status", str(tmp_path)], catch_exceptions=False).output
     assert f"2 blocks by schedfarm {origin['schedfarm']} (commit {origin['commit']}), " in shown
     assert f", on {origin['host']}" in shown
+
+
+def test_origin__of_a_block_that_two_programs_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was kept is still the older one's: both stand in the record."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=40)
+    three = tuple(f"{order}+easy" for order in ("fcfs", "spf", "saf"))
+    campaign = Campaign(name="s", traces=(trace,), policies=three, resamples=1)
+    monkeypatch.setattr("farm.shapes.SHARD_BYTES", 8 * JOB_STEP * 2)
+    farm.run(campaign, tmp_path)
+    other = {**provenance.origin(), "host": "another"}
+    monkeypatch.setattr("farm.draft.origin", lambda: other)
+    farm.run(dataclasses.replace(campaign, policies=(*three, "sqf+easy")), tmp_path)
+    found = {origin["host"]: origin["blocks"] for origin in farm.status(tmp_path).origins}
+    # The workload's block, one of two policies, and one of a policy that was there and a new one.
+    assert found == {provenance.origin()["host"]: 3, "another": 1}
 
 
 def test_commit__is_that_of_the_checkout(tmp_path: Path) -> None:

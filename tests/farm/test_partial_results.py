@@ -1,0 +1,59 @@
+"""The summary can be read while a run goes on, and while a store grows."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+import farm
+from farm.progress import Watcher
+from farm.runner import begin
+from farm.work import Done
+from tests.farm.growing import GROWN, SMALL
+
+MANY = dataclasses.replace(
+    SMALL, traces=tuple(dataclasses.replace(SMALL.traces[0], name=name) for name in "abcd")
+)
+"""At least a task for each trace."""
+
+
+def known(store: Path) -> int:
+    """Return how many cells have a mean wait in the summary."""
+    with xr.open_zarr(store / "results.zarr", chunks=None) as summary:
+        return int(summary["wait"].notnull().sum())
+
+
+class Reader(Watcher):
+    """Somebody who looks at the summary whenever a block is done."""
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+        self.seen: list[int] = []
+
+    def finish(self, done: Done) -> None:
+        self.seen.append(known(self.store))
+
+
+@pytest.mark.parametrize(("seconds", "early"), [(0.0, True), (60.0, False)])
+def test_summary__is_refreshed_while_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, early: bool
+) -> None:
+    """What is done counts, at the latest a minute later, and not only at the end."""
+    monkeypatch.setattr("farm.summary.REFRESH_SECONDS", seconds)
+    monkeypatch.setattr("farm.summary.REFRESH_SHARE", 1e9)
+    reader = Reader(tmp_path)
+    farm.run(MANY, tmp_path, watch=reader)
+    assert len(reader.seen) > 6
+    assert reader.seen == sorted(reader.seen)
+    assert (0 < reader.seen[-1] < MANY.cells) == early
+    assert known(tmp_path) == MANY.cells
+
+
+def test_summary__outlasts_the_growth_of_its_store(tmp_path: Path) -> None:
+    """Before the first new cell is done, the old ones are there."""
+    farm.run(SMALL, tmp_path)
+    with begin(GROWN["all"], tmp_path) as sweep:
+        assert sweep.before == known(tmp_path) == SMALL.cells
