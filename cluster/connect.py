@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +15,13 @@ from cluster.spec import ClusterError, ClusterSpec
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECT_TIMEOUT = "15s"
-"""A scheduler that does not answer within this time is taken for absent."""
+CONNECT_TIMEOUT = 15.0
+"""A scheduler that does not answer within this time, s, is taken for absent, and so is its file."""
 
+WRITE_TIMEOUT = 1.0
+"""Time in which a file that is there has to be whole, s."""
+
+LOOK_SECONDS = 0.1
 
 CHATTY = ("distributed.client", "tornado.application", "asyncio")
 """Loggers that tell with a traceback of each future that a lost scheduler leaves behind."""
@@ -90,7 +95,7 @@ def _existing(spec: ClusterSpec) -> Client:
     try:
         if spec.kind == "address":
             return Client(spec.target, timeout=CONNECT_TIMEOUT)
-        _check_scheduler_file(Path(spec.target))
+        _await_scheduler_file(Path(spec.target))
         return Client(scheduler_file=spec.target, timeout=CONNECT_TIMEOUT)
     except ClusterError:
         raise
@@ -99,13 +104,26 @@ def _existing(spec: ClusterSpec) -> Client:
         raise ClusterError(f"no scheduler answers at {spec.target}: {error}") from None
 
 
-def _check_scheduler_file(path: Path) -> None:
+def _await_scheduler_file(path: Path) -> None:
+    """Wait for a scheduler that was started just before: it writes its file once it listens."""
     remedy = f"'dask scheduler --scheduler-file {path}' writes one"
-    try:
-        named = isinstance(json.loads(path.read_bytes())["address"], str)
-    except FileNotFoundError:
-        raise ClusterError(f"scheduler file {path} does not exist; {remedy}") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        named = False
-    if not named:
+    if not _within(CONNECT_TIMEOUT, path.exists):
+        raise ClusterError(f"scheduler file {path} does not exist; {remedy}")
+    if not _within(WRITE_TIMEOUT, lambda: _names_scheduler(path)):
         raise ClusterError(f"scheduler file {path} names no scheduler's address; {remedy}")
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
+
+
+def _names_scheduler(path: Path) -> bool:
+    try:
+        return isinstance(json.loads(path.read_bytes())["address"], str)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

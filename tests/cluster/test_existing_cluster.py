@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,3 +65,22 @@ def test_by_file(scheduler_file: Path, serial: Path, tmp_path: Path, form: str) 
     assert ended.returncode == 0, ended
     assert counts(ended.stdout) == {"cells": 16, "before": 0, "done": 16, "failed": 0}
     assert_same_results(tmp_path / "there.farm", serial)
+
+
+def test_by_file__of_a_scheduler_that_is_only_starting(
+    scheduler_file: Path, tmp_path: Path
+) -> None:
+    """Batch scripts start it just before the run: its file comes later, first without its text."""
+    late = tmp_path / "late.json"
+
+    def write() -> None:
+        time.sleep(1)
+        late.write_text("")
+        time.sleep(0.3)
+        late.write_bytes(scheduler_file.read_bytes())
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with connect(f"scheduler-file:{late}") as client:
+        assert client.submit(sum, [1, 2], pure=False).result() == 3
+    writer.join()

@@ -13,6 +13,14 @@ from tests.farm.harness import snapshot
 from tests.farm.refusals import GOOD, LOG, Said, sentence, write
 
 
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take a scheduler for absent that is not there within a second."""
+    # The package's function hides the module of the same name from a dotted path.
+    module = importlib.import_module("cluster.connect")
+    monkeypatch.setattr(module, "CONNECT_TIMEOUT", 1.0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -47,11 +55,8 @@ def test_run__nowhere(said: Said, arguments: tuple[str, ...], words: tuple[str, 
         assert word in text
 
 
-def test_run__nobody_listens(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run__nobody_listens(said: Said) -> None:
     """An address where no scheduler answers is named."""
-    # The package's function hides the module of the same name from a dotted path.
-    module = importlib.import_module("cluster.connect")
-    monkeypatch.setattr(module, "CONNECT_TIMEOUT", "1s")
     write(GOOD, Path("c.toml"))
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
