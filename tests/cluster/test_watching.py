@@ -14,15 +14,17 @@ from tests.farm.harness import farm as farm_process
 
 CAMPAIGN = """
 name = "seen"
-resamples = 2
-policies = ["fcfs+easy"]
+resamples = 100
+policies = ["fcfs+easy", "lxf+easy"]
+block_seconds = 1
 
 [[traces]]
 name = "m"
 model = "lublin"
 processors = 64
-jobs = 40
+jobs = 30_000
 """
+"""Some seconds of work: the profile that a report holds is gathered once a second."""
 
 
 def test_without_bokeh__one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
