@@ -23,7 +23,7 @@ WRITE_TIMEOUT = 1.0
 
 LOOK_SECONDS = 0.1
 
-CHATTY = ("distributed.client", "tornado.application", "asyncio")
+CHATTY = ("distributed.client", "distributed.batched", "tornado.application", "asyncio")
 """Loggers that tell with a traceback of each future that a lost scheduler leaves behind."""
 
 
