@@ -16,11 +16,12 @@ from farm.lock import NAME as LOCK
 from farm.manifest import CAMPAIGN, COPY, MANIFEST
 from farm.samples import most_jobs
 from farm.shapes import lay_out
+from farm.spans import weeks_by_load
 from farm.store import Store
 from farm.stored_logs import log_bytes
 from farm.summary import fit_summary, fold
 from farm.traces import Trace
-from farm.weeks import Weeks, entries, weeks_by_load
+from farm.weeks import Weeks, entries
 
 NOTHING = 0
 """Stands for a setting that leaves nothing out and is therefore not written down."""

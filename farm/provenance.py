@@ -71,8 +71,8 @@ def _of_checkout(folder: Path) -> str:
 
 
 def _of_installed(found: Distribution) -> str:
-    origin = json.loads(found.read_text("direct_url.json") or "{}")
-    known: str = origin.get("vcs_info", {}).get("commit_id", UNKNOWN)
+    source = json.loads(found.read_text("direct_url.json") or "{}")
+    known: str = source.get("vcs_info", {}).get("commit_id", UNKNOWN)
     return known
 
 

@@ -17,8 +17,8 @@ from core.resample_users import resample_users, users_for_load
 from farm import Campaign, run
 from farm.build import build, design
 from farm.samples import jobs_of, most_jobs
+from farm.spans import DRAWN, weeks_by_load
 from farm.traces import Trace, span_weeks
-from farm.weeks import DRAWN, weeks_by_load
 
 
 @pytest.fixture(scope="module")
