@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from analysis.band_rule import Rule
 from analysis.errors import StoreError
-from analysis.rules import Rule
 from analysis.store import Store, known, open_summary, open_trace
 
 QUANTILES = (0.1, 0.5, 0.9)
@@ -42,7 +42,7 @@ def bands(
     over : str
         The dimension to reduce. Over ``resample``, resample 0 is left out: it is the log itself.
     kind, trim, q
-        The rule, as in `analysis.rules.Rule`: ``trimmed`` is the published one (Carastan-Santos
+        The rule, as in `analysis.band_rule.Rule`: ``trimmed`` is the published one (Carastan-Santos
         et al. 2019, section V-A), ``quantile`` gives plain quantiles.
 
     Returns

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import xarray as xr
 
+from analysis.band_rule import Rule
 from analysis.errors import StoreError
-from analysis.rules import Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

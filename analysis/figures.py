@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from analysis.band_rule import Rule, left_out
 from analysis.bands import weekly_bands
 from analysis.drawing import (
     STYLE,
@@ -20,7 +21,6 @@ from analysis.drawing import (
     save,
 )
 from analysis.errors import StoreError
-from analysis.rules import Rule, left_out
 from analysis.store import Store, known, open_summary
 from analysis.tables import named
 

@@ -4,32 +4,32 @@ The names below are the door of the package; everything else is a room behind it
 """
 
 from core.errors import InputError
-from core.fairness import (
+from core.logs.read import read_log
+from core.logs.swf import read_swf, write_swf
+from core.metrics.fairness import (
     resource_equality,
     slips_and_skips,
     summarise_fairness,
     unfairness,
 )
-from core.fst import fair_start_times
-from core.load import offered_load, scale_arrivals, scale_load
-from core.logs import read_log
-from core.metrics import summarise
+from core.metrics.slowdown import bounded_slowdown, pp_bounded_slowdown
+from core.metrics.summary import summarise
+from core.metrics.users import user_waits
+from core.metrics.widths import mean_by_width
 from core.models import MODELS
 from core.models.downey import downey
 from core.models.jann import jann
 from core.models.lublin import lublin
 from core.models.poisson import poisson
-from core.policy import Policy
-from core.resample import resample_weekly
-from core.resample_users import resample_users
+from core.policy.policy import Policy
 from core.schedule import Schedule
-from core.select import select
-from core.simulate import simulate
-from core.slowdown import bounded_slowdown, pp_bounded_slowdown
-from core.swf import read_swf, write_swf
-from core.user_fairness import user_waits
-from core.widths import mean_by_width
-from core.workload import Workload
+from core.simulation.fair_start import fair_start_times
+from core.simulation.simulate import simulate
+from core.workload.load import offered_load, scale_arrivals, scale_load
+from core.workload.resample_users import resample_users
+from core.workload.resample_weeks import resample_weekly
+from core.workload.select import select
+from core.workload.workload import Workload
 
 __all__ = [
     "MODELS",

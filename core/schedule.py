@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from core.workload import Int64, Workload
+from core.arrays import Int64
+from core.workload.workload import Workload
 
 NO_PROMISE = -1
 """Stands in `Schedule.promised` where a rule gives no start at arrival."""
@@ -72,7 +73,7 @@ class Schedule:
         """
         if self.promises is not None:
             return self.promises
-        from core.simulate import promised_starts
+        from core.simulation.simulate import promised_starts
 
         return promised_starts(self.workload, self.policy)
 

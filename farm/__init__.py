@@ -8,26 +8,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from farm.campaign import Campaign
-    from farm.reading import job_table
-    from farm.reading import open_store as open
-    from farm.runner import Outcome, run
-    from farm.standing import Status, status
-    from farm.store import Store
-    from farm.traces import Trace
+    from farm.campaign.campaign import Campaign
+    from farm.campaign.trace import Trace
+    from farm.execution.runner import Outcome, run
+    from farm.store.reading import job_table
+    from farm.store.reading import open_store as open
+    from farm.store.store import Store
+    from farm.watching.status import Status, status
 
 __all__ = ["Campaign", "Outcome", "Status", "Store", "Trace", "job_table", "open", "run", "status"]
 
 _ROOMS = {
-    "Campaign": "campaign.Campaign",
-    "Outcome": "runner.Outcome",
-    "Status": "standing.Status",
-    "Store": "store.Store",
-    "Trace": "traces.Trace",
-    "job_table": "reading.job_table",
-    "open": "reading.open_store",
-    "run": "runner.run",
-    "status": "standing.status",
+    "Campaign": "campaign.campaign.Campaign",
+    "Outcome": "execution.runner.Outcome",
+    "Status": "watching.status.Status",
+    "Store": "store.store.Store",
+    "Trace": "campaign.trace.Trace",
+    "job_table": "store.reading.job_table",
+    "open": "store.reading.open_store",
+    "run": "execution.runner.run",
+    "status": "watching.status.status",
 }
 
 
@@ -36,5 +36,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'farm' has no attribute {name!r}")
     from importlib import import_module
 
-    room, _, thing = _ROOMS[name].partition(".")
+    room, _, thing = _ROOMS[name].rpartition(".")
     return getattr(import_module(f"farm.{room}"), thing)

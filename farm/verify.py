@@ -14,18 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from farm.arrays import open_results
-from farm.build import write_skeleton
-from farm.campaign import Campaign
-from farm.cell import Bench
-from farm.files import write_whole
-from farm.layout import Block
-from farm.manifest import CAMPAIGN, COPY, MANIFEST
-from farm.records import Record, block_of, record_path
-from farm.schema import Variable
-from farm.store import Store
-from farm.stored_logs import load_log, log_bytes
-from farm.summary import fold, folded
+from farm.campaign.campaign import Campaign
+from farm.execution.cell import Bench
+from farm.planning.design import write_skeleton
+from farm.store.arrays import open_results
+from farm.store.files import write_whole
+from farm.store.geometry import Block
+from farm.store.logs import load_log, log_bytes
+from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from farm.store.records import Record, block_of, record_path
+from farm.store.schema import Variable
+from farm.store.store import Store
+from farm.store.summary import fold, folded
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from core.policy import ORDERS, Policy
-from core.workload import Workload
+from core.policy.policy import ORDERS, Policy
+from core.workload.workload import Workload
 
 # The default is the same at every run and quick; `thorough` is for a change of a simulator.
 settings.register_profile(

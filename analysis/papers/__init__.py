@@ -10,8 +10,8 @@ from pathlib import Path
 from analysis.errors import StoreError
 
 REPORTS = {
-    "saf-2019": "analysis.papers.saf_2019",
-    "sabin-2005": "analysis.papers.sabin_2005",
+    "saf-2019": "analysis.papers.saf_2019.report",
+    "sabin-2005": "analysis.papers.sabin_2005.report",
 }
 """Module of each report: its function `report` takes a store's folder, writes figures and tables
 into it, and returns their paths; its function `text`, where it has one, says the numbers for a
@@ -39,7 +39,7 @@ def find_report(name: str) -> Callable[[Path], list[Path]]:
     Examples
     --------
     >>> find_report("sabin-2005").__module__
-    'analysis.papers.sabin_2005'
+    'analysis.papers.sabin_2005.report'
     """
     if name not in REPORTS:
         raise StoreError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")

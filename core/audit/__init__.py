@@ -17,13 +17,13 @@ Nothing is shared with the simulators but the formulas of the float-valued order
 
 from __future__ import annotations
 
-from core.audit.logged import LoggedSchedule, read_schedule
+from core.arrays import HORIZON
 from core.audit.replay import Replay
 from core.audit.times import early, overload, overrun
 from core.audit.verdict import Fault, Verdict
-from core.policy import Policy
+from core.logs.schedules import LoggedSchedule, read_schedule
+from core.policy.policy import Policy
 from core.schedule import Schedule
-from core.workload import HORIZON
 
 __all__ = ["LoggedSchedule", "Verdict", "audit", "read_schedule"]
 

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Int64
 from core.audit.order import Order
 from core.audit.profile import Profile
-from core.policy import Policy
+from core.policy.policy import Policy
 from core.schedule import Schedule
-from core.workload import Int64
 
 
 class Machine:

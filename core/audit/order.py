@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.orders import fixed_key, moving_key, order_function
-from core.policy import Policy
-from core.workload import Int64, Workload
+from core.arrays import Int64
+from core.policy.orders import fixed_key, moving_key, order_function
+from core.policy.policy import Policy
+from core.workload.workload import Workload
 
 EXACT = 2**53
 """Below this, whole numbers are floats without rounding, and a quotient keeps their order."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from core.audit.discipline import Rule
 from core.audit.machine import Machine, Pass
 from core.audit.profile import Profile
-from core.audit.rule import Rule
-from core.policy import Policy
+from core.policy.policy import Policy
 
 
 class Plan(Rule):

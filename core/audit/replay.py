@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from core.audit.disciplines import rule_of
 from core.audit.machine import Machine, Pass
-from core.audit.rules import rule_of
 from core.audit.verdict import Fault
-from core.policy import Policy
+from core.policy.policy import Policy
 from core.schedule import Schedule
 
 

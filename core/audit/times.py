@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.audit.logged import LoggedSchedule
 from core.audit.verdict import Fault
+from core.logs.schedules import LoggedSchedule
 from core.schedule import Schedule
 
 

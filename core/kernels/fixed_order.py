@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.kernels._jit import NEVER, kernel, verb
+from core.arrays import Int64
+from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.machine import Jobs, Running, find_shadow, idle_machine, launch, turn_clock
 from core.kernels.queue import (
     Queue,
     close_cell,
@@ -15,8 +17,6 @@ from core.kernels.queue import (
     precedes,
     tidy,
 )
-from core.kernels.running import Jobs, Running, find_shadow, idle_machine, launch, turn_clock
-from core.workload import Int64
 
 NONE, AGGRESSIVE, EASY = 0, 1, 2
 """Codes of the rules."""

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.kernels._jit import NEVER, kernel, verb
+from core.arrays import Int64
 from core.kernels.fixed_order import EXTRA, NONE, SHADOW, may_backfill, reserve, within_reach
+from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.machine import Jobs, Running, idle_machine, launch
 from core.kernels.queue import Queue, dequeue, empty_queue, head_of, turn
-from core.kernels.running import Jobs, Running, idle_machine, launch
-from core.workload import Int64
 
 KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
 """Codes of the orders: by key; LXF; SXF; WFP3; UNICEF."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.kernels._jit import NEVER, kernel, verb
+from core.arrays import Int64
+from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.machine import Jobs, Running, next_end, release
+from core.kernels.plan import COUNT, DUE, KEPT, Plan, start_at
 from core.kernels.profile import advance, clear, earliest_fit, lift, reserve
-from core.kernels.reserve_plan import COUNT, DUE, KEPT, Plan, start_at
-from core.kernels.running import Jobs, Running, next_end, release
-from core.workload import Int64
 
 
 @verb

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.kernels._jit import verb
-from core.workload import Int64
+from core.arrays import Int64
+from core.kernels.jit import verb
 
 HEAD, TAIL = 0, 1
 """Places in a profile's mark: its first step, and one past its last."""

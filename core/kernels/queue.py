@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.kernels._jit import NEVER, kernel, verb
-from core.kernels.running import Jobs, Running, turn_clock
-from core.workload import Int64
+from core.arrays import Int64
+from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.machine import Jobs, Running, turn_clock
 
 BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""

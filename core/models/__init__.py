@@ -9,7 +9,7 @@ from core.models.downey import downey
 from core.models.jann import jann
 from core.models.lublin import lublin
 from core.models.poisson import poisson
-from core.workload import Workload
+from core.workload.workload import Workload
 
 MODELS: Mapping[str, Callable[..., Workload]] = MappingProxyType(
     {"lublin": lublin, "downey": downey, "jann": jann, "poisson": poisson}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Float64, Int64
 from core.errors import InputError
 from core.models.parts import (
-    Float64,
     Key,
     check_size,
     cut,
@@ -18,7 +18,7 @@ from core.models.parts import (
     positive,
     sums,
 )
-from core.workload import Int64, Workload
+from core.workload.workload import Workload
 
 WORK = (70.0, 310_000.0)
 """Least and most work of a job, s x processors: where a straight line through the middle 80 % of

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from core.arrays import Int64
 from core.checks import whole
 from core.errors import InputError
-from core.keyed import philox
 from core.models.tsafrir import tsafrir
-from core.workload import Int64
+from core.philox import philox
 
 GRAIN = 60
 """Users ask for whole minutes, s."""

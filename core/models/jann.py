@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.arrays import Int64
 from core.errors import InputError
 from core.models.hyper_erlang import HyperErlang
 from core.models.parts import Key, check_size, cut, finish, generator, sums
-from core.workload import Int64, Workload
+from core.workload.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Float64, Int64
 from core.checks import whole
 from core.errors import InputError
-from core.models.parts import BLOCK, Float64, Key, check_size, cut, finish, generator
-from core.workload import Int64, Workload
+from core.models.parts import BLOCK, Key, check_size, cut, finish, generator
+from core.workload.workload import Workload
 
 BUCKET = 1_800
 """The daily cycle changes every half hour, s."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Float64, Int64
 from core.checks import whole
 from core.errors import InputError
-from core.keyed import philox
-from core.load import scale_load
 from core.models.estimates import draw_estimates
-from core.resample import WEEK
-from core.workload import Int64, Workload
-
-Float64 = npt.NDArray[np.float64]
+from core.philox import philox
+from core.workload.load import scale_load
+from core.workload.resample_weeks import WEEK
+from core.workload.workload import Workload
 
 Key = tuple[str, int, int]
 """What draws are keyed by: the workload's name, the seed and the index."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from core.arrays import Int64
 from core.checks import whole
 from core.errors import InputError
 from core.models.parts import (
@@ -17,8 +18,8 @@ from core.models.parts import (
     positive,
     sums,
 )
-from core.resample import WEEK
-from core.workload import Int64, Workload
+from core.workload.resample_weeks import WEEK
+from core.workload.workload import Workload
 
 PER_WEEK = 570.0
 """Jobs a week that the paper's clusters of 100 nodes get at the low end of its figures."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Float64, Int64
 from core.checks import whole
 from core.errors import InputError
-from core.keyed import philox
-from core.workload import Int64
-
-Float64 = npt.NDArray[np.float64]
+from core.philox import philox
 
 HEAD = 20
 """How many estimates are the popular ones."""

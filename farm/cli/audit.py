@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from core.audit import LoggedSchedule, Verdict
-    from core.policy import Policy
+    from core.policy.policy import Policy
 
 REFUTED = 1
 
@@ -48,7 +48,7 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
 
 def _policy(name: str) -> Policy:
     """Read a policy's name; an auditor is often asked for a rule alone, and means fcfs."""
-    from core.policy import ORDERS, Policy
+    from core.policy.policy import ORDERS, Policy
 
     head = name.strip().partition(",")[0]
     alone = "+" not in head and head.lower() not in ORDERS

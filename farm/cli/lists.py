@@ -8,7 +8,7 @@ import click
 @click.command()
 def policies() -> None:
     """List the queue orders, backfilling rules and options that make a policy's name."""
-    from core.policy import ORDERS, RULES
+    from core.policy.policy import ORDERS, RULES
 
     click.echo("A policy is ORDER+RULE[,option=value ...], for example saf+easy,threshold=3d\n")
     for title, known in (("orders", ORDERS), ("rules", RULES), ("options", OPTIONS)):
@@ -30,7 +30,7 @@ OPTIONS = {
 @click.command()
 def campaigns() -> None:
     """List the campaigns that ship with the package."""
-    from farm.campaigns import find, shipped
+    from farm.campaign.shipped import find, shipped
 
     known = {name: find(name) for name in shipped()}
     width = max(map(len, known))

@@ -25,11 +25,11 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     """
     import json
 
-    from farm.build import design
-    from farm.campaigns import find
-    from farm.layout import CELLS, WORKLOAD_BLOCK
-    from farm.plan import BYTES_PER_JOB, cells_missing, missing_blocks
-    from farm.plan import plan as tasks_of
+    from farm.campaign.shipped import find
+    from farm.planning.design import design
+    from farm.planning.tasks import BYTES_PER_JOB, cells_missing, missing_blocks
+    from farm.planning.tasks import plan as tasks_of
+    from farm.store.geometry import CELLS, WORKLOAD_BLOCK
 
     wanted = find(campaign).located(folder)
     designed = design((store or Path(f"{wanted.name}.farm")).resolve(), wanted)

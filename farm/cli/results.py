@@ -20,7 +20,7 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
 def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
     """Say how far STORE is: cells done, failed and missing, for each trace."""
-    from farm.standing import status as read
+    from farm.watching.status import status as read
 
     if as_json + openmetrics + failed > 1:
         raise click.UsageError("--json, --openmetrics and --failed exclude one another: give one")
@@ -29,7 +29,7 @@ def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
         click.echo(json.dumps(found.to_dict(), indent=1))
         return
     if openmetrics:
-        from farm.openmetrics import openmetrics as text
+        from farm.watching.openmetrics import openmetrics as text
 
         click.echo(text(found), nl=False)
         return

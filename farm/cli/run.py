@@ -13,7 +13,7 @@ from farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
     from cluster import ClusterSpec
-    from farm.campaign import Campaign
+    from farm.campaign.campaign import Campaign
 
 SOME_FAILED = 1
 INTERRUPTED = 130
@@ -68,9 +68,9 @@ def run(
     """
     from cluster import connect
     from cluster.watching import check_bokeh, reported
-    from farm.campaigns import find
-    from farm.progress import watcher
-    from farm.runner import begin, carry_out
+    from farm.campaign.shipped import find
+    from farm.execution.runner import begin, carry_out
+    from farm.watching.progress import watcher
 
     where = _where(spec, scheduler_file, workers)
     watched = dashboard or report is not None

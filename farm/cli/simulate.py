@@ -89,9 +89,9 @@ def simulate(
     """
     from core import simulate as run_policy
     from core import write_swf
-    from farm.campaign import load_label
-    from farm.samples import jobs_of
-    from farm.traces import named
+    from farm.campaign.campaign import load_label
+    from farm.campaign.samples import jobs_of
+    from farm.campaign.trace import named
 
     origin = named(trace, folder, name="log", **source)
     log = origin.read()
@@ -130,7 +130,7 @@ def _as_json(schedule: Schedule, tau: int) -> str:
 
 def _as_text(schedule: Schedule, tau: int) -> str:
     from core import summarise
-    from core.metrics import METRICS
+    from core.metrics.summary import METRICS
 
     jobs = schedule.workload
     lines = [f"{jobs.name} on {jobs.processors} processors under {schedule.policy}"]

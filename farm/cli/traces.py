@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from farm.traces import Trace
+    from farm.campaign.trace import Trace
 
 TRACES = click.option(
     "--traces",
@@ -48,8 +48,8 @@ def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
 
     They are kept in the folder that SCHEDFARM_TRACES names, by default in the user's cache.
     """
-    from farm.fetch import fetch as bring
-    from farm.registry import acknowledgement
+    from farm.logs.fetch import fetch as bring
+    from farm.logs.registry import acknowledgement
 
     for log in logs:
         path = bring(log, folder)
@@ -66,7 +66,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -> None:
     """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
-    from farm.traces import named
+    from farm.campaign.trace import named
 
     facts = _facts(named(log, folder, name="log", processors=processors))
     if as_json:
@@ -82,8 +82,8 @@ def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -
 
 
 def _known(folder: Path | None) -> list[dict[str, Any]]:
-    from core.rawlog import log_name
-    from farm.registry import cache_folder, entries, here, kept, note_of
+    from core.logs.rows import log_name
+    from farm.logs.registry import cache_folder, entries, here, kept, note_of
 
     rows: list[dict[str, Any]] = []
     for entry in entries():
@@ -102,7 +102,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
     import numpy as np
 
     from core import offered_load
-    from farm.traces import span_weeks
+    from farm.campaign.trace import span_weeks
 
     log = trace.read()
     assert log is not None, "a trace that was named is no model"
@@ -123,6 +123,6 @@ def _facts(trace: Trace) -> dict[str, Any]:
 
 
 def _meaning(reason: str) -> str:
-    from core.sacct import REASONS
+    from core.logs.sacct import REASONS
 
     return REASONS.get(reason, "")

@@ -28,7 +28,7 @@ def verify(store: Path, sample: int, repair: bool) -> None:
 
     Exit status: 0 sound, 1 faults found (also when they were repaired), 2 not a store.
     """
-    from farm.lock import locked
+    from farm.store.lock import locked
     from farm.verify import repair as mend
     from farm.verify import verify as check
 

@@ -17,9 +17,9 @@ POLL_SECONDS = 0.5
 @click.option("--once", is_flag=True, help="Say how far the run is, and end.")
 def watch(store: Path, once: bool) -> None:
     """Follow the run on STORE through its log of events, until it ends."""
-    from farm.events import read_events
-    from farm.progress import watcher
-    from farm.store import Store
+    from farm.store.store import Store
+    from farm.watching.events import read_events
+    from farm.watching.progress import watcher
 
     Store.open(store)
     events, offset = read_events(store)
@@ -41,8 +41,8 @@ def watch(store: Path, once: bool) -> None:
 
 
 def _tell(teller: Any, event: dict[str, Any]) -> bool:
-    from farm.layout import Block
-    from farm.work import Done
+    from farm.execution.task import Done
+    from farm.store.geometry import Block
 
     facts = {k: v for k, v in event.items() if k not in ("event", "time")}
     match event["event"]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.rules import Rule, kept, left_out, low_mean_high, quantiles
+from analysis.band_rule import Rule, kept, left_out, low_mean_high, quantiles
 
 
 @pytest.mark.parametrize(

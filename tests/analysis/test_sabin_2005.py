@@ -13,8 +13,7 @@ import xarray as xr
 import farm
 from analysis import StoreError
 from analysis.papers import write_report
-from analysis.papers.sabin_2005 import TABLE_1, table_1
-from analysis.papers.sabin_2005_numbers import (
+from analysis.papers.sabin_2005.numbers import (
     ORDERS,
     RULES,
     by_width,
@@ -23,11 +22,12 @@ from analysis.papers.sabin_2005_numbers import (
     rank_correlations,
     width_counts,
 )
-from analysis.papers.sabin_2005_samples import comparisons, ratios
+from analysis.papers.sabin_2005.report import TABLE_1, table_1
+from analysis.papers.sabin_2005.samples import comparisons, ratios
 from core import scale_load, simulate
-from core.fst import fair_start_times
 from core.models.lublin import lublin
-from farm.campaigns import find
+from core.simulation.fair_start import fair_start_times
+from farm.campaign.shipped import find
 
 JOBS = 60
 POLICIES = tuple(f"{order}+{rule}" for order in ORDERS for rule in RULES)

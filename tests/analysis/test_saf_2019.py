@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 import farm
 from analysis import StoreError, open_tree, weekly_bands
 from analysis.papers import report_text
-from analysis.papers import saf_2019_print as printed
-from analysis.papers.saf_2019 import FIGURES, TABLES
-from analysis.papers.saf_2019_delayed import ALL, delayed_jobs
-from analysis.papers.saf_2019_figures import figure_1, figure_2, figure_3, figure_4
-from analysis.papers.saf_2019_tables import (
+from analysis.papers.saf_2019 import printed
+from analysis.papers.saf_2019.delayed import ALL, delayed_jobs
+from analysis.papers.saf_2019.figures import figure_1, figure_2, figure_3, figure_4
+from analysis.papers.saf_2019.report import FIGURES, TABLES
+from analysis.papers.saf_2019.tables import (
     backfilled_jobs,
     headline,
     relative_gains,

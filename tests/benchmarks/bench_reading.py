@@ -10,7 +10,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from core import read_swf
-from core.swf_cache import ENVIRONMENT
+from core.logs.swf_cache import ENVIRONMENT
 from tests.benchmarks.bench_simulate import LOGS
 from tests.benchmarks.conftest import Log
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from core import Workload, scale_load, simulate, summarise
-from core.select import select_jobs
+from core.workload.select import select_jobs
 from tests.benchmarks.conftest import Log, Repeat, read
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)

@@ -12,7 +12,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from core import Workload, read_swf
-from farm.registry import here
+from farm.logs.registry import here
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
 """Where this project's developers keep the archive's logs, outside of it."""

@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from farm.campaign import Campaign
-from farm.events import read_events
-from farm.layout import WORKLOAD_BLOCK
-from farm.progress import All
-from farm.provenance import origin
-from farm.records import Body, Head, Record, write_record
-from farm.runner import begin, carry_out
-from farm.standing import status
-from farm.store import Store
-from farm.summary import fold, summary_variables
-from farm.traces import Trace
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution.runner import begin, carry_out
+from farm.store.geometry import WORKLOAD_BLOCK
+from farm.store.provenance import origin
+from farm.store.records import Body, Head, Record, write_record
+from farm.store.store import Store
+from farm.store.summary import fold, summary_variables
+from farm.watching.events import read_events
+from farm.watching.progress import All
+from farm.watching.status import status
 
 WORKERS = 2
 ORDERS = ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "f1", "f2")

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from core import Workload, fair_start_times, scale_load, simulate, summarise
+from core.logs.swf import read_swf
+from core.metrics.weekly import weekly
 from core.models.lublin import lublin
-from core.swf import read_swf
-from core.weekly import weekly
-from farm.cost import cell_seconds, fair_seconds
-from farm.registry import here
+from farm.logs.registry import here
+from farm.planning.cost import cell_seconds, fair_seconds
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
 """Where this project's developers keep the archive's logs, outside of it."""

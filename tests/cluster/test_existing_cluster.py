@@ -13,8 +13,8 @@ import pytest
 
 import farm
 from cluster import connect
-from farm.campaign import Campaign
-from farm.traces import Trace
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from tests.cluster.processes import site
 from tests.farm.harness import assert_same_results, counts
 from tests.farm.harness import farm as farm_process

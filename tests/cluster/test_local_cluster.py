@@ -14,8 +14,8 @@ from distributed import Client
 
 import farm
 from cluster import ClusterSpec, connect
-from farm.campaign import Campaign
-from farm.traces import Trace
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from tests.farm.harness import Command, assert_same_results, recorded_cells, wait_for
 
 LISTENING = "0A"

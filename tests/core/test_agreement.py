@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.policy import ORDERS, Policy
-from core.reference import simulate_reference
+from core.policy.policy import ORDERS, Policy
+from core.reference.pool import simulate_reference
 from core.schedule import Schedule
-from core.simulate import simulate
-from core.workload import Workload
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 from tests.strategies import BACKFILLING, PLANNED, RULES, THRESHOLDS, crowd, workloads
 
 Simulator = Callable[[Workload, Policy], Schedule]

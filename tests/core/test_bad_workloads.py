@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.reference import simulate_reference
-from core.simulate import simulate
-from core.workload import Workload
+from core.reference.pool import simulate_reference
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 
 GOOD: dict[str, Any] = {
     "submit": [0, 5, 9],

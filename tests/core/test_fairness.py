@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 
 from core.errors import InputError
-from core.fairness import (
+from core.logs.swf import read_swf
+from core.metrics.fairness import (
     FAIRNESS,
     discrimination,
     lateness,
@@ -22,13 +23,12 @@ from core.fairness import (
     unfair_share,
     unfairness,
 )
-from core.policy import Policy
+from core.metrics.users import fairness_of_users, gini_index, jain_index, user_waits
+from core.metrics.widths import WIDTHS, mean_by_width, width_classes
+from core.policy.policy import Policy
 from core.schedule import Schedule
-from core.simulate import simulate
-from core.swf import read_swf
-from core.user_fairness import fairness_of_users, gini_index, jain_index, user_waits
-from core.widths import WIDTHS, mean_by_width, width_classes
-from core.workload import Workload
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 from tests.strategies import policies, workloads
 
 

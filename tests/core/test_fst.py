@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.fst import fair_start_times
-from core.kernels.fst_run import fair_order, is_patient, run_fair
-from core.policy import ORDERS, Policy
-from core.reference_fst import fair_start_reference
-from core.simulate import simulate
-from core.workload import COLUMNS, Workload
+from core.policy.policy import ORDERS, Policy
+from core.reference.fair_start import fair_start_reference
+from core.simulation.fair_start import fair_start_times
+from core.simulation.fair_start_pool import fair_order, is_patient, run_fair
+from core.simulation.simulate import simulate
+from core.workload.workload import COLUMNS, Workload
 from tests.strategies import BACKFILLING, RULES, THRESHOLDS, crowd, policies, workloads
 
 KINDS = ("strict", "relaxed")

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.fst import fair_start_times
-from core.policy import Policy
-from core.reference_fst import fair_start_reference
-from core.swf import read_swf
-from core.workload import Workload
+from core.logs.swf import read_swf
+from core.policy.policy import Policy
+from core.reference.fair_start import fair_start_reference
+from core.simulation.fair_start import fair_start_times
+from core.workload.workload import Workload
 
 ORDERS = {"FCFS": "fcfs", "SJF": "spf", "SAF": "saf", "SQF": "sqf", "LXF": "lxf"}
 RULES = {"none": "none", "bf": "aggressive", "easy": "easy", "conservative": "conservative"}

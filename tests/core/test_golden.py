@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.policy import Policy
-from core.reference import simulate_reference
+from core.logs.swf import read_swf
+from core.metrics.slowdown import bounded_slowdown, pp_bounded_slowdown
+from core.policy.policy import Policy
+from core.reference.pool import simulate_reference
 from core.schedule import Schedule
-from core.simulate import simulate
-from core.slowdown import bounded_slowdown, pp_bounded_slowdown
-from core.swf import read_swf
-from core.workload import Workload
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 
 ORDERS = {"FCFS": "fcfs", "SJF": "spf", "SAF": "saf", "SQF": "sqf", "LXF": "lxf"}
 LOGGED = [

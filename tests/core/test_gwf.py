@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core import InputError, read_log
-from core.gwf import FIELDS, read_gwf
-from core.logs import format_of
+from core.logs.gwf import FIELDS, read_gwf
+from core.logs.read import format_of
 
 HEADER = "# Format: Grid Workloads Format\n#\tJobID\tSubmitTime\n"
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from core.kernels import _jit
+from core.kernels import jit
 
 ROOT = Path(__file__).resolve().parents[2]
 
-KERNELS = Path(_jit.__file__).parent
+KERNELS = Path(jit.__file__).parent
 
 STEP = """
-from toy._jit import verb
+from toy.jit import verb
 
 @verb
 def step(x):
@@ -27,7 +27,7 @@ def step(x):
 SUM = """
 import sys
 import numpy as np
-from toy._jit import kernel
+from toy.jit import kernel
 from toy.step import step
 
 @kernel
@@ -41,8 +41,8 @@ print(total(np.arange(4)), sum(total.stats.cache_hits.values()))
 """
 
 SIMULATE = """
-from core.simulate import simulate
-from core.workload import Workload
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 work = Workload.from_columns(submit=[0, 1, 2, 3], run=[10, 10, 5, 20], estimate=[10, 10, 5, 20],
                              procs=[3, 4, 1, 1], processors=4)
 print(*simulate(work, "fcfs+easy").start, *simulate(work, "lxf+aggressive").start)
@@ -56,7 +56,7 @@ def toy(folder: Path) -> Path:
     package = folder / "toy"
     package.mkdir()
     (package / "__init__.py").touch()
-    shutil.copy(KERNELS / "_jit.py", package)
+    shutil.copy(KERNELS / "jit.py", package)
     (package / "step.py").write_text(STEP.format(number=1))
     (package / "total.py").write_text(SUM)
     return package
@@ -120,7 +120,7 @@ def test_cache_folder_that_cannot_be_made(tmp_path: Path) -> None:
 
 def test_function_without_a_file_is_compiled_without_a_cache() -> None:
     """No folder can hold its code: the decorator compiles it in memory."""
-    names: dict[str, object] = {"kernel": _jit.kernel}
+    names: dict[str, object] = {"kernel": jit.kernel}
     source = "@kernel\ndef double(x):\n    return 2 * x\n"
     exec(compile(source, "<nowhere>", "exec"), names)
     double = names["double"]

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.kernels.conservative import schedule_reserved
-from core.policy import Policy
+from core.policy.policy import Policy
 from core.schedule import NO_PROMISE
-from core.workload import Workload
+from core.simulation.pool_reserved import schedule_reserved
+from core.workload.workload import Workload
 
 SPAN = 400
 NAMES = {"FCFS": "fcfs", "SJF": "spf", "SAF": "saf", "SQF": "sqf", "LXF": "lxf"}

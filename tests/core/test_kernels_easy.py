@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.arrays import Int64
 from core.kernels.fixed_order import STARVED
+from core.kernels.machine import Jobs, find_shadow, idle_machine, launch, next_end, release
 from core.kernels.moving_order import ratio_exceeds
 from core.kernels.queue import BLOCK, MERGE, Queue, close_cell, dequeue, empty_queue, enqueue, tidy
-from core.kernels.running import Jobs, find_shadow, idle_machine, launch, next_end, release
-from core.simulate import simulate
-from core.workload import Int64, Workload
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 
 
 def some_jobs(n: int, seed: int = 3) -> Jobs:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.kernels.conservative import schedule_reserved
-from core.policy import Policy
-from core.workload import Workload
+from core.policy.policy import Policy
+from core.simulation.pool_reserved import schedule_reserved
+from core.workload.workload import Workload
 
 SPAN = 400
 

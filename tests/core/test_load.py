@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import InputError, Workload, offered_load, read_swf, scale_load
-from core.load import work
-from core.workload import HORIZON
+from core.arrays import HORIZON
+from core.workload.load import work
 
 
 def jobs(run: list[int], **changes: object) -> Workload:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import InputError, Workload, offered_load
-from core.load import scale_arrivals, work
-from core.workload import HORIZON
+from core.arrays import HORIZON
+from core.workload.load import scale_arrivals, work
 
 
 def trace(submit: list[int], run: list[int] | None = None) -> Workload:

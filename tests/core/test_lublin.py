@@ -12,7 +12,6 @@ import pytest
 from scipy import integrate, stats
 
 from core import InputError, Workload, lublin, offered_load
-from core.keyed import philox
 from core.models.estimates import GRAIN, f_model
 from core.models.lublin import (
     ALL,
@@ -28,7 +27,8 @@ from core.models.lublin import (
     _runs,
     _sizes,
 )
-from core.resample import WEEK
+from core.philox import philox
+from core.workload.resample_weeks import WEEK
 
 N = 100_000
 KEY = ("test", 1, 1)

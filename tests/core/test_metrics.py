@@ -21,9 +21,9 @@ from core import (
     simulate,
     summarise,
 )
-from core.metrics import METRICS
-from core.resample import WEEK
-from core.weekly import MAX_WEEKS, WEEKLY, weekly
+from core.metrics.summary import METRICS
+from core.metrics.weekly import MAX_WEEKS, WEEKLY, weekly
+from core.workload.resample_weeks import WEEK
 
 
 def schedule(rows: list[tuple[int, int, int, int]], **changes: object) -> Schedule:

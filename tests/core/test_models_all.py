@@ -10,7 +10,7 @@ import pytest
 from core import InputError, offered_load
 from core.models import MODELS
 from core.models.estimates import ESTIMATES
-from core.resample import WEEK
+from core.workload.resample_weeks import WEEK
 
 NAMES = sorted(MODELS)
 

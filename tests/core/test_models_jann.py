@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import InputError, read_swf
-from core.keyed import philox
 from core.models.hyper_erlang import HyperErlang, fit
 from core.models.jann import CTC, Class, jann
+from core.philox import philox
 
 N = 60_000
 WORKLOAD = jann(322, jobs=N, seed=5, estimates="exact")

@@ -8,7 +8,7 @@ from scipy import stats
 
 from core import InputError
 from core.models.poisson import MEAN_RUN, PER_WEEK, poisson
-from core.resample import WEEK
+from core.workload.resample_weeks import WEEK
 
 N = 40_000
 WORKLOAD = poisson(100, jobs=N, seed=5)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.keyed import philox
 from core.models.lublin import lublin
 from core.models.tsafrir import HEAD, RANKS, histogram, popular, tsafrir
+from core.philox import philox
 
 HOUR = 3_600
 N = 70_000

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.orders import as_key, f1, f2, f3, f4, fixed_key, order_function, unicef, wfp3
-from core.simulate import simulate
-from core.workload import Workload
+from core.policy.orders import as_key, f1, f2, f3, f4, fixed_key, order_function, unicef, wfp3
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 
 WORK = Workload.from_columns(
     submit=[0, 5, 5], run=[1, 2, 3], estimate=[30, 20, 40], procs=[3, 4, 1], processors=4
@@ -50,7 +50,7 @@ def test_keys_belong_to_the_caller(order: str) -> None:
     assert WORK.submit.tolist() == [0, 5, 5]
 
 
-@pytest.mark.parametrize("order", ["lxf", "sxf", "wfp3", "unicef", "core.orders:wfp3"])
+@pytest.mark.parametrize("order", ["lxf", "sxf", "wfp3", "unicef", "core.policy.orders:wfp3"])
 def test_moving_orders_have_no_fixed_key(order: str) -> None:
     """What changes with time has no key at submission."""
     assert fixed_key(WORK, order) is None
@@ -139,7 +139,7 @@ def test_entry_point_is_an_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ("order", "sentence"),
     [
         ("no_such_module:mine", "'no_such_module:mine' cannot be imported"),
-        ("core.orders:ORDER_GROUP", "is str; it must be a function"),
+        ("core.policy.orders:ORDER_GROUP", "is str; it must be a function"),
         ("widest", "'widest' is no entry point of group 'schedfarm.orders'"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from core.errors import InputError
-from core.policy import Policy
+from core.policy.policy import Policy
 from tests.strategies import policies
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import InputError, Workload, read_swf, resample_weekly, scale_load
-from core.resample import DRAWS, LATE, MAX_DRAWS, WEEK, resample_size
+from core.workload.resample_weeks import DRAWS, LATE, MAX_DRAWS, WEEK, resample_size
 
 
 def trace(submit: list[int], user: list[int], **changes: object) -> Workload:

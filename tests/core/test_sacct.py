@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import InputError
-from core.sacct import read_sacct
+from core.logs.sacct import read_sacct
 
 LOG = """\
 JobID|JobIDRaw|JobName|User|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|State

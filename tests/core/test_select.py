@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import InputError, Workload, read_swf
-from core.resample import WEEK
-from core.select import (
+from core.workload.resample_weeks import WEEK
+from core.workload.select import (
     drop_flurries,
     select,
     select_dates,

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 
 from core.errors import InputError
-from core.policy import ORDERS
+from core.policy.policy import ORDERS
 from core.schedule import NO_PROMISE
-from core.simulate import simulate
-from core.workload import Workload
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 from tests.strategies import workloads
 
 Job = tuple[int, int, int, int]
@@ -223,7 +223,7 @@ def test_own_order_equals_ours(own: str, ours: str, rule: str, work: Workload) -
 def test_compiled_order_equals_its_function(name: str, work: Workload) -> None:
     """The kernel's copy of a published formula sorts as the plain function does."""
     compiled = simulate(work, f"{name}+easy")
-    plain = simulate(work, f"core.orders:{name}+easy")
+    plain = simulate(work, f"core.policy.orders:{name}+easy")
     assert compiled.start.tolist() == plain.start.tolist()
 
 
@@ -254,13 +254,13 @@ def test_rules_with_a_profile_are_dispatched(policy: str) -> None:
 def test_unknown_function_is_refused() -> None:
     """An order that cannot be imported is refused by its name."""
     with pytest.raises(InputError, match=r"'core\.orders:absent' cannot be imported"):
-        simulate(jobs(4, *BLOCKED), "core.orders:absent+easy")
+        simulate(jobs(4, *BLOCKED), "core.policy.orders:absent+easy")
 
 
 LONG_QUEUES = """
 import numpy as np
-from core.simulate import simulate
-from core.workload import Workload
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
 rng = np.random.default_rng(7)
 n = 260
 work = Workload.from_columns(

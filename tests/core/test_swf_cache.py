@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from core import read_swf
-from core.swf import CACHED_FROM, read_log
-from core.swf_cache import ENVIRONMENT, folder, load, store
-from core.swf_text import FIELDS
+from core.logs.swf import CACHED_FROM, read_log
+from core.logs.swf_cache import ENVIRONMENT, folder, load, store
+from core.logs.swf_text import FIELDS
 from tests.core.swf_texts import big, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")

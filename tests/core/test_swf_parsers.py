@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import InputError
-from core.swf_text import CHUNK, _careful_rows, _fast_rows, parse
+from core.logs.swf_text import CHUNK, _careful_rows, _fast_rows, parse
 from tests.core.swf_texts import big, row
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import read_swf
-from core.swf import read_log
+from core.logs.swf import read_log
 from tests.core.swf_texts import HEADER, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core import InputError, Schedule, Workload, summarise
-from core.resample import WEEK
-from core.weekly import weekly
-from core.window import check_warmup, window_of
+from core.metrics.weekly import weekly
+from core.metrics.window import check_warmup, window_of
+from core.workload.resample_weeks import WEEK
 
 
 def schedule(rows: list[tuple[int, int, int, int]]) -> Schedule:

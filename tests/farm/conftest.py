@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from farm import registry
 from farm.cli import main
+from farm.logs import registry
 from tests.farm.harness import snapshot
 from tests.farm.logs import LOG, Server, serving
 from tests.farm.refusals import Said, sentence

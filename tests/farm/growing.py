@@ -7,9 +7,9 @@ from pathlib import Path
 
 import xarray as xr
 
-from farm.campaign import Campaign
-from farm.runner import Outcome
-from farm.traces import Trace
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution.runner import Outcome
 
 SMALL = Campaign(
     name="grow",

@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 import zarr
 
-from farm.cost import cell_seconds
+from farm.planning.cost import cell_seconds
 
 MARK = "SCHEDFARM_TEST_RUN"
 """Environment variable that every process of a started command carries, children included."""

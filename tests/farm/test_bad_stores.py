@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import farm
-from farm.campaign import Campaign
+from farm.campaign.campaign import Campaign
 from farm.verify import repair, verify
 from tests.farm.harness import snapshot
 from tests.farm.refusals import GOOD, Said, other_trace, write

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from core import InputError
-from farm.campaign import Campaign, load_label
-from farm.campaigns import find, shipped
-from farm.traces import Trace
+from farm.campaign.campaign import Campaign, load_label
+from farm.campaign.shipped import find, shipped
+from farm.campaign.trace import Trace
 
 TEXT = """
 name = "small"

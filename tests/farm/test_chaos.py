@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import farm
-from farm.campaign import Campaign
+from farm.campaign.campaign import Campaign
 from tests.cluster.processes import start_dask
 from tests.farm.harness import (
     MARK,

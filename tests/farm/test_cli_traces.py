@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from farm import registry
 from farm.cli import cli, main
-from farm.registry import ENVIRONMENT, entries
+from farm.logs import registry
+from farm.logs.registry import ENVIRONMENT, entries
 
 LOG = "; MaxProcs: 4\n; Acknowledge: Ann Example\n" + "".join(
     f"{job} {job * 100} -1 {run} 2{13 * ' -1'}\n" for job, run in enumerate([10, -1, 20, 30], 1)

@@ -11,12 +11,12 @@ import pytest
 
 import farm
 from core.errors import InputError
-from farm.campaign import Campaign
-from farm.layout import Block
-from farm.lock import Superseded, locked
-from farm.records import record_path
-from farm.runner import begin
-from farm.work import run_task
+from farm.campaign.campaign import Campaign
+from farm.execution.runner import begin
+from farm.execution.task import run_task
+from farm.store.geometry import Block
+from farm.store.lock import Superseded, locked
+from farm.store.records import record_path
 from tests.farm.harness import Command, assert_same_results, partial, records
 
 CAMPAIGN = """

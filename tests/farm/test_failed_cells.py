@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import farm
-import farm.shapes
-from farm.campaign import Campaign
-from farm.traces import Trace
+import farm.planning.block_shape
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from tests.farm.growing import LARGER_TRACE, SMALL, counts, tree
 from tests.farm.harness import farm as farm_process
 from tests.farm.harness import records

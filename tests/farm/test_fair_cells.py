@@ -9,15 +9,15 @@ import pytest
 import xarray as xr
 
 import farm
-import farm.shapes
+import farm.planning.block_shape
 from core import scale_load, simulate
-from core.fst import fair_start_times
 from core.models.lublin import lublin
-from farm.build import build, design
-from farm.campaign import Campaign
-from farm.plan import missing_blocks, plan
-from farm.summary import folded
-from farm.traces import Trace
+from core.simulation.fair_start import fair_start_times
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.planning.design import build, design
+from farm.planning.tasks import missing_blocks, plan
+from farm.store.summary import folded
 from farm.verify import verify
 
 POLICIES = ("fcfs+easy", "spf+aggressive", "lxf+conservative")

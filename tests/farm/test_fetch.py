@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from core import InputError
-from farm.fetch import fetch, locate
-from farm.registry import NOTE, content_hash
+from farm.logs.fetch import fetch, locate
+from farm.logs.registry import NOTE, content_hash
 from tests.farm.logs import KTH, LOG, Server, listed
 
 pytestmark = pytest.mark.usefixtures("traces_cache")

@@ -11,13 +11,13 @@ import pytest
 import xarray as xr
 
 import farm
-import farm.shapes
+import farm.planning.block_shape
 from core.errors import InputError
+from core.logs.swf import write_swf
 from core.models.lublin import lublin
-from core.swf import write_swf
-from farm.campaign import Campaign
-from farm.runner import begin
-from farm.traces import Trace
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution.runner import begin
 from farm.verify import verify
 from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts, tree
 from tests.farm.harness import arrays, records
@@ -32,7 +32,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 def cut(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     """Cut the small campaigns' traces into blocks of so many cells."""
-    size = 8 * farm.shapes.JOB_STEP * cells
+    size = 8 * farm.planning.block_shape.JOB_STEP * cells
     monkeypatch.setattr(farm.shapes, "SHARD_BYTES", size)
 
 

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 import farm
 from cluster import connect
-from farm.campaign import Campaign
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from farm.cli import cli
-from farm.events import read_events
-from farm.isolate import Killed, isolated
-from farm.traces import Trace
+from farm.execution.isolate import Killed, isolated
+from farm.watching.events import read_events
 
 POISON = '''
 """An order that kills the process where the machine has 13 processors' worth of jobs."""

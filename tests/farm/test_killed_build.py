@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 import farm
-import farm.shapes
-import farm.store
-from farm.campaign import Campaign
+import farm.planning.block_shape
+import farm.store.store
+from farm.campaign.campaign import Campaign
 from farm.verify import verify
 from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts, tree
 from tests.farm.harness import assert_same_results, partial
@@ -101,7 +101,7 @@ def test_killed_while_saved__is_begun_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, there: bool
 ) -> None:
     """Whichever of the three files was the next to be written."""
-    whole = farm.store.write_whole
+    whole = farm.store.store.write_whole
 
     def write(path: Path, data: bytes) -> None:
         if path.name == name:
@@ -112,7 +112,7 @@ def test_killed_while_saved__is_begun_again(
     if there:
         farm.run(SMALL, store)
     with monkeypatch.context() as patch:
-        patch.setattr("farm.store.write_whole", write)
+        patch.setattr("farm.store.store.write_whole", write)
         with pytest.raises(Killed):
             farm.run(GROWN["all"], store)
     assert farm.run(GROWN["all"], store).failed == 0

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from core import InputError
-from farm.lock import NAME, locked
+from farm.store.lock import NAME, locked
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from farm.lock import locked
+from farm.store.lock import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

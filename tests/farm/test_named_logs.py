@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from core import InputError
-from farm.campaign import Campaign
-from farm.traces import Trace, named
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace, named
 from tests.farm.logs import KTH, LOG, Server
 
 pytestmark = pytest.mark.usefixtures("traces_cache")

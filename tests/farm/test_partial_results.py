@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 import farm
-from farm.progress import Watcher
-from farm.runner import begin
-from farm.work import Done
+from farm.execution.runner import begin
+from farm.execution.task import Done
+from farm.watching.progress import Watcher
 from tests.farm.growing import GROWN, SMALL
 
 MANY = dataclasses.replace(
@@ -42,8 +42,8 @@ def test_summary__is_refreshed_while_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, early: bool
 ) -> None:
     """What is done counts, at the latest a minute later, and not only at the end."""
-    monkeypatch.setattr("farm.summary.REFRESH_SECONDS", seconds)
-    monkeypatch.setattr("farm.summary.REFRESH_SHARE", 1e9)
+    monkeypatch.setattr("farm.store.summary.REFRESH_SECONDS", seconds)
+    monkeypatch.setattr("farm.store.summary.REFRESH_SHARE", 1e9)
     reader = Reader(tmp_path)
     farm.run(MANY, tmp_path, watch=reader)
     assert len(reader.seen) > 6

@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from farm.build import build, design
-from farm.campaign import Campaign
-from farm.cost import cell_seconds
-from farm.layout import positions
-from farm.plan import missing_blocks, plan
-from farm.shapes import (
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.planning.block_shape import (
     BLOCK_SECONDS,
     CHUNK_VALUES,
     LEAST_SECONDS,
@@ -22,7 +19,10 @@ from farm.shapes import (
     chunk_shape,
     lay_out,
 )
-from farm.traces import Trace
+from farm.planning.cost import cell_seconds
+from farm.planning.design import build, design
+from farm.planning.tasks import missing_blocks, plan
+from farm.store.geometry import positions
 
 
 @pytest.fixture

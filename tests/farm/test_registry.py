@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.swf import read_log
-from farm import registry
-from farm.registry import ENVIRONMENT, cache_folder, content_hash, entries, find
-from farm.traces import Trace, span_weeks
+from core.logs.swf import read_log
+from farm.campaign.trace import Trace, span_weeks
+from farm.logs import registry
+from farm.logs.registry import ENVIRONMENT, cache_folder, content_hash, entries, find
 
 pytestmark = pytest.mark.usefixtures("traces_cache")
 

@@ -10,15 +10,15 @@ import pytest
 import xarray as xr
 
 from core import InputError, Workload, offered_load, scale_load, write_swf
-from core.load import scale_arrivals
 from core.models import MODELS, poisson
-from core.resample import WEEK, resample_weekly
-from core.resample_users import resample_users, users_for_load
+from core.workload.load import scale_arrivals
+from core.workload.resample_users import resample_users, users_for_load
+from core.workload.resample_weeks import WEEK, resample_weekly
 from farm import Campaign, run
-from farm.build import build, design
-from farm.samples import jobs_of, most_jobs
-from farm.spans import DRAWN, weeks_by_load
-from farm.traces import Trace, span_weeks
+from farm.campaign.samples import jobs_of, most_jobs
+from farm.campaign.trace import Trace, span_weeks
+from farm.planning.design import build, design
+from farm.planning.extents import DRAWN, weeks_by_load
 
 
 @pytest.fixture(scope="module")

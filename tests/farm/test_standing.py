@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import farm
-from farm import provenance
-from farm.campaign import Campaign
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from farm.cli import cli
-from farm.shapes import JOB_STEP
-from farm.traces import Trace
+from farm.planning.block_shape import JOB_STEP
+from farm.store import provenance
 
 
 def test_wall__is_the_time_of_the_runs_without_the_pauses(tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_origin__of_a_block_that_two_programs_filled(
     trace = Trace(name="m", model="lublin", processors=64, jobs=40)
     three = tuple(f"{order}+easy" for order in ("fcfs", "spf", "saf"))
     campaign = Campaign(name="s", traces=(trace,), policies=three, resamples=1)
-    monkeypatch.setattr("farm.shapes.SHARD_BYTES", 8 * JOB_STEP * 2)
+    monkeypatch.setattr("farm.planning.block_shape.SHARD_BYTES", 8 * JOB_STEP * 2)
     farm.run(campaign, tmp_path)
     other = {**provenance.origin(), "host": "another"}
-    monkeypatch.setattr("farm.draft.origin", lambda: other)
+    monkeypatch.setattr("farm.store.block.origin", lambda: other)
     farm.run(dataclasses.replace(campaign, policies=(*three, "sqf+easy")), tmp_path)
     found = {origin["host"]: origin["blocks"] for origin in farm.status(tmp_path).origins}
     # The workload's block, one of two policies, and one of a policy that was there and a new one.

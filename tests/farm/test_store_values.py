@@ -16,14 +16,14 @@ from click.testing import CliRunner
 
 import farm
 from core import InputError, read_swf, resample_weekly, scale_load, simulate, summarise
-from core.metrics import METRICS
+from core.logs.swf import write_swf
+from core.metrics.summary import METRICS
+from core.metrics.weekly import weekly
 from core.models.lublin import lublin
-from core.swf import write_swf
-from core.weekly import weekly
-from farm.campaign import Campaign
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from farm.cli import cli
-from farm.schema import DECISIONS, WEEKS, WORKLOAD
-from farm.traces import Trace
+from farm.store.schema import DECISIONS, WEEKS, WORKLOAD
 
 POLICIES = ("fcfs+easy", "saf+easy,threshold=3x", "spf+conservative")
 

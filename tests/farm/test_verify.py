@@ -12,11 +12,11 @@ import xarray as xr
 from click.testing import CliRunner
 
 import farm
+from core.logs.swf import write_swf
 from core.models.lublin import lublin
-from core.swf import write_swf
-from farm.campaign import Campaign
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from farm.cli import cli
-from farm.traces import Trace
 from farm.verify import repair, verify
 
 NO_RESULT = {"events.jsonl"}
@@ -117,10 +117,10 @@ def test_repair_and_run_restore_the_store(
 
 def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     """Values that agree with their record but not with the program are found by the sample."""
-    from farm.arrays import open_results
-    from farm.draft import Draft, commit
-    from farm.layout import Block
-    from farm.records import record_path
+    from farm.store.arrays import open_results
+    from farm.store.block import Draft, commit
+    from farm.store.geometry import Block
+    from farm.store.records import record_path
 
     block = Block("log", "cells", 0, 0, 0)
     record_path(store / "records", block).unlink()

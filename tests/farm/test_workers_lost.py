@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import farm
-from farm.campaign import Campaign
-from farm.events import read_events
+from farm.campaign.campaign import Campaign
+from farm.watching.events import read_events
 from tests.cluster.processes import Site, site
 from tests.farm.harness import (
     Command,

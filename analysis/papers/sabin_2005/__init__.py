@@ -1,0 +1,1 @@
+"""Sabin and Sadayappan, JSSPP 2005: their figures and tables, from a store."""

@@ -1,0 +1,1 @@
+"""Fair start times, found on copies of the machine and its queue."""

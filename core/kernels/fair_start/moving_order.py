@@ -1,0 +1,77 @@
+"""Fair start times under none, aggressive and easy in orders that change with time."""
+
+from __future__ import annotations
+
+from core.arrays import Int64
+from core.kernels.fair_start.fixed_order import World
+from core.kernels.fair_start.state import (
+    Fair,
+    copy_queue,
+    copy_running,
+    fill_in,
+    forks_at_arrival,
+    forks_before_next,
+    is_over,
+    turn_alone,
+)
+from core.kernels.jit import NEVER, kernel
+from core.kernels.moving_order import Order, decide, fits_somewhere
+from core.kernels.queue import enqueue, turn
+
+
+@kernel
+def fork(
+    here: World, copy: World, fair: Fair, orders: tuple[Order, Order], rule: int, threshold: int,
+    per_event: bool, j: int, now: int, k: int, look: bool,
+) -> int:  # fmt: skip
+    """Return when job j, which has arrived, starts on a copy of what is here, s.
+
+    The pass of this instant is still to come where `look` says so; job k arrives next.
+    """
+    jobs, running, queue, hold, by_age = copy
+    joined, keys = not fair.relaxed, (by_age, by_age)
+    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
+    while True:
+        if look and fits_somewhere(queue, running.free[0]):
+            limit = now - threshold if threshold < NEVER else -1
+            decide(queue, jobs, running, hold, orders, rule, now, limit, by_age)
+        look = True
+        if not joined:
+            if queue.size[0] == 0:
+                joined = True
+                jobs.start[j] = -1
+                enqueue(queue, jobs, by_age, j)
+                continue
+        elif jobs.start[j] >= 0:
+            return int(jobs.start[j])
+        now, k = turn_alone(jobs, running, queue, keys, fair, per_event, k, j)
+
+
+@kernel
+def fair_moving(
+    here: World, copy: World, fair: Fair, orders: tuple[Order, Order], rule: int, threshold: int,
+    per_event: bool, fst: Int64,
+) -> None:  # fmt: skip
+    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
+    jobs, running, queue, hold, by_age = here
+    arrived = 0
+    while True:
+        if forks_before_next(jobs, running, fair, fst, arrived):
+            j = arrived - 1
+            fst[j] = fork(
+                here, copy, fair, orders, rule, threshold, per_event, j, 0, arrived, False
+            )
+        if is_over(jobs, fair, fst, arrived):
+            break
+        first = arrived
+        now, arrived = turn(queue, jobs, running, by_age, first, per_event)
+        for j in range(first, arrived):
+            if forks_at_arrival(fair, j, arrived):
+                fst[j] = fork(
+                    here, copy, fair, orders, rule, threshold, per_event, j, now, arrived, True
+                )
+        if fits_somewhere(queue, running.free[0]):
+            limit = now - threshold if threshold < NEVER else -1
+            decide(queue, jobs, running, hold, orders, rule, now, limit, by_age)
+    fill_in(jobs, fair, fst)

@@ -1,0 +1,140 @@
+"""The running jobs: when they will end, when they are predicted to, and the head's shadow."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Int64
+from core.kernels.jit import NEVER, kernel, verb
+
+
+class Jobs(NamedTuple):
+    """The columns that a kernel reads and the two that it writes, each of shape (n,)."""
+
+    submit: Int64
+    run: Int64
+    estimate: Int64
+    procs: Int64
+    start: Int64
+    backfilled: npt.NDArray[np.bool_]
+
+
+class Running(NamedTuple):
+    """The running jobs in two lists, each with the soonest last, and the processors left.
+
+    Sorted arrays beat a heap here: some 20 to 70 jobs run at once on the archive's logs, a new
+    end lies near the soonest, and a pop has no branches to mispredict.
+    """
+
+    end: Int64
+    job: Int64
+    predicted: Int64
+    width: Int64
+    count: Int64  # type: ignore[assignment]
+    free: Int64
+
+
+@kernel
+def idle_machine(processors: int, most: int) -> Running:
+    """Return the machine with no job running and room for `most` of them."""
+    room = min(processors, most)
+    free = np.full(1, processors, np.int64)
+    return Running(
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.zeros(1, np.int64),
+        free,
+    )
+
+
+@verb
+def next_end(running: Running) -> int:
+    """Return the next instant at which a job ends, s, or NEVER."""
+    count = running.count[0]
+    return running.end[count - 1] if count > 0 else NEVER
+
+
+@verb
+def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
+    """Start job `j`: take its processors and note both of its ends."""
+    jobs.start[j] = now
+    count = running.count[0]
+    end, p = now + jobs.run[j], count
+    # Jobs that end together leave by (submit, position), which the per-event clock shows.
+    while p > 0 and (
+        (running.end[p - 1] < end) | ((running.end[p - 1] == end) & (running.job[p - 1] < j))
+    ):
+        running.end[p], running.job[p] = running.end[p - 1], running.job[p - 1]
+        p -= 1
+    running.end[p], running.job[p] = end, j
+    end, p = now + jobs.estimate[j], count
+    while p > 0 and running.predicted[p - 1] < end:
+        running.predicted[p], running.width[p] = running.predicted[p - 1], running.width[p - 1]
+        p -= 1
+    running.predicted[p], running.width[p] = end, jobs.procs[j]
+    running.count[0] = count + 1
+    running.free[0] -= jobs.procs[j]
+
+
+@verb
+def release(jobs: Jobs, running: Running) -> None:
+    """End the job that is to end next: give its processors back."""
+    last = running.count[0] - 1
+    j = running.job[last]
+    predicted, width = jobs.start[j] + jobs.estimate[j], jobs.procs[j]
+    # Any job with the same prediction and width stands for this one: no list of ids is kept.
+    # To close the gap on the way to it is 7 % faster in all than to find it first, and a binary
+    # search 20 % slower: it lies near the soonest, and each loop costs a mispredicted branch.
+    p = last
+    time, procs = running.predicted[p], running.width[p]
+    while time != predicted or procs != width:
+        p -= 1
+        time, running.predicted[p] = running.predicted[p], time
+        procs, running.width[p] = running.width[p], procs
+    running.count[0] = last
+    running.free[0] += width
+
+
+@verb
+def turn_clock(
+    jobs: Jobs, running: Running, arrived: int, per_event: bool
+) -> tuple[int, int, bool]:
+    """Go to the next instant, or single event, and end the jobs that complete.
+
+    Returns the instant, s, how many jobs have arrived by then, and whether any job completed.
+    """
+    n = jobs.submit.size
+    due, end = jobs.submit[arrived] if arrived < n else NEVER, next_end(running)
+    now = min(due, end)
+    ended = end == now and not (per_event and due == now)
+    if ended:
+        release(jobs, running)
+        while not per_event and next_end(running) == now:
+            release(jobs, running)
+    if due == now:
+        arrived += 1
+        while not per_event and arrived < n and jobs.submit[arrived] == now:
+            arrived += 1
+    return now, arrived, ended
+
+
+@verb
+def find_shadow(running: Running, need: int) -> tuple[int, int]:
+    """Return the earliest instant with `need` processors free, s, and how many are then left.
+
+    By predicted ends, all ties at that instant counted (SEMANTICS: easy).
+    """
+    level, p, shadow = running.free[0], running.count[0], 0
+    while level < need:
+        p -= 1
+        level += running.width[p]
+        shadow = running.predicted[p]
+    while p > 0 and running.predicted[p - 1] == shadow:
+        p -= 1
+        level += running.width[p]
+    return shadow, level - need

@@ -1,0 +1,293 @@
+"""Backfilling with reservations: for the first K waiting jobs, or conservatively for all.
+
+Source: Mu'alem and Feitelson (2001), section 2.2, for all; Srinivasan, Kettimuthu, Subramani and
+Sadayappan (2002), Selective reservation strategies for backfill job scheduling, for some. Every
+pass makes its reservations anew in queue order (SEMANTICS: backfilling), by what it can keep.
+"""
+
+from __future__ import annotations
+
+from core.arrays import Int64
+from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.machine import Jobs, Running, next_end, release
+from core.kernels.moving_order import Order
+from core.kernels.plan import (
+    COUNT,
+    DUE,
+    KEPT,
+    LOADED,
+    PLANNED,
+    POINTS,
+    Plan,
+    earliest_start,
+    hold,
+    last_candidate,
+    load,
+    look_ahead,
+    may_start,
+    start_at,
+    void,
+)
+from core.kernels.plan_queue import goes_before, insert, place_by_key, resort, starve
+from core.kernels.profile import advance
+from core.schedule import NO_PROMISE
+
+NOW, ARRIVED, BEFORE, STARVED, ANEW, LOWEST, HIGHEST, TURNED = range(8)
+"""Places in a clock: the instant, s; jobs that arrived; jobs that arrived before it; jobs known to
+starve or to have started; whether the pass must look at every job, else at which places; whether
+the pass of this instant is still to come."""
+
+CLOCK = TURNED + 1
+"""Length of a clock."""
+
+UNSEEN = -2
+"""Promise of a job that no pass has seen yet."""
+
+
+@verb
+def complete(plan: Plan, jobs: Jobs, running: Running, now: int, per_event: bool) -> None:
+    """Release what completes now; before its predicted end it makes room, and the plan is void."""
+    while next_end(running) == now:
+        j = running.job[running.count[0] - 1]
+        if jobs.start[j] + jobs.estimate[j] > now:
+            void(plan)
+        release(jobs, running)
+        if per_event:
+            return
+
+
+@verb
+def admit(plan: Plan, jobs: Jobs, clock: Int64, key: Int64, moving: bool, per_event: bool) -> None:
+    """Queue what arrives now; a moving order sorts it later."""
+    lowest, highest = plan.state[COUNT], -1
+    while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
+        j = clock[ARRIVED]
+        place = plan.state[COUNT] if moving else place_by_key(plan, key, j)
+        insert(plan, jobs, j, place)
+        clock[ARRIVED] += 1
+        lowest = min(lowest, place)
+        highest = max(highest + (place <= highest), place)
+        if per_event:
+            break
+    clock[LOWEST], clock[HIGHEST] = lowest, highest
+
+
+@verb
+def turn(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    clock: Int64,
+    key: Int64,
+    moving: bool,
+    per_event: bool,
+) -> bool:
+    """Go to the next instant or event, its completions and arrivals; return False at the end."""
+    arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
+    now = min(arrival, next_end(running))
+    if now == NEVER:
+        return False
+    clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
+    clock[ANEW] = next_end(running) == now and not (per_event and arrival == now)
+    # A job with estimate 0 reserves nothing: those behind it may have moved it. Begin anew.
+    if plan.state[POINTS] > 0:
+        void(plan)
+        clock[ANEW] = 1
+    if not (per_event and arrival == now):
+        complete(plan, jobs, running, now, per_event)
+    loaded = plan.state[LOADED]
+    admit(plan, jobs, clock, key, moving, per_event)
+    clock[ANEW] |= plan.state[LOADED] < loaded
+    return True
+
+
+@verb
+def arrange(plan: Plan, jobs: Jobs, clock: Int64, order: Order, moving: bool, limit: int) -> None:
+    """Bring the queue into its order at this instant; jobs submitted before `limit` starve."""
+    loaded, changed = plan.state[LOADED], plan.state[COUNT]
+    if moving:
+        changed = resort(plan, jobs, order, clock[NOW], limit)
+    elif limit >= 0:
+        clock[STARVED], changed = starve(plan, jobs, clock[STARVED], limit)
+    if changed < plan.state[COUNT]:
+        clock[LOWEST] = min(clock[LOWEST], changed)
+        clock[HIGHEST] = plan.state[COUNT] - 1
+    clock[ANEW] |= plan.state[LOADED] < loaded or clock[LOWEST] == 0
+
+
+@verb
+def start_ready(
+    plan: Plan, jobs: Jobs, running: Running, promised: Int64, now: int, must: int
+) -> int:
+    """Start the jobs whose reservation has come; without a profile, from the front while they fit.
+
+    Returns the place that `must` has become.
+    """
+    due, i, loaded = NEVER, 0, plan.state[LOADED] == 1
+    while i < (plan.state[PLANNED] if loaded else plan.state[COUNT]):
+        if plan.need[i] <= running.free[0] and (not loaded or plan.at[i] <= now):
+            if promised[plan.job[i]] == UNSEEN:
+                promised[plan.job[i]] = now
+            start_at(plan, jobs, running, i, now)
+            must -= i <= must
+            continue
+        if not loaded:
+            break
+        due = min(due, plan.at[i])
+        i += 1
+    plan.state[DUE] = due
+    return must
+
+
+@verb
+def next_backfill(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    order: Order,
+    now: int,
+    limit: int,
+    other: bool,
+    last: int,
+) -> int:
+    """Return the place of the job to backfill next, behind those that hold reservations.
+
+    One that may not start now may not later in this pass either: backfills only take processors.
+    """
+    best = last
+    for i in range(last - 1, plan.state[PLANNED] - 1, -1):
+        if may_start(plan, running, now, i) and (
+            not other or goes_before(order, jobs, now, limit, plan.job[i], plan.job[best])
+        ):
+            best = i
+    return best
+
+
+@verb
+def guard_points(plan: Plan) -> None:
+    """Let no backfill delay a reservation without duration: it counts as the second it is in.
+
+    Those before it in the queue hold theirs against each other only for their durations; easy,
+    which is depth(1), guards the shadow time of a head with estimate 0.
+    """
+    for i in range(plan.state[PLANNED]):
+        if plan.length[i] == 0:
+            hold(plan, plan.at[i], 1, plan.need[i])
+
+
+@verb
+def extend(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    promised: Int64,
+    order: Order,
+    now: int,
+    limit: int,
+    depth: int,
+    other: bool,
+    last: int,
+    must: int,
+) -> None:
+    """Reserve in queue order while a job up to `last` may start now, and up to `must` in any case.
+
+    A job whose reservation is now starts. Behind `depth` reservations only backfills are left.
+    """
+    while plan.state[PLANNED] <= max(last, min(must, depth - 1)):
+        i, t = plan.state[PLANNED], now
+        if i >= depth:
+            i = next_backfill(plan, jobs, running, order, now, limit, other, last)
+        elif i < plan.state[KEPT]:
+            t = plan.at[i]
+        else:
+            t = earliest_start(plan, i, now)
+        if i < depth and promised[plan.job[i]] == UNSEEN:
+            promised[plan.job[i]] = t
+        starts = t == now and plan.need[i] <= running.free[0]
+        length = plan.length[i]
+        if length > 0:
+            hold(plan, t, length, plan.need[i])
+        if starts:
+            start_at(plan, jobs, running, i, now)
+            last -= 1
+            must -= i <= must
+        else:
+            plan.at[i] = t
+            plan.state[PLANNED] = i + 1
+            plan.state[KEPT] = max(plan.state[KEPT], i + 1)
+            plan.state[DUE] = min(plan.state[DUE], t)
+            if i + 1 == depth and plan.state[POINTS] > 0:
+                guard_points(plan)
+        last = last_candidate(plan, running, now, plan.state[PLANNED], last)
+
+
+@verb
+def make_pass(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    clock: Int64,
+    promised: Int64,
+    order: Order,
+    limit: int,
+    depth: int,
+    other: bool,
+    promises: bool,
+) -> None:
+    """Start every job whose reservation is now."""
+    now, anew = clock[NOW], clock[ANEW] == 1
+    must = clock[HIGHEST] if promises and clock[ARRIVED] > clock[BEFORE] else -1
+    if plan.state[LOADED] == 1:
+        advance(plan.times, plan.free, plan.mark, now)
+        anew |= plan.state[DUE] <= now
+    if anew:
+        must = start_ready(plan, jobs, running, promised, now, must)
+        if plan.state[LOADED] == 1:
+            look_ahead(plan)
+    lowest = plan.state[PLANNED] if anew else clock[LOWEST]
+    highest = plan.state[COUNT] - 1 if anew else clock[HIGHEST]
+    last = last_candidate(plan, running, now, lowest, highest)
+    if last < lowest and min(must, depth - 1) < plan.state[PLANNED]:
+        return
+    if plan.state[LOADED] == 0:
+        load(plan, running, now)
+        look_ahead(plan)
+    extend(plan, jobs, running, promised, order, now, limit, depth, other, last, must)
+
+
+@kernel
+def run_depth(
+    plan: Plan,
+    jobs: Jobs,
+    running: Running,
+    clock: Int64,
+    promised: Int64,
+    orders: tuple[Order, Order],
+    moving: bool,
+    stepwise: bool,
+    threshold: int,
+    depth: int,
+    other: bool,
+    per_event: bool,
+    promises: bool,
+) -> bool:
+    """Run every event and its pass, to the last completion; return False at the end.
+
+    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    """
+    while True:
+        if clock[TURNED] == 0:
+            if not turn(plan, jobs, running, clock, orders[0].key, moving, per_event):
+                return False
+            if stepwise:
+                clock[TURNED] = 1
+                return True
+        clock[TURNED] = 0
+        if plan.state[COUNT] == 0:
+            continue
+        limit = clock[NOW] - threshold if threshold < NEVER else -1
+        arrange(plan, jobs, clock, orders[0], moving, limit)
+        make_pass(plan, jobs, running, clock, promised, orders[1], limit, depth, other, promises)
+        if promises:
+            for j in range(clock[BEFORE], clock[ARRIVED]):
+                promised[j] = max(promised[j], NO_PROMISE)

@@ -1,0 +1,1 @@
+"""Logs: the formats that are read, what a row becomes, and schedules that logs tell."""

@@ -1,0 +1,127 @@
+"""One door for logs of every format that there is a reader for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from collections.abc import Callable
+
+from core.errors import InputError
+from core.logs.gwf import FIELDS as GWF_FIELDS
+from core.logs.gwf import read_gwf
+from core.logs.sacct import read_sacct
+from core.logs.swf import read_swf
+from core.workload.workload import Workload
+
+READERS: dict[str, Callable[..., Workload]] = {
+    "swf": read_swf,
+    "gwf": read_gwf,
+    "sacct": read_sacct,
+}
+"""The reader of each format; a format's name is also the end of its files' names."""
+
+_PEEK = 2**16
+_GZIP_WINDOW = 31
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    *,
+    processors: int | None = None,
+    rows: tuple[int, int] | None = None,
+    jobs: int | None = None,
+) -> Workload:
+    r"""Read a log in the Standard or Grid Workloads Format or as sacct prints it, plain or gzip.
+
+    See `format_of` for how the format is found, and `read_swf`, `read_gwf` and `read_sacct` for
+    what each makes of a row.
+
+    Parameters
+    ----------
+    path : path
+        The log.
+    processors : int, optional
+        Size of the machine; by default what the header of an SWF log says. The others need it.
+    rows : (int, int), optional
+        Only these data rows, [first, last), before anything is dropped or sorted.
+    jobs : int, optional
+        Only the first jobs by (submit, position) of those that can be simulated.
+
+    Returns
+    -------
+    Workload
+        The jobs, sorted by (submit, position).
+
+    Raises
+    ------
+    InputError
+        As the format's reader.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "one.txt"
+    ...     _ = path.write_text("; MaxProcs: 4\n1 0 -1 10 2" + 13 * " -1")
+    ...     len(read_log(path))
+    1
+    """
+    reader = READERS[format_of(path)]
+    return reader(path, processors=processors, rows=rows, jobs=jobs)
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Tell the format of a log: by its first line, else by its name, else by its first row.
+
+    Parameters
+    ----------
+    path : path
+        The log, plain or gzip.
+
+    Returns
+    -------
+    {"swf", "gwf", "sacct"}
+        A first line with ``;`` first is SWF, with ``#`` first GWF, one that names a column JobID
+        between ``|`` sacct. Where it is none of them, the name's end ``.swf``, ``.gwf`` or
+        ``.sacct``, with or without ``.gz``, decides; then whether a row has 29 fields or not.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "log.txt"
+    ...     _ = path.write_text("JobID|User")
+    ...     format_of(path)
+    'sacct'
+    """
+    source = os.fspath(path)
+    first = next((line for line in _first_lines(source) if line.strip()), "").strip()
+    if first.startswith((";", "#")):
+        return "swf" if first.startswith(";") else "gwf"
+    if "jobid" in first.lower().split("|"):
+        return "sacct"
+    name = source.lower().removesuffix(".gz")
+    for known in READERS:
+        if name.endswith(f".{known}"):
+            return known
+    return "gwf" if len(first.split()) == len(GWF_FIELDS) else "swf"
+
+
+def _first_lines(source: str) -> list[str]:
+    try:
+        with open(source, "rb") as file:
+            begin = file.read(_PEEK)
+    except OSError as error:
+        raise InputError(f"{source}: cannot read the log ({error.strerror})") from None
+    # An error means plain text, or damaged data of which the format's reader will say so.
+    with contextlib.suppress(zlib.error):
+        begin = zlib.decompressobj(_GZIP_WINDOW).decompress(begin, _PEEK)
+    return begin.decode("utf-8-sig", errors="replace").splitlines()

@@ -1,0 +1,265 @@
+"""What every reader of logs shares: bytes off the disk, rows chosen, rows dropped and counted."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Int64
+from core.checks import is_whole, whole
+from core.errors import InputError
+from core.workload.workload import Workload
+
+REASONS = {
+    "no procs": "neither requested nor allocated processors are known",
+    "too wide": "more processors than the machine has",
+    "no run": "run time below 0: the job was cancelled before it started",
+    "no submit": "submit time below 0",
+}
+"""Why a row of any log cannot be simulated; it counts under the first of its reasons."""
+
+ENDS = (".gz", ".swf", ".gwf", ".sacct")
+"""Ends of a file's name that are no part of a log's name, the outermost first."""
+
+_GZIP = b"\x1f\x8b"
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_SHOWN = 40
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return a file's bytes as they stand.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: cannot read the log ({error.strerror})") from None
+
+
+def unpacked(content: bytes, source: str) -> bytes:
+    """Return a file's text, decompressed if its first bytes say gzip.
+
+    Raises
+    ------
+    InputError
+        If the compressed data are damaged.
+    """
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, OSError, zlib.error) as error:
+        raise InputError(
+            f"{source}: the gzip data is truncated or damaged ({error}); fetch the log again"
+        ) from None
+
+
+def text_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines of a text file, plain or gzip.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is damaged, or holds binary data.
+    """
+    source = os.fspath(path)
+    text = unpacked(read_bytes(path), source)
+    if b"\0" in text:
+        raise InputError(f"{source} is neither text nor gzip; it holds binary data")
+    # Names of users and jobs may be in any encoding; only ASCII fields are understood.
+    return text.decode("utf-8-sig", errors="replace").splitlines()
+
+
+def whole_field(word: str, source: str, line: int) -> int:
+    """Return a field as a whole number, decimals truncated.
+
+    Raises
+    ------
+    InputError
+        If it is not a number, or does not fit 64 bits.
+
+    Examples
+    --------
+    >>> whole_field("12.9", "log", 1)
+    12
+    """
+    if not _DECIMAL.fullmatch(word):
+        raise InputError(f"{source}, line {line}: {word[:_SHOWN]!a} is not a number")
+    value = int(Decimal(word))
+    if not -(2**63) <= value < 2**63:
+        raise InputError(f"{source}, line {line}: {word[:_SHOWN]} does not fit 64 bits")
+    return value
+
+
+def log_name(source: str) -> str:
+    """Return the name of the log in a file.
+
+    Examples
+    --------
+    >>> log_name("logs/KTH-SP2.swf.gz")
+    'KTH-SP2'
+    """
+    # The archive's names hold dots, as in CTC-SP2-1996-3.1-cln: pathlib's suffixes would cut there.
+    name = os.path.basename(source)
+    for suffix in ENDS:
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            name = name[: -len(suffix)]
+    return name
+
+
+def check_sizes(source: str, processors: int | None, jobs: int | None) -> None:
+    """Refuse a machine or a number of jobs that is no whole number above 0.
+
+    Raises
+    ------
+    InputError
+        Naming the log and the argument.
+    """
+    for what, value in (("processors", processors), ("jobs", jobs)):
+        if value is not None:
+            whole(f"{source}: {what}", value, least=1)
+
+
+def chosen_rows(
+    columns: Mapping[str, Int64], source: str, rows: tuple[int, int] | None
+) -> dict[str, Int64]:
+    """Return the rows [first, last) of every column; all of them where `rows` is None.
+
+    Raises
+    ------
+    InputError
+        If `rows` is not a range of the log's rows.
+    """
+    if rows is None:
+        return dict(columns)
+    count = columns["submit"].size
+    given = list(rows) if isinstance(rows, (tuple, list)) else []
+    if len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1] <= count:
+        raise InputError(
+            f"{source}: rows={rows!r} is not a range of the log's {count} rows; "
+            f"give two whole numbers with 0 <= first < last <= {count}"
+        )
+    return {name: column[given[0] : given[1]] for name, column in columns.items()}
+
+
+def to_workload(
+    column: Mapping[str, Int64],
+    source: str,
+    machine: int,
+    *,
+    max_estimate: int = -1,
+    jobs: int | None = None,
+    epoch: int = -1,
+    faults: Mapping[str, npt.NDArray[np.bool_]] | None = None,
+) -> Workload:
+    """Make a workload of a log's rows by the rules that hold for every format.
+
+    Parameters
+    ----------
+    column : mapping of str to int64[n]
+        `job`, `submit`, `run`, `allocated`, `requested`, `request_time`, `user`, in row order.
+    source : str
+        What to call the file in errors.
+    machine : int
+        Processors.
+    max_estimate : int
+        Largest estimate that the platform allows, s; -1 for that of the jobs.
+    jobs : int, optional
+        Only the first jobs by (submit, position) of those that can be simulated.
+    epoch : int
+        Unix time of instant 0, s; -1 where unknown.
+    faults : mapping of str to bool[n], optional
+        Reasons of the format's own for which rows are dropped, before those of `REASONS`.
+
+    Returns
+    -------
+    Workload
+        Sorted by (submit, position).
+
+    Raises
+    ------
+    InputError
+        If no job is left, or times run past the clock.
+    """
+    procs = np.where(column["requested"] > 0, column["requested"], column["allocated"])
+    own = (procs <= 0, procs > machine, column["run"] < 0, column["submit"] < 0)
+    reasons = {**(faults or {}), **dict(zip(REASONS, own, strict=True))}
+    keep, dropped = _kept(reasons, procs.size, source)
+    # Most logs are sorted; a stable sort of them costs one look at each row.
+    order = keep[np.argsort(column["submit"][keep], kind="stable")][:jobs]
+    run, asked = column["run"][order], column["request_time"][order]
+    estimate = np.where(asked > 0, asked, run)
+    try:
+        return Workload(
+            submit=column["submit"][order],
+            run=np.minimum(run, estimate),
+            estimate=estimate,
+            procs=procs[order],
+            user=column["user"][order],
+            job=column["job"][order],
+            killed=run > estimate,
+            processors=machine,
+            name=log_name(source),
+            max_estimate=max_estimate,
+            dropped=dropped,
+            epoch=epoch,
+        )
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def number_users(words: Sequence[str]) -> Int64:
+    """Return users as numbers: as they stand if all are, else from 1 in order of appearance.
+
+    An empty word, and any number below 0, is an unknown user, -1.
+
+    Examples
+    --------
+    >>> number_users(["7", "-1", "3"]).tolist()
+    [7, -1, 3]
+    >>> number_users(["eve", "", "bob", "eve", "-1"]).tolist()
+    [1, -1, 2, 1, -1]
+    """
+    numbers = {word: _number(word) for word in dict.fromkeys(words)}
+    if None in numbers.values():
+        named = [word for word, number in numbers.items() if number is None or number >= 0]
+        numbers = {**dict.fromkeys(numbers, -1), **{word: n for n, word in enumerate(named, 1)}}
+    return np.array([numbers[word] for word in words], np.int64)
+
+
+def _number(word: str) -> int | None:
+    if not word:
+        return -1
+    digits = word.removeprefix("-")
+    # 18 digits always fit 64 bits.
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+        return None
+    return max(int(word), -1)
+
+
+def _kept(
+    faults: Mapping[str, npt.NDArray[np.bool_]], count: int, source: str
+) -> tuple[Int64, dict[str, int]]:
+    """Return the rows without a fault, and how many have one by reason."""
+    keep, dropped = np.ones(count, np.bool_), {}
+    for reason, fault in faults.items():
+        found = int(np.count_nonzero(fault & keep))
+        if found:
+            dropped[reason] = found
+            keep &= ~fault
+    if not keep.any():
+        listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
+        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
+    return np.flatnonzero(keep), dropped

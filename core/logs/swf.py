@@ -1,0 +1,221 @@
+"""Logs of the Standard Workload Format, version 2.2: read into a workload, written from one."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import InputError
+from core.logs import swf_cache, swf_text
+from core.logs.rows import check_sizes, chosen_rows, read_bytes, to_workload, unpacked
+from core.logs.swf_text import Log
+from core.workload.workload import Workload
+
+if TYPE_CHECKING:
+    from core.schedule import Schedule
+
+USED = ("job", "submit", "run", "allocated", "requested", "request_time", "user")
+"""The fields of a row that a workload is made of."""
+
+CACHED_FROM = 2**16
+"""Files of fewer bytes are not cached: they parse in less time than the cache takes."""
+
+
+def read_swf(
+    path: str | os.PathLike[str],
+    *,
+    processors: int | None = None,
+    rows: tuple[int, int] | None = None,
+    jobs: int | None = None,
+) -> Workload:
+    r"""Read a log of the Standard Workload Format, plain or gzip.
+
+    Rows that cannot be simulated are dropped and counted by reason (`core.logs.rows.REASONS`) in
+    the workload's `dropped`. The workload's name is the file's without ``.swf`` and ``.gz``.
+
+    Parameters
+    ----------
+    path : path
+        The log.
+    processors : int, optional
+        Size of the machine; by default the header's MaxProcs, else its MaxNodes.
+    rows : (int, int), optional
+        Only the data rows from the first number, counted from 0, up to but without the second,
+        chosen before anything is dropped or sorted.
+    jobs : int, optional
+        Only the first jobs by (submit, position) of those that can be simulated.
+
+    Returns
+    -------
+    Workload
+        The jobs, sorted by (submit, position).
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or not SWF, if no one gives the machine's size, if `rows`
+        or `jobs` are out of range, or if no job is left.
+
+    References
+    ----------
+    S. J. Chapin et al., Benchmarks and standards for the evaluation of parallel job schedulers,
+    JSSPP 1999; https://www.cs.huji.ac.il/labs/parallel/workload/swf.html
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.swf"
+    ...     _ = path.write_text("; MaxProcs: 4\n"
+    ...         "1 0 -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+    ...         "2 5 -1 -1 2 -1 -1 2 20 -1 5 7 -1 -1 -1 -1 -1 -1\n")
+    ...     w = read_swf(path)
+    >>> w.name, len(w), dict(w.dropped)
+    ('two', 1, {'no run': 1})
+    """
+    source = os.fspath(path)
+    check_sizes(source, processors, jobs)
+    log = _stored(path, USED)
+    machine = _machine(log, source) if processors is None else int(processors)
+    columns = chosen_rows(log.columns, source, rows)
+    return to_workload(
+        columns, source, machine, max_estimate=log.max_estimate, jobs=jobs, epoch=log.epoch
+    )
+
+
+def read_log(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FIELDS) -> Log:
+    """Read these fields of every row of a log, from the cache if it was read before.
+
+    Parameters
+    ----------
+    path : path
+        The log, plain or gzip.
+    fields : tuple of str
+        Names out of `core.logs.swf_text.FIELDS`.
+
+    Returns
+    -------
+    Log
+        The columns in the order of the rows, and the header's numbers.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or not SWF.
+    """
+    log = _stored(path, fields)
+    wide = {name: column.astype(np.int64, copy=False) for name, column in log.columns.items()}
+    return replace(log, columns=wide)
+
+
+def _stored(path: str | os.PathLike[str], fields: tuple[str, ...]) -> Log:
+    """Return these fields as the cache may hold them, int32; a workload widens its own copy."""
+    source = os.fspath(path)
+    content = read_bytes(path)
+    cached = len(content) >= CACHED_FROM
+    name = swf_cache.key(content) if cached else ""
+    log = swf_cache.load(name, fields) if cached else None
+    if log is None:
+        log = swf_text.parse(unpacked(content, source), source)
+        if cached:
+            swf_cache.store(name, log)
+    return log
+
+
+def _machine(log: Log, source: str) -> int:
+    if not log.processors:
+        raise InputError(
+            f"{source}: the header gives neither MaxProcs nor MaxNodes; "
+            "give the machine's size as processors"
+        )
+    return log.processors
+
+
+def write_swf(
+    workload: Workload, path: str | os.PathLike[str], schedule: Schedule | None = None
+) -> None:
+    """Write a workload, or a schedule of it, as a log of the Standard Workload Format.
+
+    The same jobs give the same bytes. A killed job's run time is written as its estimate + 1 s,
+    so that a reader sees it exceed the request; the platform's largest estimate is a header line
+    ``MaxEstimate`` of ours. Hence `read_swf` gives an equal workload.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs.
+    path : path
+        The file to make or replace; gzip if it ends in ``.gz``.
+    schedule : Schedule, optional
+        A schedule of this workload, for the column of wait times; without it they are unknown.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, the schedule is of other jobs, or a killed job's run time
+        is not its estimate.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[2], procs=[1], processors=2)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_swf(w, folder + "/one.swf.gz")
+    ...     read_swf(folder + "/one.swf.gz").digest() == w.digest()
+    True
+    """
+    if schedule is not None and schedule.workload.digest() != workload.digest():
+        raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
+    # Such a job exists in no log, and no log could say it.
+    odd = workload.killed & ((workload.run != workload.estimate) | (workload.estimate == 0))
+    if odd.any():
+        job = int(workload.job[np.argmax(odd)])
+        raise InputError(
+            f"workload {workload.name!r}: job {job} is marked as killed; "
+            "its run time must be its estimate, above 0 s"
+        )
+    text = _text(workload, schedule).encode()
+    if os.fspath(path).lower().endswith(".gz"):
+        text = gzip.compress(text, compresslevel=6, mtime=0)
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        temporary.write_bytes(text)
+        os.replace(temporary, target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
+
+
+def _text(workload: Workload, schedule: Schedule | None) -> str:
+    wait = np.full(len(workload), -1) if schedule is None else schedule.wait
+    columns = (
+        workload.job,
+        workload.submit,
+        wait,
+        workload.run + workload.killed,
+        workload.procs,
+        workload.procs,
+        workload.estimate,
+        np.where(workload.killed, 5, 1),
+        workload.user,
+    )
+    name = " ".join(workload.name.split())
+    start = f"; UnixStartTime: {workload.epoch}\n" if workload.epoch > 0 else ""
+    header = (
+        f"; Version: 2.2\n; Computer: {name}\n; MaxJobs: {len(workload)}\n"
+        f"; MaxProcs: {workload.processors}\n; MaxEstimate: {workload.max_estimate}\n{start}"
+        "; Note: written by schedfarm; times in s; a killed job runs 1 s beyond its request\n"
+    )
+    row = "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 -1 -1 -1\n"
+    lists = (column.tolist() for column in columns)
+    return header + "".join([row % values for values in zip(*lists, strict=True)])

@@ -1,0 +1,116 @@
+"""Parsed logs on disk, found by their content, so that a log is parsed once on each host.
+
+An entry is named by the SHA-256 of the file's bytes and the version of this format, so it never
+goes stale; it may be deleted at any time. A folder that cannot be used means no cache.
+
+An entry is one .npy array: 23 words of int64 (rows, processors, max_estimate, epoch, a sum of
+each column, a sum of these words), then the 18 columns one after the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from core.logs.swf_text import FIELDS, Log
+
+VERSION = 3
+"""Version of an entry's format; another version has other names."""
+
+ENVIRONMENT = "SCHEDFARM_CACHE"
+"""Variable that names the cache folder; empty means none, unset the user's XDG cache folder."""
+
+_HEAD = len(FIELDS) + 5
+
+
+def folder() -> Path | None:
+    """Return where parsed logs are kept, or None where nowhere.
+
+    Examples
+    --------
+    >>> import os
+    >>> os.environ["SCHEDFARM_CACHE"] = "/var/tmp/farm"
+    >>> str(folder())
+    '/var/tmp/farm/swf'
+    >>> del os.environ["SCHEDFARM_CACHE"]
+    """
+    named = os.environ.get(ENVIRONMENT)
+    if named is not None:
+        return Path(named) / "swf" if named else None
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "schedfarm" / "swf"
+    except RuntimeError:
+        return None
+
+
+def key(content: bytes) -> str:
+    """Return the name of the entry for a file of this content."""
+    return f"{hashlib.sha256(content).hexdigest()}-v{VERSION}.npy"
+
+
+def load(name: str, fields: Sequence[str]) -> Log | None:
+    """Return these fields of an entry; None where it is missing, damaged or cannot be read.
+
+    Columns are int32 where all of the log's fit, which halves the time of a first read.
+    """
+    place = folder()
+    if place is None:
+        return None
+    try:
+        with open(place / name, "rb") as file:
+            return _read(file, fields)
+    # A damaged entry can break the reader in any way.
+    except Exception:
+        return None
+
+
+def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
+    # Read, not mapped: a mapped file that another host replaces kills its readers over NFS.
+    np.lib.format.read_magic(file)
+    _, _, kind = np.lib.format.read_array_header_1_0(file)
+    head = np.fromfile(file, np.int64, _HEAD)
+    if head[-1] != head[:-1].sum():
+        return None
+    begin, columns = file.tell(), {}
+    rows, processors, max_estimate, epoch, *sums = head[:-1].tolist()
+    for field in fields:
+        k = FIELDS.index(field)
+        file.seek(begin + k * rows * kind.itemsize)
+        column = np.fromfile(file, kind, rows)
+        if column.size != rows or int(column.sum()) != sums[k]:
+            return None
+        columns[field] = column
+    return Log(columns, processors, max_estimate, epoch)
+
+
+def store(name: str, log: Log) -> None:
+    """Write an entry, if the folder allows: a temporary file first, then a rename."""
+    place = folder()
+    if place is None:
+        return
+    columns = [log.columns[field] for field in FIELDS]
+    head = [columns[0].size, log.processors, log.max_estimate, log.epoch]
+    words = np.array([*head, *(int(c.sum()) for c in columns), 0])
+    words[-1] = words.sum()
+    small = np.iinfo(np.int32)
+    fits = all(small.min <= c.min() and c.max() <= small.max for c in columns)
+    kind = np.int32 if fits else np.int64
+    entry = np.concatenate([words.view(kind), *(column.astype(kind) for column in columns)])
+    temporary = ""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(suffix=".tmp", dir=place)
+        with os.fdopen(handle, "wb") as file:
+            np.save(file, entry, allow_pickle=False)
+        os.replace(temporary, place / name)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)

@@ -1,0 +1,1 @@
+"""Metrics: what a schedule cost jobs and users, each by its name."""

@@ -1,0 +1,246 @@
+"""How fairly a schedule treats jobs and users: lateness, resource equality, places in the queue.
+
+Sums of seconds are exact integers; means of floats are numpy's pairwise sums in job order. So
+every figure is the same to the bit wherever it is computed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Float64, Int64
+from core.errors import InputError
+from core.metrics.summary import ratio, total
+from core.metrics.users import fairness_of_users, gini_index, jain_index, user_waits
+from core.schedule import Schedule
+
+FAIRNESS = {
+    "unfairness": ("s", "mean time by which jobs start after their fair start, over all jobs"),
+    "unfair_share": ("1", "share of jobs that start after their fair start"),
+    "resource_unfairness": ("processor s", "mean of what jobs deserved and did not get"),
+    "slips": ("1", "mean number of later jobs that started before a job"),
+    "nuwt_mean": ("1 / processor", "mean over users of normalised user wait time (UWT)"),
+    "nuwt_spread": ("1 / processor^2", "sum over users of (UWT - normalised user wait time)^2 (F)"),
+    "nuwt_jain": ("1", "Jain's index of users' normalised wait times, 1 where all are equal"),
+    "nuwt_gini": ("1", "Gini coefficient of users' normalised wait times, 0 where all are equal"),
+    "users": ("1", "number of users with a normalised wait time and jobs enough"),
+}
+"""Unit and long name of every metric of `summarise_fairness`, in its order."""
+
+
+def resource_equality(schedule: Schedule) -> Float64:
+    """Return the processor time that each job deserved.
+
+    The used processors of each instant are shared out among the active jobs, those that arrived
+    and have not completed, in proportion to their processors. That a job deserves no more than
+    it can use never binds: the processors in use are some of those that are asked for.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Starts of n jobs.
+
+    Returns
+    -------
+    float64[n]
+        d of each job, processor s; a job was discriminated against by d - run x procs.
+
+    References
+    ----------
+    G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job schedulers,
+    JSSPP 2005, section 3.2.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 0], run=[9, 3], estimate=[9, 3], procs=[2, 1],
+    ...                           processors=2)
+    >>> resource_equality(simulate(w, "fcfs+none")).tolist()
+    [12.0, 9.0]
+    """
+    jobs, none = schedule.workload, np.zeros(len(schedule.workload), np.int64)
+    instants = np.concatenate((jobs.submit, schedule.start, schedule.end))
+    order = np.argsort(instants, kind="stable")
+    demand = np.cumsum(np.concatenate((jobs.procs, none, -jobs.procs))[order])
+    used = np.cumsum(np.concatenate((none, jobs.procs, -jobs.procs))[order])
+    # What one processor deserved since the beginning: one sum serves every job.
+    share = np.divide(used, demand, out=np.zeros(demand.size), where=demand > 0)
+    reached = np.zeros(demand.size)
+    reached[1:] = np.cumsum(share[:-1] * np.diff(instants[order]))
+    earned = np.empty(demand.size)
+    earned[order] = reached
+    at = earned.reshape(3, -1)
+    deserved: Float64 = jobs.procs * (at[2] - at[0])
+    return deserved
+
+
+def discrimination(schedule: Schedule) -> Float64:
+    """Return what each job deserved less what it got, D = d - run x procs.
+
+    Returns
+    -------
+    float64[n]
+        Processor s; above 0 for a job that was treated unfairly (see `resource_equality`).
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 0], run=[9, 3], estimate=[9, 3], procs=[2, 1],
+    ...                           processors=2)
+    >>> discrimination(simulate(w, "fcfs+none")).tolist()
+    [-6.0, 6.0]
+    """
+    return resource_equality(schedule) - schedule.workload.run * schedule.workload.procs
+
+
+def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
+    """Return by how much each job starts after its fair start, 0 for those that do not.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Starts of n jobs.
+    fst : int64[n]
+        Their fair start times, s (see `core.fair_start_times`).
+
+    Returns
+    -------
+    int64[n]
+        max(start - fst, 0), s.
+
+    Raises
+    ------
+    InputError
+        If there is no fair start time for every job.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
+    ...                           processors=2)
+    >>> lateness(simulate(w, "fcfs+none"), [0, 7]).tolist()
+    [0, 2]
+    """
+    fair = np.asarray(fst)
+    if fair.shape != schedule.start.shape or fair.dtype.kind not in "iu":
+        raise InputError(
+            f"fst has shape {fair.shape} and type {fair.dtype}; "
+            f"give one whole number of seconds for each of the {len(schedule.start)} jobs"
+        )
+    if fair.min(initial=0) < 0:
+        raise InputError(
+            f"fst of job {int(fair.argmin())} is {int(fair.min())}: fair start times of all jobs "
+            "are needed, from 0"
+        )
+    return np.maximum(schedule.start - fair.astype(np.int64), 0)
+
+
+def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
+    """Return the mean of `lateness` over all jobs, s: early and punctual ones count 0.
+
+    NaN without jobs. Sabin and Sadayappan (2005), section 3.1.3.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
+    ...                           processors=2)
+    >>> unfairness(simulate(w, "fcfs+none"), [0, 7])
+    1.0
+    """
+    late = lateness(schedule, fst)
+    return ratio(total(late), late.size)
+
+
+def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
+    """Return the share of all jobs that start after their fair start, NaN without jobs.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
+    ...                           processors=2)
+    >>> unfair_share(simulate(w, "fcfs+none"), [0, 7])
+    0.5
+    """
+    late = lateness(schedule, fst)
+    return ratio(int(np.count_nonzero(late)), late.size)
+
+
+def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
+    """Count, for each job, the later jobs that started before it and the earlier ones after it.
+
+    Jobs that start at one instant do not pass each other. Both sum up to the same number.
+
+    Returns
+    -------
+    slips, skips : int64[n]
+        How often the job was overtaken, and how often it overtook.
+
+    References
+    ----------
+    R. C. Larson, Perspectives on queues, Operations Research 1987, as told by Sabin and
+    Sadayappan (2005), section 2.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
+    ...                           procs=[1, 2, 1], processors=2)
+    >>> [x.tolist() for x in slips_and_skips(simulate(w, "fcfs+easy"))]
+    [[0, 1, 0], [0, 0, 1]]
+    """
+    from core.kernels.overtaking import overtakings
+
+    place = np.unique(schedule.start, return_inverse=True)[1]
+    return overtakings(place.astype(np.int64))
+
+
+def summarise_fairness(
+    schedule: Schedule, fst: npt.ArrayLike | None = None, least_jobs: int = 2
+) -> dict[str, float]:
+    """Return the fairness of a whole schedule, by the names and in the order of `FAIRNESS`.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Starts of all jobs.
+    fst : int64[n], optional
+        Fair start times of one kind, s; without them what needs them is NaN.
+    least_jobs : int
+        Leave out users with fewer jobs.
+
+    Returns
+    -------
+    dict of str to float
+        NaN where a metric does not exist: a mean over no jobs or no users.
+
+    Raises
+    ------
+    InputError
+        As `lateness` and `user_waits`.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
+    ...                           user=[1, 1], processors=2)
+    >>> m = summarise_fairness(simulate(w, "fcfs+none"), [0, 7])
+    >>> m["unfairness"], m["unfair_share"], m["users"], m["nuwt_jain"]
+    (1.0, 0.5, 1.0, 1.0)
+    """
+    n, nuwt = len(schedule.start), user_waits(schedule, least_jobs).nuwt
+    unserved = np.maximum(discrimination(schedule), 0.0)
+    values = (
+        np.nan if fst is None else unfairness(schedule, fst),
+        np.nan if fst is None else unfair_share(schedule, fst),
+        unserved.mean() if n else np.nan,
+        ratio(int(slips_and_skips(schedule)[0].sum()), n),
+        nuwt.mean() if nuwt.size else np.nan,
+        fairness_of_users(nuwt),
+        jain_index(nuwt),
+        gini_index(nuwt),
+        nuwt.size,
+    )
+    return {name: float(value) for name, value in zip(FAIRNESS, values, strict=True)}

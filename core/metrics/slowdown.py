@@ -1,0 +1,104 @@
+"""How much longer jobs took than they ran: bounded slowdown, of the whole job and per processor.
+
+Definitions are those of SEMANTICS, "Metrics of a job".
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from core.arrays import Float64, Int64
+from core.errors import InputError
+from core.schedule import Schedule
+
+TAU = 10
+"""Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
+
+
+def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
+    """Return max((wait + run) / max(run, tau), 1) of each job.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Starts of n jobs.
+    tau : float
+        Run times below this count as this, s, above 0.
+
+    Returns
+    -------
+    float64[n]
+        In the workload's order.
+
+    Raises
+    ------
+    InputError
+        If `tau` is not above 0.
+
+    References
+    ----------
+    D. G. Feitelson et al., Theory and practice in parallel job scheduling, JSSPP 1997.
+
+    Examples
+    --------
+    >>> from core import Workload
+    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
+    ...                           processors=2)
+    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
+    >>> bounded_slowdown(s).tolist()
+    [1.0, 4.2]
+    """
+    return slowdowns(schedule.wait, schedule.workload.run, tau)
+
+
+def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
+    """Return max((wait + run) / (procs x max(run, tau)), 1) of each job.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Starts of n jobs.
+    tau : float
+        Run times below this count as this, s, above 0.
+
+    Returns
+    -------
+    float64[n]
+        In the workload's order.
+
+    Raises
+    ------
+    InputError
+        If `tau` is not above 0.
+
+    References
+    ----------
+    D. Zotkin, P. J. Keleher, Job-length estimation and performance in backfilling schedulers,
+    HPDC 1999.
+
+    Examples
+    --------
+    >>> from core import Workload
+    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
+    ...                           processors=2)
+    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
+    >>> pp_bounded_slowdown(s).tolist()
+    [1.0, 2.1]
+    """
+    return slowdowns(schedule.wait, schedule.workload.run, tau, schedule.workload.procs)
+
+
+def slowdowns(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
+    """Return max((wait + run) / (procs x max(run, tau)), 1) of each element.
+
+    Raises
+    ------
+    InputError
+        If `tau` is not above 0.
+    """
+    if not (isinstance(tau, Real) and tau > 0):
+        raise InputError(f"tau={tau!r}: the bound of a slowdown is a time above 0 s, such as {TAU}")
+    ratio: Float64 = (wait + run) / (procs * np.maximum(run, tau))
+    return np.maximum(ratio, 1.0, out=ratio)

@@ -1,0 +1,69 @@
+"""Jobs by width, in the classes of the literature."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Float64, Int64
+
+WIDTHS = {
+    "1": 1,
+    "2": 2,
+    "3-4": 4,
+    "5-8": 8,
+    "9-16": 16,
+    "17-32": 32,
+    "33-64": 64,
+    "65-128": 128,
+    "> 128": 2**63 - 1,
+}
+"""Width classes of Sabin and Sadayappan (2005), Table 1, each with its most processors."""
+
+
+def width_classes(procs: npt.ArrayLike) -> Int64:
+    """Return the width class of each job, a place in `WIDTHS`.
+
+    Parameters
+    ----------
+    procs : int64[n]
+        Processors, at least 1.
+
+    Returns
+    -------
+    int64[n]
+        0 to 8.
+
+    Examples
+    --------
+    >>> width_classes([1, 2, 3, 4, 128, 129]).tolist()
+    [0, 1, 2, 2, 7, 8]
+    """
+    return np.searchsorted(np.array(list(WIDTHS.values())), np.asarray(procs)).astype(np.int64)
+
+
+def mean_by_width(procs: npt.ArrayLike, values: npt.ArrayLike) -> Float64:
+    """Return the mean of a number of each job in every width class.
+
+    Parameters
+    ----------
+    procs : int64[n]
+        Processors, at least 1.
+    values : array_like of int or float, shape (n,)
+        Such as the lateness of the jobs.
+
+    Returns
+    -------
+    float64[9]
+        In the order of `WIDTHS`; NaN for a class without a job.
+
+    Examples
+    --------
+    >>> mean_by_width([1, 1, 300], [4, 2, 7])[[0, 8]].tolist()
+    [3.0, 7.0]
+    """
+    widths, size = width_classes(procs), len(WIDTHS)
+    count = np.bincount(widths, minlength=size)
+    total = np.bincount(widths, weights=np.asarray(values, np.float64), minlength=size)
+    means: Float64 = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+    return means

@@ -1,0 +1,124 @@
+"""Which jobs of a schedule count in its metrics, and over which time: warm-up and cool-down."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.policy.policy import UNITS
+from core.schedule import Schedule
+
+NO_WARMUP = 0.0
+"""The share of a metric over all jobs."""
+
+_DURATION = re.compile(r"(\d+)([wdhms])")
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Hold the jobs that count and the time that metrics of the machine are taken over.
+
+    Parameters
+    ----------
+    begin, end : int
+        Instants, s; `end` is not before `begin`.
+    counts : bool[n] or None
+        Whether each job counts; None where all do.
+    """
+
+    begin: int
+    end: int
+    counts: npt.NDArray[np.bool_] | None = None
+
+
+def window_of(
+    schedule: Schedule, warmup: float | str = NO_WARMUP, cooldown: bool = False
+) -> Window:
+    """Return what of a schedule counts when its beginning and its end are left out.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Starts of n jobs.
+    warmup : float or str
+        A share: the first floor(share x n) jobs by (end, position) do not count, and the window
+        begins at the last of their ends. Or a duration such as ``2w``, ``3d`` or ``12h``: jobs
+        that end within it, counted from the first submission, do not count.
+    cooldown : bool
+        Whether jobs that end after the last submission do not count; the window ends at it.
+
+    Returns
+    -------
+    Window
+        From the first submission to the last end where nothing is left out.
+
+    Raises
+    ------
+    InputError
+        As `check_warmup`.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 0, 9], run=[4, 6, 5], estimate=[4, 6, 5],
+    ...                           procs=[1, 1, 1], processors=2)
+    >>> whole = window_of(simulate(w, "fcfs+easy"), 0.34, cooldown=True)
+    >>> whole.begin, whole.end, whole.counts.tolist()
+    (4, 9, [False, True, False])
+    """
+    warmup, jobs = check_warmup(warmup), schedule.workload
+    if not len(jobs):
+        return Window(0, 0)
+    end, last = schedule.end, int(jobs.submit[-1])
+    begin, final = int(jobs.submit[0]), int(end.max())
+    if not warmup and not cooldown:
+        return Window(begin, final)
+    counts = np.ones(len(jobs), np.bool_)
+    if isinstance(warmup, str):
+        begin += _seconds(warmup)
+        counts &= end >= begin
+    elif warmup:
+        # As an exact fraction: 0.29 x 100 jobs is 28.999999999999996 in binary.
+        first = np.argsort(end, kind="stable")[: int(Fraction(str(warmup)) * len(jobs))]
+        counts[first] = False
+        begin = int(end[first[-1]]) if first.size else begin
+    if cooldown:
+        counts &= end <= last
+        final = last
+    return Window(begin, max(begin, final), counts)
+
+
+def check_warmup(warmup: object) -> float | str:
+    """Return a warm-up in canonical form: a float share, or a duration; 0.0 for none.
+
+    Raises
+    ------
+    InputError
+        If it is neither a share, at least 0 and below 1, nor a duration.
+
+    Examples
+    --------
+    >>> check_warmup(0), check_warmup("14d"), check_warmup("0s")
+    (0.0, '2w', 0.0)
+    """
+    if isinstance(warmup, str) and _DURATION.fullmatch(warmup):
+        seconds = _seconds(warmup)
+        unit = next(u for u, size in UNITS.items() if seconds % size == 0)
+        return f"{seconds // UNITS[unit]}{unit}" if seconds else NO_WARMUP
+    if isinstance(warmup, (int, float)) and not isinstance(warmup, bool) and 0 <= warmup < 1:
+        return float(warmup)
+    raise InputError(
+        f"warmup is {warmup!r}; it must be a share of the jobs, at least 0 and below 1, such as "
+        "0.01, or a duration such as '2w', '3d' or '12h'"
+    )
+
+
+def _seconds(duration: str) -> int:
+    found = _DURATION.fullmatch(duration)
+    assert found, duration
+    return int(found[1]) * UNITS[found[2]]

@@ -1,0 +1,1 @@
+"""Policies: queue orders, backfilling rules and options, by name."""

@@ -1,0 +1,1 @@
+"""Workloads: the jobs that users submitted, how they are chosen, drawn anew and scaled."""

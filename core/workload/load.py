@@ -1,0 +1,207 @@
+"""Offered load: how much work a workload asks of its machine, and how to make it more or less."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from numbers import Real
+
+import numpy as np
+
+from core.arrays import HORIZON, Int64
+from core.errors import InputError
+from core.workload.workload import Workload
+
+
+def work(workload: Workload) -> int:
+    """Return the sum of run x procs over all jobs, s x processors, exactly.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 5], run=[10, 3], estimate=[20, 3], procs=[2, 4],
+    ...                           processors=4)
+    >>> work(w)
+    32
+    """
+    if not len(workload):
+        return 0
+    # int64 sums wrap silently; Python's do not, and take 5 ms for 77,222 jobs, not 0.1.
+    largest = int(workload.run.max()) * int(workload.procs.max())
+    if largest * len(workload) < HORIZON:
+        return int(np.dot(workload.run, workload.procs))
+    pairs = zip(workload.run.tolist(), workload.procs.tolist(), strict=True)
+    return sum(run * procs for run, procs in pairs)
+
+
+def offered_load(workload: Workload) -> float:
+    """Return sum(run x procs) / (machine x (last submit - first submit)).
+
+    Parameters
+    ----------
+    workload : Workload
+        At least two jobs that were not submitted at the same instant.
+
+    Returns
+    -------
+    float
+        The load, where 1 is a machine that could be busy from first to last submission.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two submission instants.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 5], run=[10, 3], estimate=[20, 3], procs=[2, 4],
+    ...                           processors=4)
+    >>> offered_load(w)
+    1.6
+    """
+    return work(workload) / (workload.processors * _span(workload))
+
+
+def scale_load(workload: Workload, load: float) -> Workload:
+    """Give a workload another offered load by runtime expansion.
+
+    Run times, estimates and the platform's largest estimate are multiplied by load / offered
+    load and rounded half up to whole seconds; what was at least 1 s stays so. The factor is an
+    exact fraction in which 0.9 means nine tenths, so the result is the same on every machine.
+    Rounding makes the new offered load differ slightly from the one asked for.
+
+    Parameters
+    ----------
+    workload : Workload
+        At least two jobs that were not submitted at the same instant.
+    load : float
+        The offered load to reach, above 0.
+
+    Returns
+    -------
+    Workload
+        The same jobs with other run times and estimates.
+
+    Raises
+    ------
+    InputError
+        If `load` is not a number above 0, there are fewer than two submission instants, no job
+        has any work, or a time would pass the clock's horizon.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 5], run=[10, 3], estimate=[20, 3], procs=[2, 4],
+    ...                           processors=4)
+    >>> scale_load(w, 0.8).estimate.tolist()
+    [10, 2]
+    """
+    factor = _factor(workload, load)
+    longest = max(workload.max_estimate, int(workload.estimate.max()))
+    if longest * factor >= HORIZON:
+        raise InputError(
+            f"load={load!r}: the longest estimate of workload {workload.name!r} would pass the "
+            f"clock's {HORIZON} s"
+        )
+    limit = _scaled(np.array([workload.max_estimate]), factor)
+    return replace(
+        workload,
+        run=_scaled(workload.run, factor),
+        estimate=_scaled(workload.estimate, factor),
+        max_estimate=int(limit[0]),
+    )
+
+
+def scale_arrivals(workload: Workload, load: float) -> Workload:
+    """Give a workload another offered load by shrinking or stretching its inter-arrival times.
+
+    The time since the first submission is multiplied by offered load / load and rounded half up
+    to whole seconds, job by job, so that roundings do not add up and the order of the jobs stays.
+    Run times and estimates stay too. The factor is an exact fraction in which 0.9 means nine
+    tenths. Daily and weekly cycles are squeezed with the rest, and the trace's span changes.
+
+    Parameters
+    ----------
+    workload : Workload
+        At least two jobs that were not submitted at the same instant.
+    load : float
+        The offered load to reach, above 0.
+
+    Returns
+    -------
+    Workload
+        The same jobs at other instants, the first at its own.
+
+    Raises
+    ------
+    InputError
+        If `load` is not a number above 0, there are fewer than two submission instants, no job
+        has any work, the last submission would pass the clock's horizon, or all of them would
+        fall on one instant.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[10, 12, 15], run=[10, 3, 0], estimate=[20, 3, 1],
+    ...                           procs=[2, 4, 1], processors=4)
+    >>> offered_load(w)
+    1.6
+    >>> scale_arrivals(w, 0.8).submit.tolist()
+    [10, 14, 20]
+    """
+    factor = 1 / _factor(workload, load)
+    begin = int(workload.submit[0])
+    since = workload.submit - begin
+    if begin + int(since[-1]) * factor >= HORIZON:
+        raise InputError(
+            f"load={load!r}: the last submission of workload {workload.name!r} would pass the "
+            f"clock's {HORIZON} s"
+        )
+    scaled = replace(workload, submit=begin + _rounded(since, factor))
+    if scaled.submit[-1] == begin:
+        raise InputError(
+            f"load={load!r}: all jobs of workload {workload.name!r} would be submitted at one "
+            "instant; give a smaller load"
+        )
+    return scaled
+
+
+def _factor(workload: Workload, load: float) -> Fraction:
+    """Return load / offered load, exactly."""
+    if not (isinstance(load, Real) and math.isfinite(load) and load > 0):
+        raise InputError(f"load={load!r}: an offered load is a finite number above 0, such as 0.9")
+    space, done = workload.processors * _span(workload), work(workload)
+    if not done:
+        raise InputError(f"workload {workload.name!r}: no job has any work that could be scaled")
+    return Fraction(str(float(load))) * space / done
+
+
+def _span(workload: Workload) -> int:
+    span = int(workload.submit[-1] - workload.submit[0]) if len(workload) else 0
+    if not span:
+        raise InputError(
+            f"workload {workload.name!r} has {len(workload)} jobs and fewer than two submission "
+            "instants; an offered load needs two"
+        )
+    return span
+
+
+def _scaled(values: Int64, factor: Fraction) -> Int64:
+    """Return values x factor rounded half up, at least 1 where they were."""
+    result = _rounded(values, factor)
+    scaled: Int64 = np.where(values > 0, np.maximum(result, 1), result)
+    return scaled
+
+
+def _rounded(values: Int64, factor: Fraction) -> Int64:
+    """Return values x factor rounded half up.
+
+    A float64 product is off by at most 2^-51 of itself, so it decides all but the near-ties;
+    those are decided in Python's integers. Against integers for all: 0.8 ms, not 10, for 77,222.
+    """
+    product = values * float(factor)
+    whole = np.floor(product)
+    result: Int64 = (whole + (product - whole >= 0.5)).astype(np.int64)
+    near = np.abs(product - whole - 0.5) <= product * 2.0**-50
+    up, down = factor.numerator, factor.denominator
+    for j in np.flatnonzero(near).tolist():
+        result[j] = (2 * int(values[j]) * up + down) // (2 * down)
+    return result

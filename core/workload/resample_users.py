@@ -1,0 +1,301 @@
+"""Resamples of a log by whole users, so that the number of users sets the load.
+
+The method of Zakay and Feitelson: who stayed long is always there, repeating a trace of months
+from a random week on; others come for a while. A user's own sequence of weeks stays.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Int64
+from core.checks import whole
+from core.errors import InputError
+from core.philox import philox
+from core.workload.load import work
+from core.workload.resample_weeks import WEEK, Weeks, check_draws, weeks_of
+from core.workload.workload import Workload
+
+LONG_TERM = 12
+"""Users whose jobs span this many weeks or more, from first to last, are long-term."""
+
+
+def resample_users(
+    workload: Workload,
+    *,
+    seed: int,
+    index: int,
+    weeks: int | None = None,
+    users: float = 1.0,
+) -> Workload:
+    """Draw a workload from a log by whole users.
+
+    A user's trace is that of the weeks from the user's first job to the last. A long-term user is
+    there in every week of the new trace: the trace is repeated from a random week of it on. A
+    temporary user enters in a random week, before the new trace begins too, and leaves at the end
+    of the trace. All shifts are whole weeks. Users may be drawn several times.
+
+    With `users` = 1 as many long-term users are there as were on average in a week of the log,
+    each drawn in proportion to the weeks of the trace, and temporary users arrive at the rate of
+    the log; so the expected load of every week is the log's. A number of users that is not whole
+    is rounded at random. More users under the same seed and index are the same and others. Weeks
+    are those of `core.resample_weekly`: whole ones, from the first submission on. Jobs of unknown
+    user (-1) are one user's. A resample may be empty.
+
+    The paper's text could not be opened for this program: to draw in proportion to the length of
+    the traces, and to let guests stay over from before the beginning, is ours.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log, at least one job.
+    seed : int
+        Seed of the campaign.
+    index : int
+        Which resample. The draws depend on `seed`, `index` and the log's submissions alone.
+    weeks : int, optional
+        Weeks of the new trace; by default the log's.
+    users : float
+        How many users, of both kinds, for each one of the log, above 0; see `users_for_load`.
+
+    Returns
+    -------
+    Workload
+        The drawn jobs under their own job numbers. The k-th entrance of a user, from 0, has the
+        user's number + k x the log's range of user numbers; `origin_user` leads back.
+
+    Raises
+    ------
+    InputError
+        If there is no job, `weeks` is not at least 1, `users` is no number above 0, or users x
+        weeks is absurd.
+
+    References
+    ----------
+    N. Zakay, D. G. Feitelson, Workload resampling for performance evaluation of parallel job
+    schedulers, Concurrency and Computation: Practice and Experience 26(12), 2014.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[604_800 * k for k in range(13)], run=[1] * 13,
+    ...                           estimate=[1] * 13, procs=[1] * 13, user=[5] * 13, processors=2)
+    >>> resample_users(w, seed=1, index=2).job.tolist()
+    [4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 3]
+    """
+    table = weeks_of(workload)
+    week, cell, again = _visits(table, seed, index, weeks, users)
+    count, first = table.count.ravel()[cell], table.first.ravel()[cell]
+    job = table.jobs_of(count, first)
+    begin = workload.submit[0]
+    submit = (workload.submit[job] - begin) % WEEK + np.repeat(week * WEEK, count)
+    order = np.argsort(submit * len(workload) + job, kind="stable")
+    job = job[order]
+    return replace(
+        workload,
+        submit=submit[order] + begin,
+        run=workload.run[job],
+        estimate=workload.estimate[job],
+        procs=workload.procs[job],
+        user=workload.user[job] + _numbers(workload)[1] * np.repeat(again, count)[order],
+        job=workload.job[job],
+        killed=workload.killed[job],
+    )
+
+
+def resample_users_size(
+    workload: Workload,
+    *,
+    seed: int,
+    index: int,
+    weeks: int | None = None,
+    users: float = 1.0,
+) -> int:
+    """Return how many jobs `resample_users` gives for the same arguments, without making them.
+
+    Parameters
+    ----------
+    workload, seed, index, weeks, users
+        As for `resample_users`.
+
+    Returns
+    -------
+    int
+        Number of jobs.
+
+    Raises
+    ------
+    InputError
+        As `resample_users`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[604_800 * k for k in range(13)], run=[1] * 13,
+    ...                           estimate=[1] * 13, procs=[1] * 13, processors=2)
+    >>> resample_users_size(w, seed=1, index=1, weeks=7, users=2)
+    14
+    """
+    table = weeks_of(workload)
+    cell = _visits(table, seed, index, weeks, users)[1]
+    return int(table.count.ravel()[cell].sum())
+
+
+def users_for_load(workload: Workload, load: float) -> float:
+    """Return for which `users` the expected offered load of `resample_users` is this.
+
+    Offered load here is the work of a week / (processors x one week).
+
+    Parameters
+    ----------
+    workload : Workload
+        The log, at least one job with work in its whole weeks.
+    load : float
+        The offered load to expect, above 0.
+
+    Returns
+    -------
+    float
+        How many users for each one of the log.
+
+    Raises
+    ------
+    InputError
+        If `load` is no number above 0, or the log's whole weeks hold no work.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0], run=[302_400], estimate=[302_400], procs=[1],
+    ...                           processors=1)
+    >>> users_for_load(w, 1.0)
+    2.0
+    """
+    ratio = _positive("load", load)
+    table = weeks_of(workload)
+    rest = slice(table.job.size, None)
+    late = zip(workload.run[rest].tolist(), workload.procs[rest].tolist(), strict=True)
+    done = work(workload) - sum(run * procs for run, procs in late)
+    if not done:
+        raise InputError(f"workload {workload.name!r}: no job has any work for users to bring")
+    return float(ratio * (workload.processors * table.count.shape[1] * WEEK) / done)
+
+
+def origin_user(user: npt.ArrayLike, workload: Workload) -> Int64:
+    """Return the users of a log that the users of its resample are.
+
+    Parameters
+    ----------
+    user : array_like of int
+        Users of a resample by `resample_users`.
+    workload : Workload
+        The log that it was drawn from.
+
+    Returns
+    -------
+    int64[...]
+        Users of the log, of the shape of `user`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1], run=[1, 1], estimate=[1, 1], procs=[1, 1],
+    ...                           user=[3, 8], processors=1)
+    >>> origin_user([3, 8, 9, 14, 15], w).tolist()
+    [3, 8, 3, 8, 3]
+    """
+    low, stride = _numbers(workload)
+    origin: Int64 = (np.asarray(user, np.int64) - low) % stride + low
+    return origin
+
+
+def _numbers(workload: Workload) -> tuple[int, int]:
+    """Return the log's smallest user number and how many numbers its range holds."""
+    low = int(workload.user.min())
+    return low, int(workload.user.max()) - low + 1
+
+
+def _visits(
+    table: Weeks, seed: int, index: int, weeks: int | None, users: float
+) -> tuple[Int64, Int64, Int64]:
+    """Return a row for each week of each person there: new week, user x week, which entrance."""
+    known = table.count.shape[1]
+    length = known if weeks is None else whole("weeks", weeks, least=1)
+    rate = _positive("users", users) / known
+    key = ("resample users", whole("seed", seed), whole("index", index), table.digest)
+    active = table.count > 0
+    begin = np.argmax(active, axis=1)
+    span = known - np.argmax(active[:, ::-1], axis=1) - begin
+    check_draws("the resample", length, math.ceil((span.sum() + span.size) * rate))
+    stayer, phase = _long_term(np.flatnonzero(span >= LONG_TERM), span, rate, key)
+    guest, enter = _temporary(np.flatnonzero(span < LONG_TERM), rate, length, key)
+    # A guest's trace is at most LONG_TERM - 1 weeks; what lies outside the new trace is cut.
+    week_s = np.broadcast_to(np.arange(length), (stayer.size, length))
+    offset_s = (phase[:, None] + week_s) % span[stayer, None]
+    offset_g = np.broadcast_to(np.arange(LONG_TERM - 1), (guest.size, LONG_TERM - 1))
+    week_g = enter[:, None] + offset_g
+    there = (offset_g < span[guest, None]) & (week_g >= 0) & (week_g < length)
+    again = _occurrence(np.concatenate((stayer, guest)))
+    cell_s = stayer[:, None] * known + begin[stayer, None] + offset_s
+    cell_g = guest[:, None] * known + begin[guest, None] + offset_g
+    return (
+        np.concatenate((week_s.ravel(), week_g[there])),
+        np.concatenate((cell_s.ravel(), cell_g[there])),
+        np.repeat(again, np.concatenate((np.full(stayer.size, length), there.sum(axis=1)))),
+    )
+
+
+def _long_term(
+    users: Int64, span: Int64, rate: float, key: tuple[object, ...]
+) -> tuple[Int64, Int64]:
+    """Draw weeks out of all weeks of the long-term users: who is there, from which week on."""
+    ends = np.cumsum(span[users])
+    total = int(ends[-1]) if users.size else 0
+    bits = philox(*key, "long-term")
+    point = _below(total, bits.random_raw(_rounded(total * rate, bits)))
+    which = np.searchsorted(ends, point, side="right")
+    user = users[which]
+    return user, point - (ends[which] - span[user])
+
+
+def _temporary(
+    users: Int64, rate: float, length: int, key: tuple[object, ...]
+) -> tuple[Int64, Int64]:
+    """Draw who enters in each week, from so early that the first week is like any other."""
+    arrivals, weeks = [np.empty(0, np.int64)], range(2 - LONG_TERM, length)
+    for week in weeks:
+        bits = philox(*key, "temporary", week)
+        count = _rounded(users.size * rate, bits)
+        arrivals.append(users[_below(users.size, bits.random_raw(count))])
+    sizes = [len(each) for each in arrivals[1:]]
+    return np.concatenate(arrivals), np.repeat(np.array(weeks, np.int64), sizes)
+
+
+def _below(limit: int, raw: npt.NDArray[np.uint64]) -> Int64:
+    # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
+    return ((raw >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32)).astype(np.int64)
+
+
+def _rounded(value: float, bits: np.random.Philox) -> int:
+    """Round up with the probability of the fraction."""
+    uniform = int(bits.random_raw()) / 2.0**64
+    return math.floor(value) + (uniform < value - math.floor(value))
+
+
+def _occurrence(values: Int64) -> Int64:
+    """Return of each value how many equal ones come before it."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    new = np.concatenate(([True], ordered[1:] != ordered[:-1]))[: values.size]
+    place = np.arange(values.size)
+    result = np.empty_like(values)
+    result[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    return result
+
+
+def _positive(what: str, value: float) -> float:
+    number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or value <= 0:
+        raise InputError(f"{what}={value!r}: give a finite number above 0")
+    return float(value)

@@ -1,0 +1,246 @@
+"""Resamples of a log: each user's weeks drawn anew, so that one log stands for many like it.
+
+Algorithm 1 of Carastan-Santos et al. (SAF paper): for each week of the new trace and each user,
+the jobs of one random week of that user's. See `resample_weekly` for what the paper leaves open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from core.arrays import Int64
+from core.checks import whole
+from core.errors import InputError
+from core.philox import philox
+from core.workload.workload import Workload
+
+WEEK = 604_800
+"""One week, s."""
+
+LATE = 86_400
+"""A last week whose last job comes less than this before the week's end counts as whole, s."""
+
+MAX_DRAWS = 2**27
+"""No resample draws more weeks of users than this (1 GiB): its times are in another unit."""
+
+DRAWS = ("replace", "permute")
+"""How a user's weeks are drawn: each anew (Algorithm 1), or in a random permutation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weeks:
+    """Hold where the jobs of each user and week are found: a workload's index, made once.
+
+    job : int64[kept], jobs of whole weeks by (user, week, place in the workload).
+    first, count : int64[users, weeks], a user's week in `job`: where it begins, how many.
+    """
+
+    job: Int64
+    first: Int64
+    count: Int64
+    digest: str
+
+    def jobs_of(self, count: Int64, first: Int64) -> Int64:
+        """Return the jobs of weeks that begin at `first` and hold `count`, week after week."""
+        place = np.arange(int(count.sum())) + np.repeat(first - (np.cumsum(count) - count), count)
+        jobs: Int64 = self.job[place]
+        return jobs
+
+
+_INDEX: WeakKeyDictionary[Workload, Weeks] = WeakKeyDictionary()
+
+
+def resample_weekly(
+    workload: Workload,
+    *,
+    seed: int,
+    index: int,
+    weeks: int | None = None,
+    draw: str = "replace",
+) -> Workload:
+    """Draw a workload from a log by weeks of users.
+
+    For each week of the new trace and each user, the user's jobs of one random week of the log
+    are submitted again at the same offset in the week. A user's weeks are all whole weeks of
+    the log, also those without a job, so the expected load is the log's. Jobs submitted at one
+    instant keep the order of the log.
+
+    Weeks begin at the first submission, where the resample begins too. A last week counts as
+    whole if its last job comes within `LATE` of its end; the jobs of a partial last week are
+    left out. A log shorter than a week counts as one week: its only resample is the log itself,
+    week after week. Jobs of unknown user (-1) are one user's. A resample may be empty.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log, at least one job.
+    seed : int
+        Seed of the campaign.
+    index : int
+        Which resample. The draws depend on `seed`, `index` and the log's submissions alone
+        (submit, procs, user, job), never on run times, load, policy, name or order of calls.
+    weeks : int, optional
+        Weeks of the new trace; by default as many as the log's.
+    draw : {"replace", "permute"}
+        Draw each week anew (Algorithm 1 as printed), or take each user's weeks in a random
+        permutation, which keeps the user's work exactly over the weeks of the log. Permutations
+        follow each other where the new trace is longer, and the last is cut short.
+
+    Returns
+    -------
+    Workload
+        The drawn jobs under their own job numbers, with the log's name, machine, largest
+        estimate and dropped rows.
+
+    Raises
+    ------
+    InputError
+        If there is no job, `weeks` is not at least 1, `draw` is unknown, or users x weeks is
+        absurd.
+
+    References
+    ----------
+    D. Carastan-Santos, R. Y. de Camargo, D. Trystram, S. Zrigui, One can only gain by replacing
+    EASY backfilling, CCGrid 2019, Algorithm 1.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 9, 604_900, 1_209_599], run=[1, 1, 1, 1],
+    ...                           estimate=[1, 1, 1, 1], procs=[1, 1, 1, 1], processors=2)
+    >>> resample_weekly(w, seed=1, index=1, draw="permute").job.tolist()
+    [3, 4, 1, 2]
+    """
+    table = weeks_of(workload)
+    week, count, first = _drawn(table, seed, index, weeks, draw)
+    begin = workload.submit[0]
+    job = table.jobs_of(count, first)
+    submit = (workload.submit[job] - begin) % WEEK + np.repeat(week * WEEK, count)
+    # One number holds (submit, place in the log). Timsort finds the users' weeks as sorted runs
+    # and merges them, 3 times faster than a quicksort on SDSC BLUE.
+    key = np.sort(submit * len(workload) + job, kind="stable")
+    submit, job = np.divmod(key, len(workload))
+    return replace(
+        workload,
+        submit=submit + begin,
+        run=workload.run[job],
+        estimate=workload.estimate[job],
+        procs=workload.procs[job],
+        user=workload.user[job],
+        job=workload.job[job],
+        killed=workload.killed[job],
+    )
+
+
+def resample_size(
+    workload: Workload,
+    *,
+    seed: int,
+    index: int,
+    weeks: int | None = None,
+    draw: str = "replace",
+) -> int:
+    """Return how many jobs `resample_weekly` gives for the same arguments, without making them.
+
+    Parameters
+    ----------
+    workload, seed, index, weeks, draw
+        As for `resample_weekly`.
+
+    Returns
+    -------
+    int
+        Number of jobs.
+
+    Raises
+    ------
+    InputError
+        As `resample_weekly`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 9, 604_900, 1_209_599], run=[1, 1, 1, 1],
+    ...                           estimate=[1, 1, 1, 1], procs=[1, 1, 1, 1], processors=2)
+    >>> resample_size(w, seed=1, index=1, weeks=5)
+    10
+    """
+    return int(_drawn(weeks_of(workload), seed, index, weeks, draw)[1].sum())
+
+
+def weeks_of(workload: Workload) -> Weeks:
+    """Return the workload's index of whole weeks, made at the first call.
+
+    Raises
+    ------
+    InputError
+        If there is no job, or users x weeks is absurd.
+    """
+    found = _INDEX.get(workload)
+    if found is None:
+        found = _INDEX[workload] = _index(workload)
+    return found
+
+
+def _index(workload: Workload) -> Weeks:
+    if not len(workload):
+        raise InputError(f"workload {workload.name!r} has no job; a resample needs at least 1")
+    since = workload.submit - workload.submit[0]
+    weeks = max(1, (int(since[-1]) + LATE) // WEEK)
+    whole = int(np.searchsorted(since, weeks * WEEK))
+    # Submissions ascend, so to sort by user is to sort by (user, week, place).
+    job = np.argsort(workload.user[:whole], kind="stable")
+    user = workload.user[job]
+    rank = np.cumsum(np.concatenate(([False], user[1:] != user[:-1])))
+    users = int(rank[-1]) + 1
+    check_draws(f"workload {workload.name!r}", weeks, users)
+    count = np.bincount(rank * weeks + since[job] // WEEK, minlength=users * weeks)
+    digest = hashlib.sha256()
+    for column in (workload.submit, workload.procs, workload.user, workload.job):
+        digest.update(column.astype("<i8").tobytes())
+    return Weeks(
+        job=job,
+        first=(np.cumsum(count) - count).reshape(users, weeks),
+        count=count.reshape(users, weeks),
+        digest=digest.hexdigest(),
+    )
+
+
+def _drawn(
+    table: Weeks, seed: int, index: int, weeks: int | None, draw: str
+) -> tuple[Int64, Int64, Int64]:
+    """Return, for each new week and user: the new week, and the drawn week's count and first."""
+    users, known = table.count.shape
+    length = known if weeks is None else whole("weeks", weeks, least=1)
+    if draw not in DRAWS:
+        raise InputError(f"draw={draw!r} is unknown; known: {', '.join(DRAWS)}")
+    check_draws("the resample", length, users)
+    bits = philox("resample", whole("seed", seed), whole("index", index), table.digest)
+    if draw == "replace":
+        # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
+        raw = bits.random_raw((length, users))
+        chosen = ((raw >> np.uint64(32)) * np.uint64(known) >> np.uint64(32)).astype(np.int64)
+    else:
+        blocks = -(-length // known)
+        order = np.argsort(bits.random_raw((blocks, users, known)), axis=2, kind="stable")
+        chosen = order.transpose(0, 2, 1).reshape(blocks * known, users)[:length]
+    week = np.repeat(np.arange(length), users)
+    cell = (np.arange(users) * known + chosen).ravel()
+    return week, table.count.ravel()[cell], table.first.ravel()[cell]
+
+
+def check_draws(what: str, weeks: int, users: int) -> None:
+    """Refuse to draw more weeks of users than fit in memory.
+
+    Raises
+    ------
+    InputError
+        If there are more than `MAX_DRAWS`.
+    """
+    if weeks * users > MAX_DRAWS:
+        raise InputError(
+            f"{what} has {weeks} weeks of {users} users, more than {MAX_DRAWS} to draw from; "
+            "check the units of its times"
+        )

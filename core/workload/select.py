@@ -1,0 +1,298 @@
+"""Cleaning a log: which of its jobs an experiment is about, and why the others are left out.
+
+Every function takes a workload and returns one of fewer jobs at their own instants, with the jobs
+left out counted by reason in `dropped`, added to what the log's reader dropped: what is left and
+what was dropped always add up to the rows that were read. A job counts under the first of its
+reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside widths``,
+``flurry``, ``past jobs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.checks import whole
+from core.errors import InputError
+from core.workload.dates import interval
+from core.workload.resample_weeks import WEEK
+from core.workload.workload import COLUMNS, Workload
+
+CRITERIA = ("weeks", "dates", "widths", "flurry", "jobs")
+"""What `select` can choose by, in the order in which it does."""
+
+
+def select(
+    workload: Workload,
+    *,
+    weeks: Sequence[int] | None = None,
+    dates: Sequence[str | date] | None = None,
+    widths: Sequence[int] | None = None,
+    flurry: Mapping[str, int] | None = None,
+    jobs: int | None = None,
+) -> Workload:
+    """Keep the jobs that meet every criterion, one criterion after the other.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+    weeks, dates, widths : pair, optional
+        As `first` and `last` of `select_weeks` and `select_dates`, and `least` and `most` of
+        `select_widths`.
+    flurry : mapping of str to int, optional
+        As the arguments `jobs` and `seconds` of `drop_flurries`.
+    jobs : int, optional
+        As `count` of `select_jobs`.
+
+    Returns
+    -------
+    Workload
+        The jobs left, at least one.
+
+    Raises
+    ------
+    InputError
+        If a criterion is not of its form, dates are asked of a log whose start is unknown, or no
+        job is left.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 700_000], run=[1, 1, 1], estimate=[1, 1, 1],
+    ...                           procs=[1, 8, 2], processors=8)
+    >>> s = select(w, weeks=(0, 1), widths=(2, 8))
+    >>> s.job.tolist(), dict(s.dropped)
+    ([2], {'outside weeks': 1, 'outside widths': 1})
+    """
+    given = {"weeks": weeks, "dates": dates, "widths": widths, "flurry": flurry, "jobs": jobs}
+    asked = check_criteria({key: value for key, value in given.items() if value is not None})
+    for key, value in asked.items():
+        workload = _STEPS[key](workload, *value)
+    if not len(workload):
+        listed = ", ".join(f"{count} {reason}" for reason, count in workload.dropped.items())
+        raise InputError(f"workload {workload.name!r}: no job is left; dropped: {listed}")
+    return workload
+
+
+def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of each step of `select`, in its order, if they are of their form.
+
+    Raises
+    ------
+    InputError
+        If a key is unknown or a value is not of its form.
+
+    Examples
+    --------
+    >>> check_criteria({"widths": [1, 4], "weeks": [0, 2]})
+    {'weeks': (0, 2), 'widths': (1, 4)}
+    """
+    for key in criteria:
+        if key not in CRITERIA:
+            raise InputError(f"{key!r} is no criterion of selection; known: {', '.join(CRITERIA)}")
+    checked: dict[str, Any] = {}
+    for key in sorted(criteria, key=CRITERIA.index):
+        value = criteria[key]
+        if key == "jobs":
+            checked[key] = (whole("jobs", value, least=1),)
+        elif key == "flurry":
+            checked[key] = _burst(value)
+        elif not isinstance(value, (list, tuple)) or len(value) != 2:
+            raise InputError(f"{key}={value!r}: give a pair, first and last")
+        elif key == "dates":
+            checked[key] = tuple(value)
+            interval(*value)
+        else:
+            checked[key] = _range(key, *value)
+    return checked
+
+
+def select_weeks(workload: Workload, first: int, last: int) -> Workload:
+    """Keep the jobs of the weeks [first, last), counted from 0 and from the first submission.
+
+    Raises
+    ------
+    InputError
+        If not 0 <= `first` < `last`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[5, 604_804, 604_805], run=[1] * 3, estimate=[1] * 3,
+    ...                           procs=[1] * 3, processors=1)
+    >>> select_weeks(w, 0, 1).submit.tolist()
+    [5, 604804]
+    """
+    first, last = _range("weeks", first, last)
+    week = (workload.submit - workload.submit[:1].sum()) // WEEK
+    return _keep(workload, (week >= first) & (week < last), "outside weeks")
+
+
+def select_dates(workload: Workload, first: str | date, last: str | date) -> Workload:
+    """Keep the jobs submitted from the first date on and until the end of the last.
+
+    Dates are those of UTC. With a time of day they are instants instead, the last one excluded,
+    and may have an offset from UTC, such as ``1996-09-25T00:00-05:00``.
+
+    Parameters
+    ----------
+    workload : Workload
+        A log whose `epoch` is known.
+    first, last : str, date or datetime
+        In ISO 8601, such as ``1996-09-25``.
+
+    Returns
+    -------
+    Workload
+        The jobs left.
+
+    Raises
+    ------
+    InputError
+        If a date is none, the last is before the first, or the log's start is unknown.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[86_399, 86_400], run=[1, 1], estimate=[1, 1],
+    ...                           procs=[1, 1], processors=1, epoch=0)
+    >>> select_dates(w, "1970-01-01", "1970-01-01").submit.tolist()
+    [86399]
+    """
+    begin, end = interval(first, last)
+    if workload.epoch < 0:
+        raise InputError(
+            f"dates of workload {workload.name!r} are not known, since its header has no "
+            "UnixStartTime; select weeks instead"
+        )
+    at = workload.submit + workload.epoch
+    return _keep(workload, (at >= begin) & (at < end), "outside dates")
+
+
+def select_widths(workload: Workload, least: int, most: int) -> Workload:
+    """Keep the jobs of at least and at most so many processors; the machine stays as it is.
+
+    Raises
+    ------
+    InputError
+        If not 0 <= `least` <= `most`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 0, 0], run=[1] * 3, estimate=[1] * 3,
+    ...                           procs=[1, 4, 8], processors=8)
+    >>> select_widths(w, 2, 4).procs.tolist()
+    [4]
+    """
+    least, most = _range("widths", least, most)
+    return _keep(workload, (workload.procs >= least) & (workload.procs <= most), "outside widths")
+
+
+def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
+    """Leave out each burst of one user's jobs, as a whole.
+
+    A user's jobs belong to a burst if more than `jobs` of them were submitted within less than
+    `seconds`; bursts that overlap are one. The paper's authors found flurries by eye and list
+    them by user and date; a rate that no ordinary user of the log reaches is this program's way.
+    Jobs of unknown user (-1) are nobody's burst and stay.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+    jobs : int
+        The most that a user may submit within the time, at least 1.
+    seconds : int
+        The time, s, at least 1.
+
+    Returns
+    -------
+    Workload
+        The jobs left.
+
+    Raises
+    ------
+    InputError
+        If `jobs` or `seconds` is below 1.
+
+    References
+    ----------
+    D. Tsafrir, D. G. Feitelson, Instability in parallel job scheduling simulation: the role of
+    workload flurries, IPDPS 2006.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 2, 3, 99], run=[1] * 5, estimate=[1] * 5,
+    ...                           procs=[1] * 5, processors=1, user=[7, 7, 8, 7, 7])
+    >>> drop_flurries(w, jobs=2, seconds=10).job.tolist()
+    [3, 5]
+    """
+    most, within = whole("jobs", jobs, least=1), whole("seconds", seconds, least=1)
+    order = np.argsort(workload.user, kind="stable")
+    user, submit = workload.user[order], workload.submit[order]
+    same = user[most:] == user[:-most]
+    first = np.flatnonzero(same & (submit[most:] - submit[:-most] < within) & (user[most:] >= 0))
+    # A job is in a burst where more windows of `most` + 1 jobs have begun than have ended.
+    edge = np.zeros(len(workload) + 1, np.int64)
+    np.add.at(edge, first, 1)
+    np.add.at(edge, first + most + 1, -1)
+    keep = np.ones(len(workload), np.bool_)
+    keep[order[np.cumsum(edge[:-1]) > 0]] = False
+    return _keep(workload, keep, "flurry")
+
+
+def select_jobs(workload: Workload, count: int) -> Workload:
+    """Keep the first jobs in the order of submission.
+
+    Raises
+    ------
+    InputError
+        If `count` is below 1.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 5], run=[1, 1], estimate=[1, 1], procs=[1, 1],
+    ...                           processors=1)
+    >>> select_jobs(w, 1).job.tolist()
+    [1]
+    """
+    first = np.arange(len(workload)) < whole("jobs", count, least=1)
+    return _keep(workload, first, "past jobs")
+
+
+def _keep(workload: Workload, keep: npt.NDArray[np.bool_], reason: str) -> Workload:
+    count = int(np.count_nonzero(~keep))
+    if not count:
+        return workload
+    columns = {c: getattr(workload, c)[keep] for c in (*COLUMNS, "killed")}
+    dropped = {**workload.dropped, reason: workload.dropped.get(reason, 0) + count}
+    return replace(workload, **columns, dropped=dropped)
+
+
+def _range(what: str, first: object, last: object) -> tuple[int, int]:
+    low, high = whole(what, first, least=0), whole(what, last, least=0)
+    if low > high or (what == "weeks" and low == high):
+        raise InputError(f"{what}={[low, high]}: the second number is too small")
+    return low, high
+
+
+def _burst(flurry: object) -> tuple[int, int]:
+    if not isinstance(flurry, Mapping) or set(flurry) != {"jobs", "seconds"}:
+        raise InputError(
+            f"flurry={flurry!r}: give the jobs that a user may submit and within how many seconds, "
+            "such as {jobs = 200, seconds = 3600}"
+        )
+    jobs, seconds = (whole(f"flurry {k}", flurry[k], least=1) for k in ("jobs", "seconds"))
+    return jobs, seconds
+
+
+_STEPS: dict[str, Callable[..., Workload]] = {
+    "weeks": select_weeks,
+    "dates": select_dates,
+    "widths": select_widths,
+    "flurry": drop_flurries,
+    "jobs": select_jobs,
+}

@@ -1,0 +1,1 @@
+"""Campaigns: what an experiment asks for, and the jobs that its cells meet."""

@@ -1,0 +1,1 @@
+"""Execution: tasks carried out on workers, and the run that hands them out."""

@@ -1,0 +1,272 @@
+"""Run a campaign: prepare the store, do what is missing, fold the summary."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from farm.campaign.campaign import Campaign
+from farm.execution.executors import Stop, on_dask, serial
+from farm.execution.task import Task
+from farm.planning.design import build, design, survey
+from farm.planning.tasks import cells_missing, missing_blocks, plan
+from farm.store.files import remove_partial, unwritable, writing
+from farm.store.geometry import WORKLOAD_BLOCK, Block
+from farm.store.lock import locked
+from farm.store.store import Store
+from farm.store.summary import Refresher, fold
+from farm.watching.events import EventLog
+from farm.watching.progress import All, Watcher
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Hold what one run has to do.
+
+    Parameters
+    ----------
+    store : Store
+        Made or grown for the campaign.
+    tasks : list of Task
+        Longest first.
+    before : int
+        Cells that earlier runs have done.
+    missing : mapping of Block to int
+        Cells that each block of the tasks still needs.
+    """
+
+    store: Store
+    tasks: list[Task]
+    before: int
+    missing: Mapping[Block, int]
+
+
+@dataclass
+class Tally:
+    """Count the cells that a run has simulated, and those whose task was lost."""
+
+    done: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Say how a run ended.
+
+    Parameters
+    ----------
+    store : Store
+        Where the results are.
+    cells : int
+        Cells of the campaign.
+    before : int
+        Cells that earlier runs had done.
+    done : int
+        Cells that this run simulated.
+    failed : int
+        Cells of the campaign that have failed.
+    interrupted : bool
+        Whether the run was asked to stop before the end.
+    """
+
+    store: Store
+    cells: int
+    before: int
+    done: int
+    failed: int
+    interrupted: bool
+
+
+def run(
+    campaign: Campaign,
+    store: str | Path,
+    client: Client | None = None,
+    *,
+    watch: Watcher | None = None,
+    retry_failed: bool = False,
+) -> Outcome:
+    """Simulate every cell of a campaign that its store does not hold yet.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What to simulate.
+    store : str or Path
+        Folder; made where it is missing, grown where the campaign has grown.
+    client : distributed.Client, optional
+        Any Dask client; by default the cells run one after the other in this process.
+    watch : Watcher, optional
+        Told of progress; by default nobody.
+    retry_failed : bool
+        Whether cells that failed before run again.
+
+    Returns
+    -------
+    Outcome
+        Counts of cells, and whether the run was interrupted (first SIGINT or SIGTERM: what
+        runs is finished; second: it is abandoned, and simulated again by the next run).
+
+    Raises
+    ------
+    InputError
+        If the campaign or the store is unusable; nothing is written then. Also if the store
+        cannot be written any more, say since the disk is full.
+    SchedulerLost
+        If the scheduler is lost. After either the next run goes on from the records.
+
+    Examples
+    --------
+    >>> import tempfile, farm
+    >>> c = farm.Campaign(name="tiny", traces=(farm.Trace(name="m", model="lublin", processors=64,
+    ...                   jobs=50),), policies=("fcfs+easy", "saf+easy"), resamples=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, again = farm.run(c, folder), farm.run(c, folder)
+    >>> (first.cells, first.done), (again.before, again.done)
+    ((4, 4), (4, 0))
+    """
+    with begin(campaign, store, retry_failed=retry_failed) as sweep:
+        return carry_out(sweep, client, watch or All())
+
+
+@contextmanager
+def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) -> Iterator[Sweep]:
+    """Make a campaign's store ready, lock it, and find what is missing in it.
+
+    Parameters
+    ----------
+    campaign, store, retry_failed
+        As for `run`.
+
+    Yields
+    ------
+    Sweep
+        To be carried out while the store is locked.
+
+    Raises
+    ------
+    InputError
+        As for `run`.
+    """
+    surveyed = survey(campaign)
+    design(store, campaign, surveyed)  # refuses bad input before anything is written
+    with locked(Path(store)) as name:
+        # Again, since another run may have grown the store until it was locked.
+        prepared = build(design(store, campaign, surveyed))
+        with writing(prepared.path):
+            remove_partial(prepared.path)
+        heads = prepared.heads()
+        blocks = missing_blocks(prepared, heads, retry_failed=retry_failed)
+        missing = {b: cells_missing(prepared, b, heads.get(b)) for b in blocks}
+        before = prepared.cells - sum(missing.values())
+        tasks = [replace(task, run=name) for task in plan(prepared, campaign, blocks)]
+        yield Sweep(prepared, tasks, before, missing)
+
+
+def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
+    """Run the tasks of a sweep and fold the summary.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        From `begin`.
+    client, watch
+        As for `run`.
+
+    Returns
+    -------
+    Outcome
+        As for `run`.
+    """
+    store = sweep.store
+    watch = All(watch, EventLog(store.path))
+    watch.begin(store.cells, sweep.before)
+    tally = Tally()
+    with ExitStack() as stack:
+        stack.callback(watch.end)
+        stack.callback(_settle, store)
+        stop = stack.enter_context(interruptible(watch))
+        _work(sweep, client, stop, watch, tally)
+        # Workers that were killed leave half a file; those of an abandoned run may still write.
+        remove_partial(store.path)
+    failed = tally.lost + sum(
+        len(h.failed) for b, h in store.heads().items() if b.kind != WORKLOAD_BLOCK
+    )
+    return Outcome(store, store.cells, sweep.before, tally.done, failed, stop.wished)
+
+
+def _settle(store: Store) -> None:
+    with writing(store.path):
+        fold(store)
+
+
+@contextmanager
+def interruptible(watch: Watcher) -> Iterator[Stop]:
+    """Turn the first SIGINT or SIGTERM into a wish to stop, the second into KeyboardInterrupt."""
+    stop = Stop()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.wished:
+            raise KeyboardInterrupt
+        stop.wished = True
+        watch.say("stopping: finishing the blocks that run; interrupt again to abandon them")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    except KeyboardInterrupt:
+        stop.wished = True
+        watch.say("abandoned what was running; the next run simulates it again")
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally: Tally) -> None:
+    lost = _carry_out(sweep, sweep.tasks, client, stop, watch, tally)
+    # A task is lost when its worker died too often: its blocks run again one by one, their cells
+    # in processes of their own, so that the one which kills its process fails alone.
+    alone = [
+        replace(task, blocks=(block,), careful=True) for task, _ in lost for block in task.blocks
+    ]
+    for task, error in _carry_out(sweep, alone, client, stop, watch, tally):
+        cells = cells_missing(sweep.store, task.blocks[0], None)
+        tally.lost += cells
+        watch.lose(cells, f"{task.blocks[0]}: {error!r}")
+
+
+def _carry_out(
+    sweep: Sweep,
+    tasks: list[Task],
+    client: Client | None,
+    stop: Stop,
+    watch: Watcher,
+    tally: Tally,
+) -> list[tuple[Task, BaseException]]:
+    lost, summary = [], Refresher(sweep.store)
+    results = on_dask(client, tasks, stop, watch.say) if client else serial(tasks, stop)
+    for task, result in results:
+        if isinstance(result, OSError):
+            raise unwritable(sweep.store.path, result) from result
+        if isinstance(result, BaseException):
+            lost.append((task, result))
+            continue
+        for done in result:
+            # Not what this attempt simulated: one whose worker died may have left blocks done.
+            cells = sweep.missing[done.block]
+            tally.done += cells
+            watch.finish(replace(done, cells=cells))
+        with writing(sweep.store.path):
+            summary.look()
+    return lost

@@ -1,0 +1,161 @@
+"""What a worker does: simulate the cells of one task and commit its blocks."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from farm.campaign.trace import Trace
+from farm.execution.cell import Bench, Metrics, Rows
+from farm.execution.isolate import Killed, isolated
+from farm.store.block import Draft, commit
+from farm.store.geometry import WORKLOAD_BLOCK, Block, Cell
+from farm.store.store import Store
+
+Answer = tuple[int, Rows, Metrics, float] | Exception
+"""What a block keeps of a cell and the CPU time it took, s; or why there is nothing."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Ask for blocks of one trace over the same jobs: a run of resamples at a run of loads.
+
+    Parameters
+    ----------
+    store : Store
+        Where the blocks belong.
+    trace : Trace
+        Where the jobs come from.
+    blocks : tuple of Block
+        What to write.
+    seconds : float
+        CPU time that planning expects, s.
+    careful : bool
+        Whether the cells run in processes of their own, so that one which kills its process takes
+        no other with it.
+    run : str
+        Name of the run that asks, without which nothing is written; see
+        `farm.store.lock.check_turn`. Empty where nobody else can be at the store.
+    """
+
+    store: Store
+    trace: Trace
+    blocks: tuple[Block, ...]
+    seconds: float
+    careful: bool = False
+    run: str = ""
+
+
+@dataclass(frozen=True)
+class Done:
+    """Report one block that is on the disk and has its record.
+
+    Parameters
+    ----------
+    block : Block
+        Which.
+    cells : int
+        Cells of a policy that were simulated now; none in the workload's own block.
+    failed : int
+        How many of them failed.
+    seconds : float
+        CPU time of their simulations, s.
+    worker : str
+        Host and process that did it.
+    """
+
+    block: Block
+    cells: int
+    failed: int
+    seconds: float
+    worker: str
+
+
+def run_task(task: Task) -> list[Done]:
+    """Simulate a task's cells and store them, each block's record last.
+
+    Parameters
+    ----------
+    task : Task
+        What to do.
+
+    Returns
+    -------
+    list of Done
+        One entry per block.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written. A cell that fails does not raise: its error is recorded.
+    """
+    drafts = [Draft(task.store, block, task.run) for block in task.blocks]
+    wanted = [(draft, place) for draft in drafts for place in draft.missing]
+    # Cells that share jobs, or a schedule, follow one another.
+    wanted.sort(key=lambda one: one[0].cells[one[1]])
+    questions = [(draft.block, draft.cells[place]) for draft, place in wanted]
+    ask = _answers_apart if task.careful else answers
+    for (draft, place), answer in zip(wanted, ask(task.store, task.trace, questions), strict=True):
+        if isinstance(answer, Exception):
+            draft.fail(place, answer)
+        else:
+            draft.put(place, *answer)
+    done, worker = [], f"{platform.node()}:{os.getpid()}"
+    commit(drafts)
+    for draft in drafts:
+        workload = draft.block.kind == WORKLOAD_BLOCK
+        counts = (0, 0) if workload else (len(draft.missing), draft.failed)
+        done.append(Done(draft.block, *counts, round(draft.seconds, 6), worker))
+    return done
+
+
+def answers(
+    store: Store, trace: Trace, questions: Iterable[tuple[Block, Cell]]
+) -> Iterator[Answer]:
+    """Yield what blocks keep of cells, one by one; a cell that fails is an answer, too.
+
+    Parameters
+    ----------
+    store : Store
+        Where the blocks belong.
+    trace : Trace
+        Where the jobs come from.
+    questions : iterable of (Block, Cell)
+        Drawing and simulating is done once for all neighbours that share it.
+
+    Yields
+    ------
+    Answer
+        In the order of the questions.
+    """
+    bench = Bench(store, trace)
+    for block, cell in questions:
+        try:
+            bench.jobs(*cell[:2])
+            begun = time.process_time()
+            values = bench.values(block, cell)
+            yield *values, time.process_time() - begun
+        except Exception as error:  # a cell's failure is data, whatever its kind
+            yield error
+
+
+def _answers_apart(
+    store: Store, trace: Trace, questions: list[tuple[Block, Cell]]
+) -> Iterator[Answer]:
+    """Yield the same from processes of their own, halving the cells that take theirs along."""
+    try:
+        yield from isolated(_all_answers, store, trace, questions)
+    except Killed as error:
+        half = len(questions) // 2
+        if half:
+            yield from _answers_apart(store, trace, questions[:half])
+            yield from _answers_apart(store, trace, questions[half:])
+        else:
+            yield error
+
+
+def _all_answers(store: Store, trace: Trace, questions: list[tuple[Block, Cell]]) -> list[Answer]:
+    return list(answers(store, trace, questions))

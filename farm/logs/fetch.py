@@ -1,0 +1,213 @@
+"""Fetch logs over the network: checked before they are kept, never half there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from core.errors import InputError
+from core.logs.read import read_log
+from farm.logs.registry import (
+    ENDS,
+    ENVIRONMENT,
+    NOTE,
+    cache_folder,
+    checked,
+    content_hash,
+    entries,
+    find,
+    here,
+    note_of,
+)
+from farm.store.files import write_whole
+
+TIMEOUT = (10.0, 60.0)
+"""How long to wait for a connection, and for the next bytes, s."""
+
+CHUNK = 2**16
+"""Bytes received at a time."""
+
+PATIENCE = 1.0
+"""A download that takes longer, s, shows its progress on a terminal."""
+
+WIDEST = 2**31
+"""Processors of a machine on which every job of a log fits, to try whether it reads as one."""
+
+
+def locate(name: str, given: Path | None = None) -> Path:
+    """Return the checked file of a named log, fetched where no folder has it.
+
+    Parameters
+    ----------
+    name : str
+        Name of a log in the registry, or of one that was fetched by its URL.
+    given : Path, optional
+        A folder to look in first; nothing is written to it.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If no one knows the name, the file found is another, or it cannot be fetched.
+    """
+    path = here(name, given)
+    if path is not None:
+        return checked(path, name)
+    entry = find(name)
+    if entry is None:
+        short = ", ".join(e.short for e in entries())
+        raise InputError(
+            f"log {name!r} is not known; known: {short}, and what 'farm traces fetch URL' has "
+            "brought; or name a file"
+        )
+    return download(entry.url, entry.file)
+
+
+def fetch(what: str, given: Path | None = None) -> Path:
+    """Return the checked file of a log that is given by name or URL, fetched if need be.
+
+    The content of a log that the registry does not know is noted when it is first fetched, and
+    whatever comes from there later has to be the same.
+
+    Parameters
+    ----------
+    what : str
+        A name, as for `locate`, or a URL that begins with http:// or https://.
+    given : Path, optional
+        As for `locate`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        As `locate`; or if the URL names no log, or another one of the same file name is kept.
+    """
+    if "://" not in what:
+        return locate(what, given)
+    file = _file_of(what)
+    path = here(file, given)
+    if path is None:
+        return download(what, file)
+    noted = note_of(path).get("url")
+    if find(file) is None and noted != what:
+        whence = noted or "elsewhere"
+        raise InputError(f"{path} is there already, from {whence}; move it away to fetch {what}")
+    return checked(path, file)
+
+
+def download(url: str, file: str) -> Path:
+    """Fetch a URL into the cache folder under a file name; keep it only if it is right.
+
+    Raises
+    ------
+    InputError
+        If it cannot be fetched or kept, or its content is wrong.
+    """
+    import pooch
+
+    folder = cache_folder()
+    # Pooch tells every step on standard error; what matters is in the errors below.
+    pooch.get_logger().setLevel("ERROR")
+
+    def receive(source: str, temporary: str, _: Any) -> None:
+        pooch.HTTPDownloader(progressbar=_progress(file), chunk_size=CHUNK, timeout=TIMEOUT)(
+            source, temporary, None
+        )
+        _check(Path(temporary), url, folder / file)
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder of logs {folder} cannot be made ({error.strerror}); set {ENVIRONMENT} to "
+            "another"
+        ) from None
+    try:
+        pooch.retrieve(url, known_hash=None, fname=file, path=folder, downloader=receive)
+        (folder / file).chmod(0o644)
+    except OSError as error:
+        raise InputError(
+            f"{file} cannot be fetched from {url} ({_reason(error)}); get it in another way and "
+            f"put it into {folder} under the name {file}, or into a folder that --traces names"
+        ) from None
+    return folder / file
+
+
+def _check(temporary: Path, url: str, target: Path) -> None:
+    """Refuse wrong content; note the right one of a log that the registry does not know.
+
+    The note comes before the file is renamed, so that no log is ever kept without one.
+    """
+    entry = find(target.name)
+    known = entry.sha256 if entry else note_of(target).get("sha256")
+    try:
+        found = content_hash(temporary)
+        if known is None:
+            read_log(temporary, processors=WIDEST)
+    except InputError as error:
+        reason = str(error).replace(str(temporary), "its content")
+        raise InputError(f"{url} does not give a log; {reason}") from None
+    if known is None:
+        note = json.dumps({"url": url, "sha256": found}, indent=1)
+        write_whole(target.with_name(target.name + NOTE), note.encode())
+    elif found != known:
+        whence = "in the registry" if entry else f"when it was first fetched ({target.name}{NOTE})"
+        raise InputError(
+            f"{url} gives another content than expected and was not kept: its SHA-256 is "
+            f"{found[:12]}..., and {known[:12]}... {whence}"
+        )
+
+
+def _file_of(url: str) -> str:
+    parts = urlsplit(url)
+    file = unquote(parts.path.rpartition("/")[2])
+    plain = "/" not in file and not file.startswith(".")
+    if parts.scheme not in ("http", "https") or not plain or not file.lower().endswith(ENDS):
+        raise InputError(
+            f"{url!r} is not the URL of a log; it must begin with http:// or https:// and end in "
+            f"one of {', '.join(ENDS)}"
+        )
+    return file
+
+
+def _progress(file: str) -> Any:
+    from tqdm import tqdm
+
+    return tqdm(
+        desc=file,
+        total=0,
+        unit="B",
+        unit_scale=True,
+        delay=PATIENCE,
+        leave=False,
+        disable=None,
+        file=sys.stderr,
+    )
+
+
+def _reason(error: OSError) -> str:
+    """Return why a connection failed, without the objects that the libraries wrap it in."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        # Pooch leaves the connection of a refused request open.
+        response.close()
+        return f"the server says {response.status_code} {response.reason}"
+    if error.strerror:
+        return error.strerror
+    inner: Any = error
+    while inner.args and isinstance(inner.args[0], BaseException):
+        inner = inner.args[0]
+    reason = getattr(inner, "reason", None) or inner
+    words = str(reason).rpartition(": ")[2].rpartition("] ")[2].rstrip(")'\" ")
+    return words or type(error).__name__

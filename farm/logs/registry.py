@@ -1,0 +1,218 @@
+"""Logs that have names: what is known of them, and where a copy of one is found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from core.errors import InputError
+from core.logs.rows import log_name, read_bytes, unpacked
+
+ENVIRONMENT = "SCHEDFARM_TRACES"
+"""Variable that names the folder of logs; unset or empty, the user's XDG cache folder."""
+
+ENDS = (".swf.gz", ".swf", ".gwf.gz", ".gwf", ".sacct.gz", ".sacct")
+"""How the file of a log may end, the likeliest first."""
+
+NOTE = ".origin.json"
+"""Ends the file beside a fetched log that says whence it came and what its SHA-256 is."""
+
+ARCHIVE_THANKS = "{} provided the log, Dror Feitelson's Parallel Workloads Archive publishes it"
+"""How a log of the archive is acknowledged."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Describe one log of the archive.
+
+    Parameters
+    ----------
+    name : str
+        The archive's name of the log, with its version.
+    short : str
+        A shorter name for the same.
+    url : str
+        Where the archive keeps it.
+    machine : str
+        What it was recorded on.
+    processors, rows, weeks : int
+        Size of the machine, rows of the file, weeks that hold every submit.
+    sha256 : str
+        Of the decompressed content.
+    acknowledge : str
+        Whom to thank.
+    """
+
+    name: str
+    short: str
+    url: str
+    machine: str
+    processors: int
+    rows: int
+    weeks: int
+    sha256: str
+    acknowledge: str
+
+    @property
+    def file(self) -> str:
+        """Name of the file, as the archive has it."""
+        return self.url.rpartition("/")[2]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return every log that the registry knows.
+
+    Examples
+    --------
+    >>> [e.short for e in entries()][:3]
+    ['CTC-SP2', 'HPC2N', 'KTH-SP2']
+    """
+    text = Path(__file__).with_name("registry.toml").read_text(encoding="utf-8")
+    plain = tomllib.loads(text)
+    return tuple(_entry(plain["archive"], log) for log in plain["logs"])
+
+
+def _entry(archive: str, log: dict[str, str]) -> Entry:
+    given = {key: value for key, value in log.items() if key not in ("folder", "acknowledge")}
+    return Entry(
+        **given,  # type: ignore[arg-type]
+        url=f"{archive}/{log['folder']}/{log['name']}.swf.gz",
+        acknowledge=ARCHIVE_THANKS.format(log["acknowledge"]),
+    )
+
+
+def find(name: str) -> Entry | None:
+    """Return the log that has this name, short name or file name; None if none has.
+
+    Examples
+    --------
+    >>> find("kth-sp2").name, find("KTH-SP2-1996-2.1-cln.swf").processors
+    ('KTH-SP2-1996-2.1-cln', 100)
+    """
+    wanted = log_name(name).lower()
+    return next((e for e in entries() if wanted in (e.name.lower(), e.short.lower())), None)
+
+
+def cache_folder() -> Path:
+    """Return the folder in which fetched logs are kept.
+
+    Examples
+    --------
+    >>> import os
+    >>> os.environ["SCHEDFARM_TRACES"] = "/var/tmp/logs"
+    >>> str(cache_folder())
+    '/var/tmp/logs'
+    >>> del os.environ["SCHEDFARM_TRACES"]
+    """
+    named = os.environ.get(ENVIRONMENT)
+    if named:
+        return Path(named).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "schedfarm" / "traces"
+    except RuntimeError:
+        raise InputError(f"there is no home folder; set {ENVIRONMENT} to a folder") from None
+
+
+def folders(given: Path | None = None) -> tuple[Path, ...]:
+    """Return the folders in which a log is looked for: the one given, then the cache.
+
+    Raises
+    ------
+    InputError
+        If the folder that is given is none.
+    """
+    if given is not None and not given.is_dir():
+        raise InputError(f"--traces {given}: there is no such folder")
+    return (cache_folder(),) if given is None else (given, cache_folder())
+
+
+def here(name: str, given: Path | None = None) -> Path | None:
+    """Return the file of a named log, unchecked; None where no folder has it."""
+    entry = find(name)
+    files = [entry.file, entry.file.removesuffix(".gz")] if entry else _files(name)
+    return next((f / file for f in folders(given) for file in files if (f / file).is_file()), None)
+
+
+def _files(name: str) -> Sequence[str]:
+    if not name or name != Path(name).name:
+        return []
+    return [name] if name.lower().endswith(ENDS) else [name + end for end in ENDS]
+
+
+def kept(folder: Path) -> list[Path]:
+    """Return the logs in a folder that were fetched from a URL of the user's."""
+    notes = sorted(folder.glob(f"*{NOTE}"))
+    logs = [note.with_name(note.name.removesuffix(NOTE)) for note in notes]
+    return [log for log in logs if log.is_file()]
+
+
+def note_of(path: Path) -> dict[str, str]:
+    """Return whence a fetched log came and what it held, empty where nothing was noted.
+
+    Raises
+    ------
+    InputError
+        If the note cannot be read.
+    """
+    note = path.with_name(path.name + NOTE)
+    try:
+        plain = json.loads(note.read_bytes())
+        return {key: str(plain[key]) for key in ("url", "sha256")}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{note} cannot be read; delete it to have it made again") from None
+
+
+def content_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's decompressed content."""
+    return hashlib.sha256(unpacked(read_bytes(path), str(path))).hexdigest()
+
+
+def checked(path: Path, name: str) -> Path:
+    """Return the file of a named log if its content is what is known of it.
+
+    Raises
+    ------
+    InputError
+        If it is another, or cannot be read.
+    """
+    entry = find(name)
+    right = entry.sha256 if entry else note_of(path).get("sha256")
+    found = content_hash(path) if right else None
+    if found != right:
+        raise InputError(
+            f"{path} is not the log {log_name(path.name)}: its content has SHA-256 "
+            f"{str(found)[:12]}..., not {str(right)[:12]}...; delete it to fetch it again, or name "
+            "it as a file"
+        )
+    return path
+
+
+def acknowledgement(path: str | os.PathLike[str]) -> str:
+    """Return whom to thank for a log: by its name, else as its header says; empty if no one.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    entry = find(os.path.basename(path))
+    if entry:
+        return entry.acknowledge
+    found = []
+    for line in unpacked(read_bytes(path), os.fspath(path)).splitlines():
+        if line.strip() and not line.lstrip().startswith((b";", b"#")):
+            break
+        key, colon, value = line.lstrip(b";# \t").partition(b":")
+        if colon and key.strip().lower() == b"acknowledge":
+            found.append(" ".join(value.decode("utf-8", errors="replace").split()))
+    return "; ".join(found)

@@ -1,0 +1,265 @@
+"""Bring campaign and store together: design it, refuse what does not fit, build or grow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from core.workload.workload import Workload
+from farm.campaign.campaign import Campaign
+from farm.campaign.samples import most_jobs
+from farm.campaign.trace import Trace
+from farm.planning.block_shape import lay_out
+from farm.planning.extents import weeks_by_load
+from farm.store.arrays import consolidate, fit_group, open_results
+from farm.store.files import PARTIAL, write_whole, writing
+from farm.store.lock import NAME as LOCK
+from farm.store.logs import log_bytes
+from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from farm.store.store import Store
+from farm.store.summary import fit_summary, fold
+from farm.store.weeks import Weeks, entries
+
+NOTHING = 0
+"""Stands for a setting that leaves nothing out and is therefore not written down."""
+
+GROWING = "growing"
+"""Name of the file that stands in a store while its arrays are made or grown."""
+
+UNFINISHED = frozenset({"traces", "results.zarr", CAMPAIGN, COPY, LOCK, GROWING})
+"""What a store consists of before its store.json: a build that was killed is begun again."""
+
+OURS = frozenset({LOCK, GROWING})
+"""Files that only a store has: a folder without them holds somebody else's things."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Hold a campaign's store as it has to be, before anything is written.
+
+    Parameters
+    ----------
+    store : Store
+        With axes that span the campaign.
+    campaign : Campaign
+        What it is to hold.
+    logs : mapping of str to (Workload or None)
+        Each trace's log; None for a model.
+    standing : bool
+        Whether the store on the disk is like this already.
+    """
+
+    store: Store
+    campaign: Campaign
+    logs: Mapping[str, Workload | None]
+    standing: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Hold what a campaign's traces are, whatever store is to hold them.
+
+    Parameters
+    ----------
+    logs : mapping of str to (Workload or None)
+        Each trace's log; None for a model.
+    jobs : mapping of str to int
+        Jobs of each trace's largest cell.
+    weeks : mapping of str to Weeks
+        Weeks that each trace's submissions take.
+    """
+
+    logs: Mapping[str, Workload | None]
+    jobs: Mapping[str, int]
+    weeks: Mapping[str, Weeks]
+
+
+def survey(campaign: Campaign) -> Survey:
+    """Read a campaign's logs, and draw as many samples as it takes to know their extents.
+
+    Raises
+    ------
+    InputError
+        If a trace cannot be read or sampled.
+    """
+    logs = {t.name: t.read() for t in campaign.traces}
+    return Survey(
+        logs,
+        {t.name: most_jobs(t, logs[t.name], campaign) for t in campaign.traces},
+        {t.name: weeks_by_load(t, logs[t.name], campaign) for t in campaign.traces},
+    )
+
+
+def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None) -> Design:
+    """Work out the store of a campaign, or how the one that is there has to grow; write nothing.
+
+    Parameters
+    ----------
+    path : str or Path
+        The store's folder.
+    campaign : Campaign
+        What the store is to hold.
+    surveyed : Survey, optional
+        What `survey` gave for the campaign; by default it is asked.
+
+    Returns
+    -------
+    Design
+        To be built.
+
+    Raises
+    ------
+    InputError
+        If a trace cannot be read, the folder holds something else, or the store there was made
+        by another campaign, holds what this one lacks, or is of a newer version.
+    """
+    path = Path(path)
+    old = _existing(path)
+    surveyed = surveyed or survey(campaign)
+    logs = surveyed.logs
+    sources = {t.name: _identify(t, logs[t.name]) for t in campaign.traces}
+    settings = campaign.settings
+    if old:
+        _refuse_other(old, campaign, settings, sources)
+    axes = _grown_axes(old, campaign)
+    known = old.jobs if old else {}
+    jobs = {name: max(most, known.get(name, 0)) for name, most in surveyed.jobs.items()}
+    layouts = {
+        name: old.layouts[name]
+        if old and name in old.layouts
+        else lay_out(
+            most, entries(surveyed.weeks[name]), axes, campaign.fairness, campaign.block_seconds
+        )
+        for name, most in jobs.items()
+    }
+    thanks = {t.name: t.acknowledgement() for t in campaign.traces}
+    thanks = {name: whom for name, whom in thanks.items() if whom}
+    store = Store(
+        path=path,
+        campaign=campaign.name,
+        text=campaign.to_toml(),
+        settings=settings,
+        axes=axes,
+        sources=sources,
+        layouts=layouts,
+        jobs=jobs,
+        weeks=surveyed.weeks,
+        acknowledgements=thanks,
+    )
+    standing = old is not None and replace(old, text=store.text) == store
+    standing = standing and not (path / GROWING).exists()
+    return Design(store, campaign, logs, standing)
+
+
+def build(design: Design) -> Store:
+    """Make the store on the disk what its design says; what is in it stays.
+
+    store.json comes last, so that a build that was killed is begun again.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    store = design.store
+    with writing(store.path):
+        if not design.standing:
+            # A growth that was killed may be given up: its arrays are then cut back.
+            write_whole(store.path / GROWING, b"")
+        for name, log in design.logs.items():
+            path = store.log_path(name)
+            if log is not None and path is not None and not path.exists():
+                write_whole(path, log_bytes(log))
+        if not design.standing:
+            write_skeleton(store, store.results)
+            store.save()
+            (store.path / GROWING).unlink()
+            if next(store.records.rglob("*.json"), None):
+                # A growth has left it empty, for as long as the run would take.
+                fold(store)
+        elif (store.path / MANIFEST).read_bytes() != store.to_bytes():
+            store.save()
+    return store
+
+
+def write_skeleton(store: Store, results: Path) -> None:
+    """Create or grow a store's arrays, without the values that blocks write."""
+    root = open_results(results, "a")
+    labels = {a: store.axes[a] for a in ("resample", "load", "policy")}
+    for name in set(root.group_keys()).difference(store.axes["trace"]):
+        del root[name]
+    for name in store.axes["trace"]:
+        jobs, weeks = store.jobs[name], store.weeks_of(name)
+        fit_group(root, name, store.layouts[name], labels, jobs, weeks, store.fairness)
+        root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
+        if name in store.acknowledgements:
+            root[name].attrs["acknowledge"] = store.acknowledgements[name]
+    fit_summary(root, store)
+    root.attrs.update({"campaign": store.campaign, **store.settings})
+    consolidate(results)
+
+
+def _existing(path: Path) -> Store | None:
+    if path.exists() and not path.is_dir():
+        raise InputError(f"store {path} is a file; a store is a folder")
+    if not path.exists():
+        return None
+    there = {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)}
+    if not there or (there <= UNFINISHED and there & OURS):
+        return None
+    return Store.open(path)
+
+
+def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
+    meaning = trace.to_dict()
+    if log is not None:
+        meaning = {"weeks": trace.weeks, "columns": log.digest(), "dropped": dict(log.dropped)}
+    return meaning
+
+
+def _refuse_other(
+    old: Store, campaign: Campaign, settings: dict[str, Any], sources: dict[str, dict[str, Any]]
+) -> None:
+    if old.campaign != campaign.name:
+        raise InputError(
+            f"store {old.path} was made by campaign {old.campaign!r}, not {campaign.name!r}; "
+            "give another --store"
+        )
+    for key in {**old.settings, **settings}:
+        was, wanted = (given.get(key, NOTHING) for given in (old.settings, settings))
+        if was != wanted:
+            raise InputError(
+                f"store {old.path} was made with {key} = {was!r}, and the campaign says "
+                f"{wanted!r}; give another --store"
+            )
+    for name, source in old.sources.items():
+        if name in sources and sources[name] != source:
+            raise InputError(
+                f"store {old.path}: trace {name!r} is not the one that the store was made from "
+                "(its jobs or its keys have changed); give another --store"
+            )
+
+
+def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, ...]]:
+    new: dict[str, tuple[Any, ...]] = {
+        "trace": tuple(t.name for t in campaign.traces),
+        "resample": campaign.resample_axis,
+        "load": campaign.loads,
+        "policy": campaign.policies,
+    }
+    if old is None:
+        return new
+    for axis, labels in old.axes.items():
+        gone = [label for label in labels if label not in new[axis]]
+        if gone:
+            raise InputError(
+                f"store {old.path} holds {axis} {gone[0]!r}, which the campaign no longer names; "
+                "a campaign may grow, not shrink: add it again or give another --store"
+            )
+    return {
+        axis: (*old.axes[axis], *(x for x in labels if x not in old.axes[axis]))
+        for axis, labels in new.items()
+    }

@@ -1,0 +1,86 @@
+"""How many weeks a trace's jobs span: a matter of the trace, the seed and the load alone.
+
+A store that has grown then holds what one that was made at once holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.errors import InputError
+from core.workload.workload import Workload
+from farm.campaign.campaign import Campaign
+from farm.campaign.checks import ORIGINAL
+from farm.campaign.samples import at_load, sample
+from farm.campaign.trace import Trace, span_weeks
+from farm.store.weeks import Weeks
+
+DRAWN = 16
+"""Samples from which the weeks of all others are taken where they differ."""
+
+DRAWN_JOBS = 1_000_000
+"""About so many jobs are drawn for that at most: 0.1 to 1 s."""
+
+
+def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Weeks:
+    """Return, for each load, the weeks that hold the submissions of the log and of its samples.
+
+    Where samples differ in weeks, the longest of the first `DRAWN` ones counts, whether the
+    campaign has them or not: drawing a million only to plan them would take too long.
+
+    Parameters
+    ----------
+    trace, log
+        As for `sample`.
+    campaign : Campaign
+        Its seed, loads, and what draws samples and reaches loads.
+
+    Returns
+    -------
+    dict of str to (int, int)
+        At least 1 each.
+
+    Raises
+    ------
+    InputError
+        If a model cannot be drawn.
+    """
+    spread = campaign.load_by == "interarrival"
+    known = trace.weeks or (_span([log]) if log is not None else 0)
+    asked = log is None or campaign.resamples
+    drawn = _first_samples(trace, log, campaign) if asked and (spread or not known) else []
+    logs = drawn if log is None else [log]
+    known = known or _span(drawn)
+    own = known if log is None else _span(logs)
+    return {
+        load: (_span(_spread(logs, load)), _span(_spread(drawn, load)))
+        if spread and load != ORIGINAL
+        else (own, known)
+        for load in campaign.loads
+    }
+
+
+def _first_samples(trace: Trace, log: Workload | None, campaign: Campaign) -> list[Workload]:
+    found: list[Workload] = []
+    jobs = 0
+    while len(found) < DRAWN and jobs < DRAWN_JOBS:
+        index = len(found) + 1
+        one = sample(trace, log, seed=campaign.seed, resample=index, draw=campaign.draw)
+        jobs += len(one)
+        found.append(one)
+    return found
+
+
+def _spread(drawn: Iterable[Workload], load: str) -> list[Workload]:
+    scaled = []
+    for one in drawn:
+        try:
+            scaled.append(at_load(one, load, "interarrival"))
+        except InputError:
+            # A sample that cannot be scaled is a cell that fails, with this error recorded.
+            continue
+    return scaled
+
+
+def _span(workloads: Iterable[Workload]) -> int:
+    return max((span_weeks(one) for one in workloads if len(one)), default=1)

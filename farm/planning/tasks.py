@@ -1,0 +1,139 @@
+"""What a run has to do: the tasks that lead to every missing record, longest first."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from farm.campaign.campaign import Campaign
+from farm.execution.task import Task
+from farm.planning.block_shape import SHARD_BYTES, goal_seconds
+from farm.planning.cost import cell_seconds, fair_seconds
+from farm.store.geometry import (
+    CELLS,
+    WORKLOAD_BLOCK,
+    Block,
+)
+from farm.store.records import Head
+from farm.store.store import Store
+
+TASK_BYTES = 8 * SHARD_BYTES
+"""Memory that the unwritten blocks of one task may take."""
+
+BYTES_PER_JOB = 17
+"""Start and wait, int64, and one byte for backfilled."""
+
+# Parsing a policy a million times would take as long as many a campaign.
+cell_cost = lru_cache(maxsize=None)(cell_seconds)
+fair_cost = lru_cache(maxsize=None)(fair_seconds)
+
+
+def missing_blocks(
+    store: Store, heads: Mapping[Block, Head], *, retry_failed: bool = False
+) -> list[Block]:
+    """Return the blocks that are not done.
+
+    Parameters
+    ----------
+    store : Store
+        The store, at its present axes.
+    heads : mapping of Block to Head
+        Heads of its records.
+    retry_failed : bool
+        Whether a block with failed cells counts as not done.
+
+    Returns
+    -------
+    list of Block
+        In the order of the axes.
+    """
+
+    def done(block: Block) -> bool:
+        head = heads.get(block)
+        return (
+            head is not None
+            and head.span == store.span_of(block)
+            and not (retry_failed and head.failed)
+        )
+
+    return [block for block in store.blocks() if not done(block)]
+
+
+def cells_missing(store: Store, block: Block, head: Head | None) -> int:
+    """Return how many simulations a block still needs; the workload's own block needs none."""
+    if block.kind == WORKLOAD_BLOCK:
+        return 0
+    span = store.span_of(block)
+    return len(set(span.cells) - head.kept) if head else len(span)
+
+
+def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
+    """Gather blocks into tasks, longest first.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    campaign : Campaign
+        Defines the traces.
+    blocks : list of Block
+        What is to be done.
+
+    Returns
+    -------
+    list of Task
+        Every block in exactly one task.
+    """
+    traces = {t.name: t for t in campaign.traces}
+    costs = block_costs(store, blocks)
+    # The last tasks must be short against the whole, or all workers wait for one.
+    most = campaign.block_seconds or goal_seconds(math.fsum(costs.values()))
+    alike: dict[tuple[Any, ...], list[Block]] = defaultdict(list)
+    for block in blocks:
+        shape = store.layouts[block.trace].shape(block.kind)
+        alike[block.trace, shape, block.resample, block.load].append(block)
+    tasks = []
+    for (trace, *_), group in alike.items():
+        cells = len(store.span_of(group[0])) * store.layouts[trace].job_shard
+        room = max(1, TASK_BYTES // (cells * BYTES_PER_JOB))
+        for batch in _batches(group, costs, most, room):
+            seconds = math.fsum(costs[block] for block in batch)
+            tasks.append(Task(store, traces[trace], batch, seconds))
+    return sorted(tasks, key=lambda task: -task.seconds)
+
+
+def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
+    """Return the CPU time to plan with for each block as a whole, s."""
+    return {block: _block_seconds(store, block) for block in blocks}
+
+
+def _block_seconds(store: Store, block: Block) -> float:
+    if block.kind == WORKLOAD_BLOCK:
+        return 0.0
+    span, jobs = store.span_of(block), store.jobs[block.trace]
+    pairs = list(product(span.policies, span.loads))
+    if block.kind == CELLS:
+        each = [cell_cost(jobs, *pair) for pair in pairs]
+    else:
+        here = store.inner_length(block, "job")
+        each = [fair_cost(here, *p, block.kind, jobs) + cell_cost(jobs, *p) for p in pairs]
+    return len(span.resamples) * math.fsum(each)
+
+
+def _batches(
+    blocks: list[Block], costs: Mapping[Block, float], most: float, room: int
+) -> Iterator[tuple[Block, ...]]:
+    batch: tuple[Block, ...] = ()
+    total = 0.0
+    for block in blocks:
+        # A workload costs nothing: it stays with the first cells that meet it.
+        if total and (total + costs[block] > most or len(batch) >= room):
+            yield batch
+            batch, total = (), 0.0
+        batch, total = (*batch, block), total + costs[block]
+    if batch:
+        yield batch

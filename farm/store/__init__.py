@@ -1,0 +1,1 @@
+"""The store: its description, arrays, records and summary on the disk."""

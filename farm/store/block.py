@@ -1,0 +1,222 @@
+"""One block in the making: cells are put in one by one, then the whole goes to the disk."""
+
+from __future__ import annotations
+
+import traceback
+import uuid
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from farm.store.arrays import open_arrays, write_block
+from farm.store.files import sync
+from farm.store.geometry import Block, Span
+from farm.store.lock import check_turn
+from farm.store.provenance import origin
+from farm.store.records import Body, Head, Record, read_record, record_path, write_record
+from farm.store.store import Store
+
+Rows = Mapping[str, npt.NDArray[Any]]
+
+
+class Draft:
+    """Gather the cells of one block; what an earlier record acknowledged is taken from the disk.
+
+    Parameters
+    ----------
+    store : Store
+        Where the block belongs.
+    block : Block
+        Which block.
+    run : str
+        Name of the run that asks for it; see `farm.store.lock.check_turn`.
+
+    Attributes
+    ----------
+    cells : list of Cell
+        Every cell of the block.
+    missing : list of int
+        Places among them of those that no record acknowledges.
+    """
+
+    def __init__(self, store: Store, block: Block, run: str = "") -> None:
+        self.store, self.block, self._run = store, block, run
+        self._record = record_path(store.records, block)
+        self._mark = _mark(self._record)
+        self._complete = False
+        self._span = store.span_of(block)
+        self.cells = self._span.cells
+        self._arrays = open_arrays(store.results, block.trace, run or uuid.uuid4().hex)
+        count = len(self.cells)
+        self._values: dict[str, npt.NDArray[Any]] = {}
+        for v in store.variables_of(block):
+            inner = [store.inner_length(block, d) for d in v.dims if d in ("job", "week")]
+            self._values[v.name] = np.full((count, *inner), v.fill, v.dtype)
+        self._jobs = np.zeros(count, np.int64)
+        self._errors: dict[int, dict[str, str]] = {}
+        self._metrics: dict[str, npt.NDArray[np.float64]] = {}
+        self._crc = {name: np.zeros(count, np.uint32) for name in self._values}
+        self.seconds = 0.0
+        self._others: tuple[Mapping[str, str], ...] = ()
+        kept = self._recall()
+        self.missing = [i for i in range(count) if i not in kept]
+
+    @property
+    def failed(self) -> int:
+        """How many cells have failed."""
+        return len(self._errors)
+
+    def put(
+        self, cell: int, jobs: int, rows: Rows, metrics: Mapping[str, float], seconds: float
+    ) -> None:
+        """Put in one cell: its jobs in this block, values without padding, metrics, CPU time."""
+        for name, row in rows.items():
+            target = self._values[name]
+            kept = np.ascontiguousarray(row, dtype=target.dtype)
+            if target.ndim == 1:
+                target[cell : cell + 1] = kept
+            else:
+                target[cell, : kept.size] = kept
+            self._crc[name][cell] = zlib.crc32(kept.data)
+        for name, value in metrics.items():
+            if name not in self._metrics:
+                self._metrics[name] = np.full(len(self.cells), np.nan)
+            self._metrics[name][cell] = value
+        self._jobs[cell] = jobs
+        self.seconds += seconds
+
+    def fail(self, cell: int, error: Exception) -> None:
+        """Put in one cell that could not be simulated, as data."""
+        self._errors[cell] = {
+            "type": type(error).__name__,
+            "message": str(error),
+            "traceback": "".join(traceback.format_exception(error)),
+        }
+
+    def write(self) -> list[Path]:
+        """Write the block's shard of every array, and return the files of these.
+
+        A block that is acknowledged already is left alone, whoever did it: an earlier attempt of
+        the same task whose worker died later, or one that the scheduler took for lost.
+
+        Raises
+        ------
+        OSError
+            If the store cannot be written, or is another run's by now.
+        """
+        self._check_turn()
+        if self._complete or _mark(self._record) != self._mark:
+            return []
+        written = []
+        for name, values in self._values.items():
+            shape = [p.stop - p.start for p in self.store.place_of(self.block, self._span)]
+            place = self._place(name, self._span)
+            inner = values.shape[1:]
+            written += write_block(self._arrays[name], place, values.reshape([*shape, *inner]))
+        return written
+
+    def acknowledge(self) -> None:
+        """Write the record of a block whose arrays are on the disk.
+
+        Raises
+        ------
+        OSError
+            As `write`.
+        """
+        head = Head(self.block, self.store.identity, self._span, tuple(sorted(self._errors)))
+        body = Body(
+            self._jobs, self._errors, self._metrics, self._crc, self.seconds, self._origins()
+        )
+        self._check_turn()
+        write_record(self.store.records, Record(head, body))
+
+    def _origins(self) -> tuple[Mapping[str, str], ...]:
+        """Return what computed the block's cells: those that are kept, and those of now."""
+        own = origin()
+        return (*self._others, *([] if own in self._others or not self.missing else [own]))
+
+    def _check_turn(self) -> None:
+        if self._run:
+            check_turn(self.store.path, self._run)
+
+    def _place(self, name: str, span: Span) -> tuple[slice, ...]:
+        place = self.store.place_of(self.block, span)
+        cut = self.store.layouts[self.block.trace].cuts(self.block.kind)
+        return (*place, self.store.job_range(self.block)) if cut else place
+
+    def _recall(self) -> set[int]:
+        try:
+            record = read_record(self.store.records, self.block)
+        except ValueError:
+            # Whatever it acknowledged cannot be told any more; the cells can be had again.
+            return set()
+        if record is None:
+            return set()
+        head, body = record.head, record.body
+        stored = self._stored(head.span)
+        if stored is None:
+            return set()
+        kept, places = set(), {cell: i for i, cell in enumerate(self.cells)}
+        for old, label in enumerate(head.span.cells):
+            if old in body.errors or label not in places:
+                continue
+            jobs = int(body.jobs[old])
+            lengths = self.store.lengths_of(self.block, label, jobs)
+            rows = {name: row[old, : lengths[name]] for name, row in stored.items()}
+            if _checksums(rows) != {name: int(column[old]) for name, column in body.crc.items()}:
+                continue  # torn or altered: a new checksum would call it sound
+            metrics = {name: float(column[old]) for name, column in body.metrics.items()}
+            self.put(places[label], jobs, rows, metrics, 0.0)
+            kept.add(places[label])
+        self.seconds = body.seconds
+        self._others = body.origins if kept else ()
+        self._complete = head.span == self._span and len(kept) == len(self.cells)
+        return kept
+
+    def _stored(self, span: Span) -> Rows | None:
+        """Return what the arrays hold of a span, one row a cell; None where that is unreadable."""
+        found = {}
+        try:
+            for name in self._values:
+                region = np.asarray(self._arrays[name][self._place(name, span)])
+                found[name] = region.reshape(len(span), -1)
+        except OSError:
+            raise
+        except Exception:  # zarr's codecs raise many kinds on altered bytes
+            return None
+        return found
+
+
+def commit(drafts: Iterable[Draft]) -> None:
+    """Write the shards of blocks, put them on the disk, and only then write the records.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written, or is another run's by now.
+    """
+    written = {draft: draft.write() for draft in drafts}
+    files = [file for found in written.values() for file in found if file.exists()]
+    # After all are written: the first one to be synced takes most of the others' way.
+    for path in (*files, *{file.parent for file in files}):
+        sync(path)
+    for draft, found in written.items():
+        if found:
+            draft.acknowledge()
+
+
+def _checksums(rows: Rows) -> dict[str, int]:
+    return {name: zlib.crc32(np.ascontiguousarray(row).data) for name, row in rows.items()}
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """Return what changes whenever a file is replaced."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns

@@ -1,0 +1,109 @@
+"""Let one coordinator at a time work on a store, and say who it is."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import platform
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import InputError
+from farm.store.files import writing
+
+NAME = "lock.json"
+
+
+class Superseded(OSError):
+    """Say that the run which asked for a block has ended, or another has begun."""
+
+
+@contextmanager
+def locked(store: Path) -> Iterator[str]:
+    """Hold a store's lock, or refuse, naming the holder.
+
+    The operating system drops the lock when its holder dies, so one left behind by a killed run
+    is free; the file's text only says who holds it.
+
+    Parameters
+    ----------
+    store : Path
+        The store's folder; made where it is missing.
+
+    Yields
+    ------
+    str
+        Name of this run, new each time, for `check_turn`.
+
+    Raises
+    ------
+    InputError
+        If another process holds the lock, or the folder cannot be written.
+    """
+    path = store / NAME
+    with writing(store):
+        store.mkdir(parents=True, exist_ok=True)
+        handle = _acquire(path)
+    try:
+        yield _sign(handle, store)
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def check_turn(store: Path, run: str) -> None:
+    """Refuse to go on if the run that a task belongs to is not the one which holds the store.
+
+    Workers of a cluster that outlives its coordinator may still be at blocks of an abandoned run
+    when the store has grown: a shard of theirs would have the old shape.
+
+    Raises
+    ------
+    Superseded
+        If another run holds the store, or none does.
+    """
+    try:
+        holder = json.loads((store / NAME).read_bytes()).get("run")
+    except (FileNotFoundError, ValueError):
+        holder = None
+    if holder != run:
+        raise Superseded(errno.ECANCELED, "the run that asked for this block has ended")
+
+
+def _sign(handle: int, store: Path) -> str:
+    run = uuid.uuid4().hex
+    who = {"host": platform.node(), "pid": os.getpid(), "since": time.strftime("%FT%T%z")}
+    with writing(store):
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps({**who, "run": run}).encode(), 0)
+        # The handle stays open, and a network file system may show others only what is synced.
+        os.fsync(handle)
+    return run
+
+
+def _acquire(path: Path) -> int:
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(handle)
+            os.close(handle)
+            raise InputError(f"store {path.parent} is in use by {holder}; wait for it") from None
+        if path.exists() and os.fstat(handle).st_ino == path.stat().st_ino:
+            return handle
+        # The last holder took the file away between our opening and locking it.
+        os.close(handle)
+
+
+def _holder(handle: int) -> str:
+    try:
+        who = json.loads(os.pread(handle, 4096, 0))
+        return f"process {who['pid']} on {who['host']} since {who['since']}"
+    except (ValueError, KeyError, TypeError):
+        return "another process"

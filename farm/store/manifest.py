@@ -1,0 +1,74 @@
+"""store.json: its name, its copy's and the campaign's beside it, and the seal on its text."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from farm.store.schema import FORMAT, VERSION
+
+MANIFEST = "store.json"
+
+COPY = "store.copy.json"
+"""Holds the same as store.json, so that one altered byte does not cost the whole store."""
+
+
+CAMPAIGN = "campaign.toml"
+"""Holds the campaign as last run, for people; store.json holds it, too."""
+
+
+def sealed(plain: Mapping[str, Any]) -> bytes:
+    """Return the text of a store.json: format and version, what is given, a CRC-32 of all that."""
+    whole = {"format": FORMAT, "version": VERSION, **plain}
+    return json.dumps({**whole, "crc32": _seal(whole)}, indent=1).encode()
+
+
+def unsealed(path: Path, data: bytes) -> dict[str, Any]:
+    """Read the text of a store.json.
+
+    Parameters
+    ----------
+    path : Path
+        The store's folder.
+    data : bytes
+        The text.
+
+    Returns
+    -------
+    dict
+        What `sealed` was given.
+
+    Raises
+    ------
+    InputError
+        If it is not one, has been altered, or its format is not this program's.
+    """
+    try:
+        plain: dict[str, Any] = json.loads(data)
+        found, version, seal = plain["format"], plain["version"], plain.pop("crc32", None)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(
+            f"{path / MANIFEST} does not describe a store; 'farm verify {path} --repair' "
+            "restores it from its copy"
+        ) from None
+    if found != FORMAT or version != VERSION:
+        older = found == FORMAT and isinstance(version, int) and version < VERSION
+        remedy = "run its campaign into a new folder" if older else "use a newer one"
+        raise InputError(
+            f"store {path} has format {found} version {version}; this schedfarm goes on with "
+            f"{FORMAT} version {VERSION}: {remedy}"
+        )
+    if seal != _seal(plain):
+        raise InputError(
+            f"{path / MANIFEST} has been altered; 'farm verify {path} --repair' restores it "
+            "from its copy"
+        )
+    return {key: value for key, value in plain.items() if key not in ("format", "version")}
+
+
+def _seal(plain: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(plain, sort_keys=True).encode())

@@ -1,0 +1,83 @@
+"""What computed a result, and where: host, versions, and the commit of the program."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
+from pathlib import Path
+
+PACKAGE = "schedfarm"
+
+PACKAGES = (PACKAGE, "numpy", "numba", "zarr")
+"""Packages whose version can change a result or its bytes."""
+
+UNKNOWN = "unknown"
+"""Stands for the commit of a program that was installed from a package index."""
+
+CHANGED = "+changes"
+"""Follows a commit whose files have been edited since."""
+
+
+@cache
+def origin() -> dict[str, str]:
+    """Return the host's name, the versions of Python and of `PACKAGES`, and the commit.
+
+    Examples
+    --------
+    >>> sorted(origin())
+    ['commit', 'host', 'numba', 'numpy', 'python', 'schedfarm', 'zarr']
+    """
+    versions = {p: _version(p) for p in PACKAGES}
+    found = commit(Path(__file__).resolve().parents[2])
+    return {
+        "host": platform.node(),
+        "python": platform.python_version(),
+        "commit": found,
+    } | versions
+
+
+def commit(folder: Path) -> str:
+    """Return the commit of a program: of its checkout, or of the one that it was installed from.
+
+    Parameters
+    ----------
+    folder : Path
+        Where its packages stand.
+
+    Returns
+    -------
+    str
+        `UNKNOWN` where neither is known, as for one from a package index.
+    """
+    if (folder / ".git").exists():
+        return _of_checkout(folder)
+    try:
+        return _of_installed(distribution(PACKAGE))
+    except PackageNotFoundError:
+        return UNKNOWN
+
+
+def _of_checkout(folder: Path) -> str:
+    ask = ["git", "--no-optional-locks", f"--git-dir={folder / '.git'}", f"--work-tree={folder}"]
+    try:
+        head = subprocess.run([*ask, "rev-parse", "HEAD"], capture_output=True, check=True)
+        edited = subprocess.run([*ask, "diff", "--quiet", "HEAD"], capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return UNKNOWN
+    return head.stdout.decode().strip() + CHANGED * bool(edited.returncode)
+
+
+def _of_installed(found: Distribution) -> str:
+    source = json.loads(found.read_text("direct_url.json") or "{}")
+    known: str = source.get("vcs_info", {}).get("commit_id", UNKNOWN)
+    return known
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

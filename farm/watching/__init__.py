@@ -1,0 +1,1 @@
+"""Watching: how far a run or a store is, for people and for programs."""
