@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.files import write_whole
 from farm.campaign.campaign import Campaign
-from farm.execution.cell import Bench
+from farm.execution.cell import Simulations
 from farm.planning.design import write_skeleton
 from farm.store.arrays import open_results
-from farm.store.files import write_whole
 from farm.store.geometry import Block
 from farm.store.logs import load_log, log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
@@ -211,10 +211,10 @@ def _check_values(store: Store, record: Record) -> Fault | None:
     """Hold every stored value of a block, its padding included, against the record's CRCs."""
     block, span = record.head.block, record.head.span
     group: Any = open_results(store.results)[block.trace]
-    for variable in store.variables_of(block):
+    for variable in store.arrays_of(block.trace, block.kind):
         path = store.results / block.trace / variable.name
         try:
-            along = (store.job_range(block),) if variable.dims[-1] == "job" else ()
+            along = (store.job_range(block),) if "job" in variable.dims else ()
             place = *store.place_of(block, span), *along
             values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
         except Exception as error:  # zarr's codecs raise many kinds on altered bytes
@@ -263,8 +263,8 @@ def _check_again(store: Store, record: Record) -> Iterator[Fault]:
     cell = record.head.span.cells[place]
     campaign = Campaign.from_dict(tomllib.loads(store.text), store.path)
     traces = {t.name: t for t in campaign.traces}
-    _, rows, _ = Bench(store, traces[block.trace]).values(block, cell)
-    dtypes = {v.name: v.dtype for v in store.variables_of(block)}
+    _, rows, _ = Simulations(store, traces[block.trace]).values(block, cell, None)
+    dtypes = {v.name: v.dtype for v in store.arrays_of(block.trace, block.kind)}
     for name, row in rows.items():
         if zlib.crc32(np.ascontiguousarray(row, dtypes[name]).data) != body.crc[name][place]:
             yield Fault(

@@ -6,27 +6,16 @@ every figure is the same to the bit wherever it is computed.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Float64, Int64
 from core.errors import InputError
-from core.metrics.summary import ratio, total
-from core.metrics.users import fairness_of_users, gini_index, jain_index, user_waits
+from core.metrics.counted import Counted, mean, ratio, total
+from core.metrics.declared import METRICS, Metric
 from core.schedule import Schedule
-
-FAIRNESS = {
-    "unfairness": ("s", "mean time by which jobs start after their fair start, over all jobs"),
-    "unfair_share": ("1", "share of jobs that start after their fair start"),
-    "resource_unfairness": ("processor s", "mean of what jobs deserved and did not get"),
-    "slips": ("1", "mean number of later jobs that started before a job"),
-    "nuwt_mean": ("1 / processor", "mean over users of normalised user wait time (UWT)"),
-    "nuwt_spread": ("1 / processor^2", "sum over users of (UWT - normalised user wait time)^2 (F)"),
-    "nuwt_jain": ("1", "Jain's index of users' normalised wait times, 1 where all are equal"),
-    "nuwt_gini": ("1", "Gini coefficient of users' normalised wait times, 0 where all are equal"),
-    "users": ("1", "number of users with a normalised wait time and jobs enough"),
-}
-"""Unit and long name of every metric of `summarise_fairness`, in its order."""
 
 
 def resource_equality(schedule: Schedule) -> Float64:
@@ -197,6 +186,50 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
     return overtakings(place.astype(np.int64))
 
 
+class Judged(Counted):
+    """Hold the jobs of a schedule with their fair start times, where these are known.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of all jobs.
+    fst : int64[n] or None
+        Fair start times of one kind, s.
+    least_jobs : int
+        As for `Counted`.
+    """
+
+    def __init__(self, schedule: Schedule, fst: npt.ArrayLike | None, least_jobs: int) -> None:
+        super().__init__(schedule, least_jobs=least_jobs)
+        self.fst = fst
+
+
+FAIRNESS = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            "unfairness", "s", "mean time by which jobs start after their fair start, over all",
+            lambda j: math.nan if j.fst is None else unfairness(j.schedule, j.fst),
+        ),
+        Metric(
+            "unfair_share", "1", "share of jobs that start after their fair start",
+            lambda j: math.nan if j.fst is None else unfair_share(j.schedule, j.fst),
+        ),
+        Metric(
+            "resource_unfairness", "processor s", "mean of what jobs deserved and did not get",
+            lambda j: mean(np.maximum(discrimination(j.schedule), 0.0)),
+        ),
+        Metric(
+            "slips", "1", "mean number of later jobs that started before a job",
+            lambda j: ratio(int(slips_and_skips(j.schedule)[0].sum()), len(j)),
+        ),
+        *(METRICS[f"nuwt_{what}"] for what in ("mean", "spread", "jain", "gini")),
+        METRICS["users"],
+    )
+}  # fmt: skip
+"""Every metric of `summarise_fairness`, by name."""
+
+
 def summarise_fairness(
     schedule: Schedule, fst: npt.ArrayLike | None = None, least_jobs: int = 2
 ) -> dict[str, float]:
@@ -230,17 +263,5 @@ def summarise_fairness(
     >>> m["unfairness"], m["unfair_share"], m["users"], m["nuwt_jain"]
     (1.0, 0.5, 1.0, 1.0)
     """
-    n, nuwt = len(schedule.start), user_waits(schedule, least_jobs).nuwt
-    unserved = np.maximum(discrimination(schedule), 0.0)
-    values = (
-        np.nan if fst is None else unfairness(schedule, fst),
-        np.nan if fst is None else unfair_share(schedule, fst),
-        unserved.mean() if n else np.nan,
-        ratio(int(slips_and_skips(schedule)[0].sum()), n),
-        nuwt.mean() if nuwt.size else np.nan,
-        fairness_of_users(nuwt),
-        jain_index(nuwt),
-        gini_index(nuwt),
-        nuwt.size,
-    )
-    return {name: float(value) for name, value in zip(FAIRNESS, values, strict=True)}
+    judged = Judged(schedule, fst, least_jobs)
+    return {metric.name: float(metric.value(judged)) for metric in FAIRNESS.values()}

@@ -6,7 +6,7 @@ D. Klusacek and H. Rudova, Performance and fairness for users in parallel job sc
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,41 @@ from core.arrays import Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.schedule import Schedule
+from core.workload.workload import Workload
+
+if TYPE_CHECKING:
+    from core.metrics.counted import Counted
 
 UNKNOWN = -1
 """The user of a job whose log does not tell; such jobs count for no user."""
+
+EXACT = 2**53
+"""Sums of whole numbers below this are exact in float64."""
+
+TABLE = 2**20
+"""User numbers below this are looked up in a table: 0.1 ms for 77,000 jobs, where a search in
+the sorted numbers takes 2."""
+
+
+class UserIndex(NamedTuple):
+    """Which users there is a number for, which of them each job is of, and what no policy changes.
+
+    label: int64[u], user numbers, ascending. place: int64[n], a place in `label`, u where the
+    job's user is not among them. jobs, work: int64[u], of all jobs, processor s.
+    """
+
+    label: Int64
+    place: Int64
+    jobs: Int64
+    work: Int64
+
+
+class UserSums(NamedTuple):
+    """Numbers of each user: jobs, sum of waits, s, and of run x procs, processor s; int64[u]."""
+
+    jobs: Int64
+    wait: Int64
+    work: Int64
 
 
 class UserWaits(NamedTuple):
@@ -32,6 +64,114 @@ class UserWaits(NamedTuple):
     wait: Int64
     work: Int64
     nuwt: Float64
+
+
+def known_users(workload: Workload) -> Int64:
+    """Return the numbers of the users that a workload knows, int64[u], ascending.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[1, 1, 1], estimate=[1, 1, 1],
+    ...                           procs=[1, 1, 1], user=[7, -1, 3], processors=2)
+    >>> known_users(w).tolist()
+    [3, 7]
+    """
+    users = np.unique(workload.user)
+    known: Int64 = users[users != UNKNOWN]
+    return known
+
+
+def index_users(
+    workload: Workload, label: Int64 | None = None, user: Int64 | None = None
+) -> UserIndex:
+    """Find which of some users each job is of.
+
+    Parameters
+    ----------
+    workload : Workload
+        Of n jobs.
+    label : int64[u], optional
+        User numbers, ascending; by default all that the workload knows.
+    user : int64[n], optional
+        What counts as the user of each job; by default the workload's own column.
+
+    Returns
+    -------
+    UserIndex
+        The jobs of all others, and of unknown users, have place u.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[1, 1, 1], estimate=[1, 1, 1],
+    ...                           procs=[1, 1, 1], user=[7, -1, 3], processors=2)
+    >>> index_users(w).place.tolist(), index_users(w, np.array([7])).place.tolist()
+    ([1, 2, 0], [0, 1, 1])
+    """
+    label = known_users(workload) if label is None else label
+    user = workload.user if user is None else user
+    count = label.size
+    largest = int(user.max(initial=0))
+    if count and label[0] >= 0 and largest < TABLE and int(user.min(initial=0)) >= UNKNOWN:
+        # One place more, at the end, for -1.
+        table = np.full(max(largest, int(label[-1])) + 2, count)
+        table[label] = np.arange(count)
+        place = table[user]
+    else:
+        found = np.searchsorted(label, user)
+        there = np.zeros(user.size, np.bool_)
+        there[found < count] = label[found[found < count]] == user[found < count]
+        place = np.where(there, found, count)
+    return UserIndex(label, place, *_got(place, count, workload.run, workload.procs))
+
+
+def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
+    """Add up what the jobs that count of each user waited and got, exactly.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> from core.metrics.counted import Counted
+    >>> w = Workload.from_columns(submit=[0, 0, 0], run=[4, 2, 2], estimate=[4, 2, 2],
+    ...                           procs=[2, 2, 1], user=[7, 3, 3], processors=2)
+    >>> sums = sums_of_users(index_users(w), Counted(simulate(w, "fcfs+none")))
+    >>> sums.jobs.tolist(), sums.wait.tolist(), sums.work.tolist()
+    ([2, 1], [10, 0], [6, 8])
+    """
+    place, count = index.place[counted.kept], index.label.size
+    wait = _added(place, count, counted.wait)
+    if counted.window.counts is None:
+        return UserSums(index.jobs, wait, index.work)
+    jobs, work = _got(place, count, counted.run, counted.procs)
+    return UserSums(jobs, wait, work)
+
+
+def _got(place: Int64, count: int, run: Int64, procs: Int64) -> tuple[Int64, Int64]:
+    jobs = np.bincount(place, minlength=count + 1)[:count]
+    return jobs, _added(place, count, run * procs)
+
+
+def _added(place: Int64, count: int, values: Int64) -> Int64:
+    """Return the sum of values from 0 on of each of so many users."""
+    if int(values.max(initial=0)) * values.size < EXACT:
+        # 0.1 ms for 77,000 jobs, where numpy's exact addition at places takes 0.7.
+        sums = np.bincount(place, weights=values, minlength=count + 1)
+        return sums[:count].astype(np.int64)
+    exact = np.zeros(count + 1, np.int64)
+    np.add.at(exact, place, values)
+    return exact[:count]
+
+
+def nuwt_of(sums: UserSums) -> Float64:
+    """Return wait / work of each user, float64[u]; NaN where no work was done.
+
+    Examples
+    --------
+    >>> nuwt_of(UserSums(np.array([1, 1]), np.array([6, 6]), np.array([3, 0]))).tolist()
+    [2.0, nan]
+    """
+    nuwt: Float64 = np.full(sums.work.size, np.nan)
+    np.divide(sums.wait, sums.work, out=nuwt, where=sums.work > 0)
+    return nuwt
 
 
 def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
@@ -67,16 +207,12 @@ def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
     >>> user_waits(simulate(w, "fcfs+none"), least_jobs=2).user.tolist()
     [3]
     """
-    least = whole("least_jobs", least_jobs, least=1)
-    jobs = schedule.workload
-    known = jobs.user != UNKNOWN
-    user, place, count = np.unique(jobs.user[known], return_inverse=True, return_counts=True)
-    wait, work = np.zeros(user.size, np.int64), np.zeros(user.size, np.int64)
-    np.add.at(wait, place, schedule.wait[known])
-    np.add.at(work, place, (jobs.run * jobs.procs)[known])
-    kept = (count >= least) & (work > 0)
-    columns = (user[kept], count[kept].astype(np.int64), wait[kept], work[kept])
-    return UserWaits(*columns, columns[2] / columns[3])
+    least, log = whole("least_jobs", least_jobs, least=1), schedule.workload
+    index = index_users(log)
+    sums = UserSums(index.jobs, _added(index.place, index.label.size, schedule.wait), index.work)
+    kept = (sums.jobs >= least) & (sums.work > 0)
+    jobs, wait, work = sums.jobs[kept], sums.wait[kept], sums.work[kept]
+    return UserWaits(index.label[kept], jobs, wait, work, nuwt_of(sums)[kept])
 
 
 def fairness_of_users(nuwt: npt.ArrayLike) -> float:

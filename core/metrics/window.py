@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Bool, Int64
 from core.errors import InputError
 from core.policy.policy import UNITS
 from core.schedule import Schedule
@@ -33,7 +33,12 @@ class Window:
 
     begin: int
     end: int
-    counts: npt.NDArray[np.bool_] | None = None
+    counts: Bool | None = None
+
+    def inside(self, first: Int64, last: Int64) -> Int64:
+        """Return how much of each span of time, from first to last, lies in the window, s."""
+        length: Int64 = np.minimum(last, self.end) - np.maximum(first, self.begin)
+        return np.maximum(length, 0, out=length)
 
 
 def window_of(

@@ -13,7 +13,7 @@ from typing import Any
 from core.errors import InputError
 from core.logs.read import read_log
 from core.logs.rows import log_name
-from core.metrics.summary import METRICS
+from core.metrics.declared import METRICS
 from core.models import MODELS
 from core.workload.resample_weeks import WEEK
 from core.workload.select import check_criteria, select, select_jobs

@@ -29,7 +29,6 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     from farm.planning.design import design
     from farm.planning.tasks import BYTES_PER_JOB, cells_missing, missing_blocks
     from farm.planning.tasks import plan as tasks_of
-    from farm.store.geometry import CELLS, WORKLOAD_BLOCK
 
     wanted = find(campaign).located(folder)
     designed = design((store or Path(f"{wanted.name}.farm")).resolve(), wanted)
@@ -38,11 +37,11 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     blocks = missing_blocks(drawn, heads)
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}
-    jobs = sum(n * drawn.jobs[b.trace] for b, n in todo.items() if b.kind == CELLS)
+    jobs = sum(n * drawn.jobs[b.trace] for b, n in todo.items() if b.product.simulates)
     facts = {
         "cells": drawn.cells,
         "cells to simulate": sum(todo.values()),
-        "blocks": sum(b.kind != WORKLOAD_BLOCK for b in blocks),
+        "blocks": sum(b.product.policies for b in blocks),
         "tasks": len(tasks),
         "jobs": jobs,
         "bytes": jobs * BYTES_PER_JOB,

@@ -130,12 +130,13 @@ def _as_json(schedule: Schedule, tau: int) -> str:
 
 def _as_text(schedule: Schedule, tau: int) -> str:
     from core import summarise
-    from core.metrics.summary import METRICS
+    from core.metrics.declared import METRICS
 
     jobs = schedule.workload
     lines = [f"{jobs.name} on {jobs.processors} processors under {schedule.policy}"]
     lines += [f"  dropped: {count} rows, {why}" for why, count in jobs.dropped.items()]
     for name, value in summarise(schedule, tau).items():
-        unit, meaning = METRICS[name]
-        lines.append(f"  {meaning:<58} {value:>14,.6g}{'' if unit == '1' else ' ' + unit}")
+        metric = METRICS[name]
+        unit = "" if metric.unit == "1" else f" {metric.unit}"
+        lines.append(f"  {metric.meaning:<58} {value:>14,.6g}{unit}")
     return "\n".join(lines)

@@ -1,45 +1,36 @@
-"""One cell: the jobs that it meets, and every value that a store keeps of it."""
+"""One cell: the jobs that it meets, their schedule, and what a store keeps of both."""
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.metrics.summary import summarise
-from core.metrics.weekly import weekly
+from core import own
+from core.errors import InputError
+from core.metrics.counted import Counted
+from core.metrics.declared import find_metric
+from core.metrics.users import UserIndex, index_users
 from core.metrics.window import NO_WARMUP
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
-from core.workload.load import offered_load
+from core.workload.columns import COLUMNS
+from core.workload.resample_users import origin_user
 from core.workload.workload import Workload
 from farm.campaign.samples import at_load, sample, users_at
 from farm.campaign.trace import Trace
-from farm.execution.fair_start import fair_values
-from farm.store.geometry import CELLS, WORKLOAD_BLOCK, Block, Cell
+from farm.store.block import Rows
+from farm.store.geometry import Block, Cell
 from farm.store.logs import load_log
+from farm.store.reading import stored_jobs
 from farm.store.store import Store
-from farm.store.summary import PER_SAMPLE
 
-Rows = dict[str, npt.NDArray[Any]]
-Metrics = dict[str, float]
-
-COLUMN_OF = {
-    "submit": "submit",
-    "run": "run",
-    "estimate": "estimate",
-    "procs": "procs",
-    "user": "user",
-    "number": "job",
-}
-"""Where each array of the workload's own block comes from."""
+Figures = dict[str, float]
 
 
-class Bench:
+class Simulations:
     """Make what a run of one trace's cells needs, once for all consecutive cells that share it.
 
     Drawing a sample takes as long as some simulations do: it is drawn once for all loads. A pure
@@ -54,11 +45,13 @@ class Bench:
     """
 
     def __init__(self, store: Store, trace: Trace) -> None:
-        self._store, self._trace = store, trace
+        self.store, self.trace = store, trace
         path = store.log_path(trace.name)
         self._log = _log(path) if path else None
+        self._labels = np.array(store.users[trace.name], np.int64)
         self._drawn: tuple[tuple[int, float], Workload] | None = None
         self._met: tuple[tuple[int, str], Workload] | None = None
+        self._users: tuple[Workload, UserIndex] | None = None
         self._made: tuple[Cell, Schedule] | None = None
 
     def jobs(self, resample: int, load: str) -> Workload:
@@ -73,6 +66,14 @@ class Bench:
             self._met = (resample, load), self._at_load(resample, load)
         return self._met[1]
 
+    def users(self, jobs: Workload) -> UserIndex:
+        """Return which of the trace's users each job is of, whoever it was drawn as."""
+        if self._users is None or self._users[0] is not jobs:
+            drawn = self._log is not None and self.store.settings["draw"] == "users"
+            user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
+            self._users = jobs, index_users(jobs, self._labels, user)
+        return self._users[1]
+
     def schedule(self, cell: Cell) -> Schedule:
         """Return what a policy makes of the jobs of its cell.
 
@@ -86,8 +87,31 @@ class Bench:
             self._made = cell, simulate(self.jobs(resample, load), policy)
         return self._made[1]
 
-    def values(self, block: Block, cell: Cell) -> tuple[int, Rows, Metrics]:
-        """Return what a block keeps of one cell: its jobs there, values and metrics.
+    def recall(self, cell: Cell, stored: Rows) -> Schedule:
+        """Return the schedule of a cell that is stored, without simulating it."""
+        if self._made is None or self._made[0] != cell:
+            resample, load, policy = cell
+            if self._met is None or self._met[0] != (resample, load):
+                jobs = stored_jobs(self.store, self.trace.name, resample, load)
+                if len(jobs) != len(stored["start"]):
+                    # Its own block is not done yet.
+                    jobs = self._at_load(resample, load)
+                self._met = (resample, load), jobs
+            backfilled = stored["backfilled"].astype(np.bool_)
+            self._made = cell, Schedule(self._met[1], policy, stored["start"], backfilled)
+        return self._made[1]
+
+    def values(self, block: Block, cell: Cell, stored: Rows | None) -> tuple[int, Rows, Figures]:
+        """Return what a block keeps of one cell: its jobs there, values and figures.
+
+        Parameters
+        ----------
+        block : Block
+            Which block.
+        cell : Cell
+            Which cell of it.
+        stored : mapping of str to ndarray, optional
+            What the block's arrays hold of the cell already, without padding.
 
         Returns
         -------
@@ -95,34 +119,53 @@ class Bench:
             How many jobs of the cell the block covers.
         rows : dict of str to ndarray
             Values of each array, without padding.
-        metrics : dict of str to float
-            Values of the summary.
+        figures : dict of str to float
+            Values of the summary, or sums of a piece that lead to them.
 
         Raises
         ------
         InputError
             As `schedule`.
         """
-        if block.kind == WORKLOAD_BLOCK:
-            jobs = self.jobs(*cell[:2])
-            return len(jobs), *_workload_values(jobs)
-        schedule = self.schedule(cell)
-        if block.kind == CELLS:
-            weeks = self._store.week_entries(block.trace, cell)
-            return len(schedule.workload), *_schedule_values(self._store, schedule, weeks)
-        piece = self._store.job_range(block)
-        count = max(0, min(piece.stop, len(schedule.workload)) - piece.start)
-        return count, *fair_values(schedule, block.kind, piece)
+        with own.sources(self.store.own):
+            found: tuple[int, Rows, Figures] = block.product.values(self, block, cell, stored)
+            return found
+
+    def piece(self, block: Block, schedule: Schedule) -> slice:
+        """Return which of a schedule's jobs a block covers."""
+        places, jobs = self.store.job_range(block), len(schedule.workload)
+        return slice(min(places.start, jobs), min(places.stop, jobs))
+
+    def measured(self, block: Block, cell: Cell, of: Any, jobs: int) -> tuple[Rows, Figures]:
+        """Return the metrics that the store holds of a cell, of its jobs or of those that count.
+
+        Raises
+        ------
+        InputError
+            If a metric gives another number of values than there are weeks, users or widths.
+        """
+        lengths, rows = self.store.lengths_of(block, cell, jobs), {}
+        for variable in self.store.arrays_of(self.trace.name, block.kind):
+            if variable.of:
+                values = np.asarray(find_metric(variable.of).of(of), variable.dtype)
+                if values.shape != (lengths[variable.name],):
+                    raise InputError(
+                        f"metric {variable.of!r} gave values of shape {values.shape} for the "
+                        f"{lengths[variable.name]} entries along {variable.inner[0]!r}"
+                    )
+                rows[variable.name] = values
+        figures = self.store.holds[block.kind].figures
+        return rows, {v.name: float(find_metric(v.of).of(of)) for v in figures if v.of}
 
     def _at_load(self, resample: int, load: str) -> Workload:
-        known = self._store.settings
+        known = self.store.settings
         draw, load_by = known["draw"], known["load_by"]
         users = users_at(
-            self._trace, self._log, resample=resample, draw=draw, load=load, load_by=load_by
+            self.trace, self._log, resample=resample, draw=draw, load=load, load_by=load_by
         )
         if self._drawn is None or self._drawn[0] != (resample, users):
             one = sample(
-                self._trace,
+                self.trace,
                 self._log,
                 seed=known["seed"],
                 resample=resample,
@@ -133,21 +176,34 @@ class Bench:
         return at_load(self._drawn[1], load, load_by)
 
 
-def _workload_values(jobs: Workload) -> tuple[Rows, Metrics]:
-    rows: Rows = {name: getattr(jobs, column) for name, column in COLUMN_OF.items()}
-    # Jobs of one instant have no offered load, and can be simulated all the same.
-    spread = len(jobs) > 1 and jobs.submit[-1] > jobs.submit[0]
-    load = offered_load(jobs) if spread else math.nan
-    return {"jobs": np.asarray(len(jobs)), **rows}, {"offered_load": load}
+def workload_values(
+    made: Simulations, block: Block, cell: Cell, stored: Rows | None
+) -> tuple[int, Rows, Figures]:
+    """Return the columns and figures of the jobs that every policy meets alike."""
+    jobs = made.jobs(*cell[:2])
+    columns = {column.stored or name: getattr(jobs, name) for name, column in COLUMNS.items()}
+    alone = {"jobs": np.asarray(len(jobs)), "max_estimate": np.asarray(jobs.max_estimate)}
+    rows, figures = made.measured(block, cell, jobs, len(jobs))
+    return len(jobs), {**alone, **columns, **rows}, figures
 
 
-def _schedule_values(store: Store, schedule: Schedule, weeks: int) -> tuple[Rows, Metrics]:
-    settings, tau = store.settings, int(store.settings["tau"])
-    ends = settings.get("warmup", NO_WARMUP), bool(settings.get("cooldown"))
-    metrics = {k: v for k, v in summarise(schedule, tau, *ends).items() if k not in PER_SAMPLE}
-    by_week = {f"week_{k}": v for k, v in weekly(schedule, tau, weeks, *ends).items()}
-    rows = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
-    return {**rows, **by_week}, metrics
+def schedule_values(
+    made: Simulations, block: Block, cell: Cell, stored: Rows | None
+) -> tuple[int, Rows, Figures]:
+    """Return the starts and the metrics of a cell's schedule."""
+    schedule = made.schedule(cell) if stored is None else made.recall(cell, stored)
+    known, jobs = made.store.settings, schedule.workload
+    counted = Counted(
+        schedule,
+        int(known["tau"]),
+        known.get("warmup", NO_WARMUP),
+        bool(known.get("cooldown")),
+        weeks=made.store.week_entries(made.trace.name, cell),
+        users=made.users(jobs),
+    )
+    rows, figures = made.measured(block, cell, counted, len(jobs))
+    starts = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
+    return len(jobs), {**starts, **rows}, figures
 
 
 @lru_cache(maxsize=8)

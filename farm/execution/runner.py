@@ -11,13 +11,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from core.files import remove_partial
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import Stop, on_dask, serial
 from farm.execution.task import Task
 from farm.planning.design import build, design, survey
 from farm.planning.tasks import cells_missing, missing_blocks, plan
-from farm.store.files import remove_partial, unwritable, writing
-from farm.store.geometry import WORKLOAD_BLOCK, Block
+from farm.store.files import unwritable, writing
+from farm.store.geometry import Block
 from farm.store.lock import locked
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Prepared:
     """Hold what one run has to do.
 
     Parameters
@@ -51,7 +52,7 @@ class Sweep:
 
 
 @dataclass
-class Tally:
+class Count:
     """Count the cells that a run has simulated, and those whose task was lost."""
 
     done: int = 0
@@ -133,12 +134,14 @@ def run(
     >>> (first.cells, first.done), (again.before, again.done)
     ((4, 4), (4, 0))
     """
-    with begin(campaign, store, retry_failed=retry_failed) as sweep:
-        return carry_out(sweep, client, watch or All())
+    with begin(campaign, store, retry_failed=retry_failed) as prepared:
+        return carry_out(prepared, client, watch or All())
 
 
 @contextmanager
-def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) -> Iterator[Sweep]:
+def begin(
+    campaign: Campaign, store: str | Path, *, retry_failed: bool = False
+) -> Iterator[Prepared]:
     """Make a campaign's store ready, lock it, and find what is missing in it.
 
     Parameters
@@ -148,7 +151,7 @@ def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) 
 
     Yields
     ------
-    Sweep
+    Prepared
         To be carried out while the store is locked.
 
     Raises
@@ -156,27 +159,27 @@ def begin(campaign: Campaign, store: str | Path, *, retry_failed: bool = False) 
     InputError
         As for `run`.
     """
-    surveyed = survey(campaign)
-    design(store, campaign, surveyed)  # refuses bad input before anything is written
+    extents = survey(campaign)
+    design(store, campaign, extents)  # refuses bad input before anything is written
     with locked(Path(store)) as name:
         # Again, since another run may have grown the store until it was locked.
-        prepared = build(design(store, campaign, surveyed))
-        with writing(prepared.path):
-            remove_partial(prepared.path)
-        heads = prepared.heads()
-        blocks = missing_blocks(prepared, heads, retry_failed=retry_failed)
-        missing = {b: cells_missing(prepared, b, heads.get(b)) for b in blocks}
-        before = prepared.cells - sum(missing.values())
-        tasks = [replace(task, run=name) for task in plan(prepared, campaign, blocks)]
-        yield Sweep(prepared, tasks, before, missing)
+        built = build(design(store, campaign, extents))
+        with writing(built.path):
+            remove_partial(built.path)
+        heads = built.heads()
+        blocks = missing_blocks(built, heads, retry_failed=retry_failed)
+        missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
+        before = built.cells - sum(missing.values())
+        tasks = [replace(task, run=name) for task in plan(built, campaign, blocks)]
+        yield Prepared(built, tasks, before, missing)
 
 
-def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
-    """Run the tasks of a sweep and fold the summary.
+def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outcome:
+    """Run the tasks of a prepared and fold the summary.
 
     Parameters
     ----------
-    sweep : Sweep
+    prepared : Prepared
         From `begin`.
     client, watch
         As for `run`.
@@ -186,21 +189,19 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
     Outcome
         As for `run`.
     """
-    store = sweep.store
+    store = prepared.store
     watch = All(watch, EventLog(store.path))
-    watch.begin(store.cells, sweep.before)
-    tally = Tally()
+    watch.begin(store.cells, prepared.before)
+    count = Count()
     with ExitStack() as stack:
         stack.callback(watch.end)
         stack.callback(_settle, store)
         stop = stack.enter_context(interruptible(watch))
-        _work(sweep, client, stop, watch, tally)
+        _work(prepared, client, stop, watch, count)
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         remove_partial(store.path)
-    failed = tally.lost + sum(
-        len(h.failed) for b, h in store.heads().items() if b.kind != WORKLOAD_BLOCK
-    )
-    return Outcome(store, store.cells, sweep.before, tally.done, failed, stop.wished)
+    failed = count.lost + sum(len(h.failed) for b, h in store.heads().items() if b.product.policies)
+    return Outcome(store, store.cells, prepared.before, count.done, failed, stop.wished)
 
 
 def _settle(store: Store) -> None:
@@ -233,40 +234,42 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally: Tally) -> None:
-    lost = _carry_out(sweep, sweep.tasks, client, stop, watch, tally)
+def _work(
+    prepared: Prepared, client: Client | None, stop: Stop, watch: Watcher, count: Count
+) -> None:
+    lost = _carry_out(prepared, prepared.tasks, client, stop, watch, count)
     # A task is lost when its worker died too often: its blocks run again one by one, their cells
     # in processes of their own, so that the one which kills its process fails alone.
     alone = [
         replace(task, blocks=(block,), careful=True) for task, _ in lost for block in task.blocks
     ]
-    for task, error in _carry_out(sweep, alone, client, stop, watch, tally):
-        cells = cells_missing(sweep.store, task.blocks[0], None)
-        tally.lost += cells
+    for task, error in _carry_out(prepared, alone, client, stop, watch, count):
+        cells = cells_missing(prepared.store, task.blocks[0], None)
+        count.lost += cells
         watch.lose(cells, f"{task.blocks[0]}: {error!r}")
 
 
 def _carry_out(
-    sweep: Sweep,
+    prepared: Prepared,
     tasks: list[Task],
     client: Client | None,
     stop: Stop,
     watch: Watcher,
-    tally: Tally,
+    count: Count,
 ) -> list[tuple[Task, BaseException]]:
-    lost, summary = [], Refresher(sweep.store)
+    lost, summary = [], Refresher(prepared.store)
     results = on_dask(client, tasks, stop, watch.say) if client else serial(tasks, stop)
     for task, result in results:
         if isinstance(result, OSError):
-            raise unwritable(sweep.store.path, result) from result
+            raise unwritable(prepared.store.path, result) from result
         if isinstance(result, BaseException):
             lost.append((task, result))
             continue
         for done in result:
             # Not what this attempt simulated: one whose worker died may have left blocks done.
-            cells = sweep.missing[done.block]
-            tally.done += cells
+            cells = prepared.missing[done.block]
+            count.done += cells
             watch.finish(replace(done, cells=cells))
-        with writing(sweep.store.path):
+        with writing(prepared.store.path):
             summary.look()
     return lost

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from farm.campaign.trace import Trace
-from farm.execution.cell import Bench, Metrics, Rows
+from farm.execution.cell import Figures, Simulations
 from farm.execution.isolate import Killed, isolated
-from farm.store.block import Draft, commit
-from farm.store.geometry import WORKLOAD_BLOCK, Block, Cell
+from farm.store.block import OpenBlock, Rows, commit
+from farm.store.geometry import Block, Cell
 from farm.store.store import Store
 
-Answer = tuple[int, Rows, Metrics, float] | Exception
+Question = tuple[Block, Cell, Rows | None]
+"""A block, a cell of it, and what is stored of that already."""
+
+Answer = tuple[int, Rows, Figures, float] | Exception
 """What a block keeps of a cell and the CPU time it took, s; or why there is nothing."""
 
 
@@ -92,29 +95,26 @@ def run_task(task: Task) -> list[Done]:
     OSError
         If the store cannot be written. A cell that fails does not raise: its error is recorded.
     """
-    drafts = [Draft(task.store, block, task.run) for block in task.blocks]
-    wanted = [(draft, place) for draft in drafts for place in draft.missing]
+    blocks = [OpenBlock(task.store, block, task.run) for block in task.blocks]
+    wanted = [(block, place) for block in blocks for place in (*block.missing, *block.lacking)]
     # Cells that share jobs, or a schedule, follow one another.
     wanted.sort(key=lambda one: one[0].cells[one[1]])
-    questions = [(draft.block, draft.cells[place]) for draft, place in wanted]
+    questions = [(b.block, b.cells[place], b.lacking.get(place)) for b, place in wanted]
     ask = _answers_apart if task.careful else answers
-    for (draft, place), answer in zip(wanted, ask(task.store, task.trace, questions), strict=True):
+    for (block, place), answer in zip(wanted, ask(task.store, task.trace, questions), strict=True):
         if isinstance(answer, Exception):
-            draft.fail(place, answer)
+            block.fail(place, answer)
         else:
-            draft.put(place, *answer)
+            block.put(place, *answer)
     done, worker = [], f"{platform.node()}:{os.getpid()}"
-    commit(drafts)
-    for draft in drafts:
-        workload = draft.block.kind == WORKLOAD_BLOCK
-        counts = (0, 0) if workload else (len(draft.missing), draft.failed)
-        done.append(Done(draft.block, *counts, round(draft.seconds, 6), worker))
+    commit(blocks)
+    for block in blocks:
+        counts = (len(block.missing), block.failed) if block.block.product.policies else (0, 0)
+        done.append(Done(block.block, *counts, round(block.seconds, 6), worker))
     return done
 
 
-def answers(
-    store: Store, trace: Trace, questions: Iterable[tuple[Block, Cell]]
-) -> Iterator[Answer]:
+def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterator[Answer]:
     """Yield what blocks keep of cells, one by one; a cell that fails is an answer, too.
 
     Parameters
@@ -123,7 +123,7 @@ def answers(
         Where the blocks belong.
     trace : Trace
         Where the jobs come from.
-    questions : iterable of (Block, Cell)
+    questions : iterable of Question
         Drawing and simulating is done once for all neighbours that share it.
 
     Yields
@@ -131,20 +131,19 @@ def answers(
     Answer
         In the order of the questions.
     """
-    bench = Bench(store, trace)
-    for block, cell in questions:
+    made = Simulations(store, trace)
+    for block, cell, stored in questions:
         try:
-            bench.jobs(*cell[:2])
+            if stored is None:
+                made.jobs(*cell[:2])
             begun = time.process_time()
-            values = bench.values(block, cell)
+            values = made.values(block, cell, stored)
             yield *values, time.process_time() - begun
         except Exception as error:  # a cell's failure is data, whatever its kind
             yield error
 
 
-def _answers_apart(
-    store: Store, trace: Trace, questions: list[tuple[Block, Cell]]
-) -> Iterator[Answer]:
+def _answers_apart(store: Store, trace: Trace, questions: list[Question]) -> Iterator[Answer]:
     """Yield the same from processes of their own, halving the cells that take theirs along."""
     try:
         yield from isolated(_all_answers, store, trace, questions)
@@ -157,5 +156,5 @@ def _answers_apart(
             yield error
 
 
-def _all_answers(store: Store, trace: Trace, questions: list[tuple[Block, Cell]]) -> list[Answer]:
+def _all_answers(store: Store, trace: Trace, questions: list[Question]) -> list[Answer]:
     return list(answers(store, trace, questions))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
-from farm.planning.cost import cell_seconds, fair_seconds
-from farm.store.geometry import WHOLE, Axes, Shape, TraceLayout
+from farm.store.arrays import CHUNK_VALUES, divisor
+from farm.store.geometry import Axes, Layout, Shape
+from farm.store.product import PRODUCTS, Product
+from farm.store.store import Store
 
 BLOCK_SECONDS = 10.0
 """CPU time that a block should take at most: long against the 50 ms that Dask, Zarr and its
@@ -30,65 +33,61 @@ for the last one: on 2 to 16 of them, each is then 1 to 5 %."""
 SHARD_BYTES = 64 * 2**20
 """Largest uncompressed shard of an int64 array; a task holds about three such arrays."""
 
-CHUNK_VALUES = 262_144
-"""A chunk inside a shard holds about this many values, so that short cells share one: a chunk
-costs zarr 0.5 ms whatever its size, and 2 MiB are read back in 3 ms."""
-
 JOB_STEP = 64
 """The length of a shard along `job` is a multiple of this."""
 
 
-def lay_out(
-    most_jobs: int,
-    weeks: int,
-    axes: Axes,
-    fairness: Sequence[str] = (),
-    block_seconds: float = 0.0,
-) -> TraceLayout:
-    """Choose the sizes of a trace's arrays from the campaign alone, never from the machine.
+def fitted(layout: Layout | None, store: Store, trace: str, block_seconds: float = 0.0) -> Layout:
+    """Choose the sizes of a trace's shards from the campaign alone, never from the machine.
 
     Parameters
     ----------
-    most_jobs : int
-        Jobs of the largest resample.
-    weeks : int
-        Length of the dimension `week`.
-    axes : mapping of str to sequence
-        Labels of `resample`, `load` and `policy`.
-    fairness : sequence of str
-        Kinds of fairness that the campaign asks for.
+    layout : Layout or None
+        What the trace has already: its sizes stay, so that finished shards do.
+    store : Store
+        Says axes, sizes, and what it holds of each product.
+    trace : str
+        Label.
     block_seconds : float
         CPU time that a block should take, s; 0 stands for `goal_seconds` of all the trace's work.
 
     Returns
     -------
-    TraceLayout
+    Layout
         Sizes by which a block takes about that time.
-
-    Examples
-    --------
-    >>> lay_out(5000, 10, {"resample": range(10), "load": ["0.9"], "policy": ["fcfs+easy"]})
-    TraceLayout(cells=(10, 1, 1), fair=(10, 1, 1), job_shard=5056, fair_jobs=5056, weeks=10)
     """
+    kinds = [PRODUCTS[name] for name in store.holds]
+    if layout is not None:
+        return _with_long(layout, store, trace, kinds, block_seconds)
     # A resample may be empty.
-    most_jobs = max(1, most_jobs)
-    shard = -(-most_jobs // JOB_STEP) * JOB_STEP
-    pairs = list(product(axes["policy"], axes["load"]))
-    costs = [cell_seconds(most_jobs, *pair) for pair in pairs]
-    whole = _shape(axes, shard, costs, block_seconds)
-    kinds = [kind for kind in fairness if kind != WHOLE]
-    if not kinds:
-        return TraceLayout(whole, whole, shard, shard, weeks)
+    jobs = max(1, store.jobs[trace])
+    shard = -(-jobs // JOB_STEP) * JOB_STEP
+    short = [kind for kind in kinds if kind.simulates]
+    cells = _shape(store.axes, shard, _costs(store.axes, short, jobs, jobs), block_seconds)
+    sizes = {**store.sizes(trace), "job": shard}
+    inner = {name: max(1, sizes[name]) for name in ("job", "week", "user", "width")}
+    return _with_long(Layout(cells, (0, 0, 0), inner, shard), store, trace, kinds, block_seconds)
 
-    def costs_of(jobs: int) -> list[float]:
-        """Return what the costlier kind takes for so many jobs of a cell, by policy and load."""
-        return [max(fair_seconds(jobs, *pair, k, most_jobs) for k in kinds) for pair in pairs]
 
-    costs = costs_of(most_jobs)
-    pieces = max(1, math.ceil(max(costs) / (block_seconds or BLOCK_SECONDS)))
-    fair_jobs = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
-    fair = _shape(axes, fair_jobs, costs_of(fair_jobs), block_seconds)
-    return TraceLayout(whole, fair, shard, fair_jobs, weeks)
+def _with_long(
+    layout: Layout, store: Store, trace: str, kinds: Sequence[Product], block_seconds: float
+) -> Layout:
+    """Choose the sizes for products that take long, when the first of them comes."""
+    long = [kind for kind in kinds if kind.long]
+    if not long or all(layout.long):
+        return layout
+    jobs, shard = max(1, store.jobs[trace]), layout.inner["job"]
+    most = max(_costs(store.axes, long, jobs, jobs))
+    pieces = max(1, math.ceil(most / (block_seconds or BLOCK_SECONDS)))
+    piece = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
+    shape = _shape(store.axes, piece, _costs(store.axes, long, piece, jobs), block_seconds)
+    return replace(layout, long=shape, long_jobs=piece)
+
+
+def _costs(axes: Axes, kinds: Sequence[Product], jobs: int, cell: int) -> list[float]:
+    """Return what the costliest kind takes for so many jobs of a cell, by policy and load."""
+    pairs = product(axes["policy"], axes["load"])
+    return [max(kind.cost(jobs, *pair, cell) for kind in kinds) for pair in pairs]
 
 
 def goal_seconds(total: float) -> float:
@@ -163,33 +162,6 @@ def _in_chunks(length: int, total: int, together: int) -> int:
     >>> _in_chunks(127, 127, 19), _in_chunks(127, 900, 19), _in_chunks(40, 40, 19)
     (133, 114, 40)
     """
-    if length <= together or 2 * _divisor(length, together) > together:
+    if length <= together or 2 * divisor(length, together) > together:
         return length
     return -(-length // together) * together if length == total else length - length % together
-
-
-def chunk_shape(shard: Sequence[int], inner: int) -> tuple[int, ...]:
-    """Return the lengths of a chunk along a shard's leading axes, filled in their order.
-
-    Parameters
-    ----------
-    shard : sequence of int
-        Lengths of the shard along resample, load and, where there is one, policy.
-    inner : int
-        Values of one cell in the shard.
-
-    Examples
-    --------
-    >>> chunk_shape((40, 2, 10), 3328), chunk_shape((40, 2, 10), 64), chunk_shape((40, 2), 7)
-    ((40, 1, 1), (40, 2, 10), (40, 2))
-    """
-    room = max(1, CHUNK_VALUES // inner)
-    lengths = []
-    for length in shard:
-        lengths.append(_divisor(length, room))
-        room //= lengths[-1]
-    return tuple(lengths)
-
-
-def _divisor(length: int, most: int) -> int:
-    return next(d for d in range(max(1, min(length, most)), 0, -1) if length % d == 0)

@@ -98,7 +98,12 @@ REFERENCE_QUEUE = (0.04, 1.3)
 """By rule, and for the others: s for each job of such a cell, and the power of its jobs."""
 
 
-def cell_seconds(jobs: int, policy: str, load: str) -> float:
+def no_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
+    """Return the CPU time of what is there already, s."""
+    return 0.0
+
+
+def cell_seconds(jobs: int, policy: str, load: str, cell: int = 0) -> float:
     """Return the CPU time to simulate and summarise one cell, s.
 
     Parameters
@@ -109,6 +114,8 @@ def cell_seconds(jobs: int, policy: str, load: str) -> float:
         Name.
     load : str
         Label of the load: ``original``, or a number.
+    cell : int
+        The same as jobs: a simulation is never cut.
 
     Examples
     --------
@@ -156,6 +163,26 @@ def fair_seconds(
     rate = _rate(parsed, FAIR_RATES)
     each = (rate.job + rate.waiting * queue(whole, parsed, load)) * 1e-6
     return beside + jobs * each * (RELAXED_FACTOR if relaxed else 1.0)
+
+
+def strict_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
+    """Return the CPU time of strict fair start times and the simulation that they look at, s."""
+    return fair_seconds(jobs, policy, load, "strict", cell) + cell_seconds(cell, policy, load)
+
+
+def relaxed_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
+    """Return the CPU time of relaxed fair start times and the simulation that they look at, s."""
+    return fair_seconds(jobs, policy, load, "relaxed", cell) + cell_seconds(cell, policy, load)
+
+
+def resource_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
+    """Return the CPU time of resource equality and the simulation that it looks at, s."""
+    return fair_seconds(jobs, policy, load, "resource", cell) + cell_seconds(cell, policy, load)
+
+
+def promise_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
+    """Return the CPU time of promised starts and the simulation that they are held against, s."""
+    return 2 * cell_seconds(cell, policy, load)
 
 
 def queue(jobs: int, policy: Policy, load: str) -> float:

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files import PARTIAL, write_whole
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
-from farm.campaign.samples import most_jobs
 from farm.campaign.trace import Trace
-from farm.planning.block_shape import lay_out
-from farm.planning.extents import weeks_by_load
+from farm.planning.block_shape import fitted
+from farm.planning.extents import Extent, extent_of
 from farm.store.arrays import consolidate, fit_group, open_results
-from farm.store.files import PARTIAL, write_whole, writing
+from farm.store.files import writing
 from farm.store.lock import NAME as LOCK
 from farm.store.logs import log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from farm.store.product import Holding, holdings
 from farm.store.store import Store
 from farm.store.summary import fit_summary, fold
-from farm.store.weeks import Weeks, entries
 
 NOTHING = 0
 """Stands for a setting that leaves nothing out and is therefore not written down."""
@@ -58,42 +58,20 @@ class Design:
     standing: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """Hold what a campaign's traces are, whatever store is to hold them.
-
-    Parameters
-    ----------
-    logs : mapping of str to (Workload or None)
-        Each trace's log; None for a model.
-    jobs : mapping of str to int
-        Jobs of each trace's largest cell.
-    weeks : mapping of str to Weeks
-        Weeks that each trace's submissions take.
-    """
-
-    logs: Mapping[str, Workload | None]
-    jobs: Mapping[str, int]
-    weeks: Mapping[str, Weeks]
-
-
-def survey(campaign: Campaign) -> Survey:
-    """Read a campaign's logs, and draw as many samples as it takes to know their extents.
+def survey(campaign: Campaign) -> dict[str, Extent]:
+    """Return how far each of a campaign's traces reaches.
 
     Raises
     ------
     InputError
         If a trace cannot be read or sampled.
     """
-    logs = {t.name: t.read() for t in campaign.traces}
-    return Survey(
-        logs,
-        {t.name: most_jobs(t, logs[t.name], campaign) for t in campaign.traces},
-        {t.name: weeks_by_load(t, logs[t.name], campaign) for t in campaign.traces},
-    )
+    return {trace.name: extent_of(trace, campaign) for trace in campaign.traces}
 
 
-def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None) -> Design:
+def design(
+    path: str | Path, campaign: Campaign, extents: Mapping[str, Extent] | None = None
+) -> Design:
     """Work out the store of a campaign, or how the one that is there has to grow; write nothing.
 
     Parameters
@@ -102,7 +80,7 @@ def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None)
         The store's folder.
     campaign : Campaign
         What the store is to hold.
-    surveyed : Survey, optional
+    extents : mapping of str to Extent, optional
         What `survey` gave for the campaign; by default it is asked.
 
     Returns
@@ -118,39 +96,37 @@ def design(path: str | Path, campaign: Campaign, surveyed: Survey | None = None)
     """
     path = Path(path)
     old = _existing(path)
-    surveyed = surveyed or survey(campaign)
-    logs = surveyed.logs
-    sources = {t.name: _identify(t, logs[t.name]) for t in campaign.traces}
-    settings = campaign.settings
+    extents = survey(campaign) if extents is None else extents
+    sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
     if old:
-        _refuse_other(old, campaign, settings, sources)
-    axes = _grown_axes(old, campaign)
+        _refuse_other(old, campaign, sources)
+    axes, holds = _grown_axes(old, campaign), _grown_holds(old, campaign)
     known = old.jobs if old else {}
-    jobs = {name: max(most, known.get(name, 0)) for name, most in surveyed.jobs.items()}
-    layouts = {
-        name: old.layouts[name]
-        if old and name in old.layouts
-        else lay_out(
-            most, entries(surveyed.weeks[name]), axes, campaign.fairness, campaign.block_seconds
-        )
-        for name, most in jobs.items()
-    }
+    jobs = {name: max(extent.jobs, known.get(name, 0)) for name, extent in extents.items()}
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
-    thanks = {name: whom for name, whom in thanks.items() if whom}
     store = Store(
         path=path,
         campaign=campaign.name,
         text=campaign.to_toml(),
-        settings=settings,
+        settings=campaign.settings,
         axes=axes,
         sources=sources,
-        layouts=layouts,
+        holds=holds,
+        layouts={},
         jobs=jobs,
-        weeks=surveyed.weeks,
-        acknowledgements=thanks,
+        weeks={name: extent.weeks for name, extent in extents.items()},
+        users={name: extent.users for name, extent in extents.items()},
+        own=campaign.sources,
+        acknowledgements={name: whom for name, whom in thanks.items() if whom},
     )
+    layouts = {
+        name: fitted(old.layouts.get(name) if old else None, store, name, campaign.block_seconds)
+        for name in axes["trace"]
+    }
+    store = replace(store, layouts=layouts)
     standing = old is not None and replace(old, text=store.text) == store
     standing = standing and not (path / GROWING).exists()
+    logs = {name: extent.log for name, extent in extents.items()}
     return Design(store, campaign, logs, standing)
 
 
@@ -188,12 +164,10 @@ def build(design: Design) -> Store:
 def write_skeleton(store: Store, results: Path) -> None:
     """Create or grow a store's arrays, without the values that blocks write."""
     root = open_results(results, "a")
-    labels = {a: store.axes[a] for a in ("resample", "load", "policy")}
     for name in set(root.group_keys()).difference(store.axes["trace"]):
         del root[name]
     for name in store.axes["trace"]:
-        jobs, weeks = store.jobs[name], store.weeks_of(name)
-        fit_group(root, name, store.layouts[name], labels, jobs, weeks, store.fairness)
+        fit_group(root, store, name)
         root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
         if name in store.acknowledgements:
             root[name].attrs["acknowledge"] = store.acknowledgements[name]
@@ -214,20 +188,23 @@ def _existing(path: Path) -> Store | None:
 
 
 def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
-    meaning = trace.to_dict()
-    if log is not None:
-        meaning = {"weeks": trace.weeks, "columns": log.digest(), "dropped": dict(log.dropped)}
-    return meaning
+    if log is None:
+        return {**trace.to_dict(), "platform": trace.machine.to_dict()}
+    return {
+        "weeks": trace.weeks,
+        "columns": log.digest(),
+        "platform": log.platform.to_dict(),
+        "dropped": dict(log.dropped),
+    }
 
 
-def _refuse_other(
-    old: Store, campaign: Campaign, settings: dict[str, Any], sources: dict[str, dict[str, Any]]
-) -> None:
+def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:
     if old.campaign != campaign.name:
         raise InputError(
             f"store {old.path} was made by campaign {old.campaign!r}, not {campaign.name!r}; "
             "give another --store"
         )
+    settings = campaign.settings
     for key in {**old.settings, **settings}:
         was, wanted = (given.get(key, NOTHING) for given in (old.settings, settings))
         if was != wanted:
@@ -241,6 +218,26 @@ def _refuse_other(
                 f"store {old.path}: trace {name!r} is not the one that the store was made from "
                 "(its jobs or its keys have changed); give another --store"
             )
+    for module, text in old.own.items():
+        if campaign.sources.get(module, text) != text:
+            raise InputError(
+                f"store {old.path}: module {module!r}, which its orders, rules or metrics come "
+                "from, has changed since; give another --store"
+            )
+
+
+def _grown_holds(old: Store | None, campaign: Campaign) -> dict[str, Holding]:
+    """Return what a store has of each product, with what is new in the campaign or the program."""
+    new = holdings(campaign.fairness, campaign.metrics)
+    for kind, holding in (old.holds if old else {}).items():
+        if kind not in new:
+            raise _gone(old, "fairness", kind)
+        names = {v.name for v in (*new[kind].arrays, *new[kind].figures)}
+        for variable in (*holding.arrays, *holding.figures):
+            if variable.name not in names:
+                raise _gone(old, "metric", variable.of or variable.name)
+        new[kind] = holding.joined(new[kind])
+    return new
 
 
 def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, ...]]:
@@ -255,11 +252,16 @@ def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, .
     for axis, labels in old.axes.items():
         gone = [label for label in labels if label not in new[axis]]
         if gone:
-            raise InputError(
-                f"store {old.path} holds {axis} {gone[0]!r}, which the campaign no longer names; "
-                "a campaign may grow, not shrink: add it again or give another --store"
-            )
+            raise _gone(old, axis, gone[0])
     return {
         axis: (*old.axes[axis], *(x for x in labels if x not in old.axes[axis]))
         for axis, labels in new.items()
     }
+
+
+def _gone(old: Store | None, what: str, label: Any) -> InputError:
+    where = old.path if old else ""
+    return InputError(
+        f"store {where} holds {what} {label!r}, which the campaign no longer names; "
+        "a campaign may grow, not shrink: add it again or give another --store"
+    )

@@ -1,17 +1,22 @@
-"""How many weeks a trace's jobs span: a matter of the trace, the seed and the load alone.
+"""How far a trace's cells reach: jobs, weeks and users.
 
-A store that has grown then holds what one that was made at once holds.
+Weeks and users are a matter of the trace, the seed and the load alone, so that a store which has
+grown holds what one that was made at once holds.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from core.errors import InputError
+from core.metrics.users import known_users
+from core.models import MODELS
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.checks import ORIGINAL
-from farm.campaign.samples import at_load, sample
+from farm.campaign.samples import at_load, most_jobs, sample
 from farm.campaign.trace import Trace, span_weeks
 from farm.store.weeks import Weeks
 
@@ -20,6 +25,53 @@ DRAWN = 16
 
 DRAWN_JOBS = 1_000_000
 """About so many jobs are drawn for that at most: 0.1 to 1 s."""
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Hold what a campaign's trace is, whatever store is to hold it.
+
+    Parameters
+    ----------
+    log : Workload or None
+        The trace's log; None for a model.
+    jobs : int
+        Jobs of its largest cell.
+    weeks : Weeks
+        Weeks that its submissions take.
+    users : tuple of int
+        Numbers of its users, ascending; empty where none is known.
+    """
+
+    log: Workload | None
+    jobs: int
+    weeks: Weeks
+    users: tuple[int, ...]
+
+
+def extent_of(trace: Trace, campaign: Campaign) -> Extent:
+    """Read a trace's log, and draw as many samples as it takes to know how far they reach.
+
+    Raises
+    ------
+    InputError
+        If the trace cannot be read or sampled.
+    """
+    log = trace.read()
+    return Extent(
+        log,
+        most_jobs(trace, log, campaign),
+        weeks_by_load(trace, log, campaign),
+        _users_of(trace, log),
+    )
+
+
+def _users_of(trace: Trace, log: Workload | None) -> tuple[int, ...]:
+    if log is not None:
+        return tuple(known_users(log).tolist())
+    asked = inspect.signature(MODELS[trace.model or ""]).parameters.get("users")
+    count = trace.parameters.get("users", asked.default if asked else 0)
+    return tuple(range(1, int(count) + 1))
 
 
 def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Weeks:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from itertools import product
 from typing import Any
 
 from farm.campaign.campaign import Campaign
 from farm.execution.task import Task
 from farm.planning.block_shape import SHARD_BYTES, goal_seconds
-from farm.planning.cost import cell_seconds, fair_seconds
-from farm.store.geometry import (
-    CELLS,
-    WORKLOAD_BLOCK,
-    Block,
-)
+from farm.store.geometry import Block
+from farm.store.product import PRODUCTS
 from farm.store.records import Head
 from farm.store.store import Store
 
@@ -26,10 +22,6 @@ TASK_BYTES = 8 * SHARD_BYTES
 
 BYTES_PER_JOB = 17
 """Start and wait, int64, and one byte for backfilled."""
-
-# Parsing a policy a million times would take as long as many a campaign.
-cell_cost = lru_cache(maxsize=None)(cell_seconds)
-fair_cost = lru_cache(maxsize=None)(fair_seconds)
 
 
 def missing_blocks(
@@ -57,6 +49,7 @@ def missing_blocks(
         return (
             head is not None
             and head.span == store.span_of(block)
+            and head.holds == store.holds[block.kind].digest
             and not (retry_failed and head.failed)
         )
 
@@ -64,8 +57,8 @@ def missing_blocks(
 
 
 def cells_missing(store: Store, block: Block, head: Head | None) -> int:
-    """Return how many simulations a block still needs; the workload's own block needs none."""
-    if block.kind == WORKLOAD_BLOCK:
+    """Return how many simulations a block still needs; what all policies share needs none."""
+    if not block.product.policies:
         return 0
     span = store.span_of(block)
     return len(set(span.cells) - head.kept) if head else len(span)
@@ -94,11 +87,11 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
     most = campaign.block_seconds or goal_seconds(math.fsum(costs.values()))
     alike: dict[tuple[Any, ...], list[Block]] = defaultdict(list)
     for block in blocks:
-        shape = store.layouts[block.trace].shape(block.kind)
+        shape = store.layouts[block.trace].shape(block.product)
         alike[block.trace, shape, block.resample, block.load].append(block)
     tasks = []
     for (trace, *_), group in alike.items():
-        cells = len(store.span_of(group[0])) * store.layouts[trace].job_shard
+        cells = len(store.span_of(group[0])) * store.layouts[trace].inner["job"]
         room = max(1, TASK_BYTES // (cells * BYTES_PER_JOB))
         for batch in _batches(group, costs, most, room):
             seconds = math.fsum(costs[block] for block in batch)
@@ -112,16 +105,17 @@ def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
 
 
 def _block_seconds(store: Store, block: Block) -> float:
-    if block.kind == WORKLOAD_BLOCK:
-        return 0.0
-    span, jobs = store.span_of(block), store.jobs[block.trace]
-    pairs = list(product(span.policies, span.loads))
-    if block.kind == CELLS:
-        each = [cell_cost(jobs, *pair) for pair in pairs]
-    else:
-        here = store.inner_length(block, "job")
-        each = [fair_cost(here, *p, block.kind, jobs) + cell_cost(jobs, *p) for p in pairs]
+    span, cell = store.span_of(block), store.jobs[block.trace]
+    places = store.job_range(block)
+    pairs = product(span.policies, span.loads)
+    each = (_cost(block.kind, places.stop - places.start, *pair, cell) for pair in pairs)
     return len(span.resamples) * math.fsum(each)
+
+
+# Parsing a policy a million times would take as long as many a campaign.
+@cache
+def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:
+    return PRODUCTS[kind].cost(jobs, policy, load, cell)
 
 
 def _batches(

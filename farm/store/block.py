@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.files import sync
 from farm.store.arrays import open_arrays, write_block
-from farm.store.files import sync
 from farm.store.geometry import Block, Span
 from farm.store.lock import check_turn
 from farm.store.provenance import origin
@@ -23,7 +23,7 @@ from farm.store.store import Store
 Rows = Mapping[str, npt.NDArray[Any]]
 
 
-class Draft:
+class OpenBlock:
     """Gather the cells of one block; what an earlier record acknowledged is taken from the disk.
 
     Parameters
@@ -41,27 +41,31 @@ class Draft:
         Every cell of the block.
     missing : list of int
         Places among them of those that no record acknowledges.
+    lacking : mapping of int to Rows
+        What is stored, without padding, of those that a record acknowledges but of which it
+        lacks something that the store is to hold: a metric that was added since.
     """
 
     def __init__(self, store: Store, block: Block, run: str = "") -> None:
         self.store, self.block, self._run = store, block, run
         self._record = record_path(store.records, block)
         self._mark = _mark(self._record)
-        self._complete = False
         self._span = store.span_of(block)
         self.cells = self._span.cells
         self._arrays = open_arrays(store.results, block.trace, run or uuid.uuid4().hex)
         count = len(self.cells)
         self._values: dict[str, npt.NDArray[Any]] = {}
-        for v in store.variables_of(block):
-            inner = [store.inner_length(block, d) for d in v.dims if d in ("job", "week")]
-            self._values[v.name] = np.full((count, *inner), v.fill, v.dtype)
+        for v in store.arrays_of(block.trace, block.kind):
+            self._values[v.name] = np.full((count, *store.block_shape(block, v)), v.fill, v.dtype)
         self._jobs = np.zeros(count, np.int64)
         self._errors: dict[int, dict[str, str]] = {}
-        self._metrics: dict[str, npt.NDArray[np.float64]] = {}
+        self._figures: dict[str, npt.NDArray[np.float64]] = {}
         self._crc = {name: np.zeros(count, np.uint32) for name in self._values}
         self.seconds = 0.0
         self._others: tuple[Mapping[str, str], ...] = ()
+        self.lacking: dict[int, Rows] = {}
+        self._written: frozenset[str] = frozenset()
+        self._complete = self._given_up = False
         kept = self._recall()
         self.missing = [i for i in range(count) if i not in kept]
 
@@ -71,9 +75,9 @@ class Draft:
         return len(self._errors)
 
     def put(
-        self, cell: int, jobs: int, rows: Rows, metrics: Mapping[str, float], seconds: float
+        self, cell: int, jobs: int, rows: Rows, figures: Mapping[str, float], seconds: float
     ) -> None:
-        """Put in one cell: its jobs in this block, values without padding, metrics, CPU time."""
+        """Put in one cell: its jobs in this block, values without padding, figures, CPU time."""
         for name, row in rows.items():
             target = self._values[name]
             kept = np.ascontiguousarray(row, dtype=target.dtype)
@@ -82,15 +86,20 @@ class Draft:
             else:
                 target[cell, : kept.size] = kept
             self._crc[name][cell] = zlib.crc32(kept.data)
-        for name, value in metrics.items():
-            if name not in self._metrics:
-                self._metrics[name] = np.full(len(self.cells), np.nan)
-            self._metrics[name][cell] = value
+        for name, value in figures.items():
+            if name not in self._figures:
+                self._figures[name] = np.full(len(self.cells), np.nan)
+            self._figures[name][cell] = value
         self._jobs[cell] = jobs
         self.seconds += seconds
 
     def fail(self, cell: int, error: Exception) -> None:
-        """Put in one cell that could not be simulated, as data."""
+        """Put in one cell that could not be simulated, as data.
+
+        One that is acknowledged stays so: its block is then left as it is, and lacks what it
+        lacked.
+        """
+        self._given_up |= cell in self.lacking
         self._errors[cell] = {
             "type": type(error).__name__,
             "message": str(error),
@@ -98,7 +107,7 @@ class Draft:
         }
 
     def write(self) -> list[Path]:
-        """Write the block's shard of every array, and return the files of these.
+        """Write the block's shard of every array that lacks it, and return the files of these.
 
         A block that is acknowledged already is left alone, whoever did it: an earlier attempt of
         the same task whose worker died later, or one that the scheduler took for lost.
@@ -109,14 +118,15 @@ class Draft:
             If the store cannot be written, or is another run's by now.
         """
         self._check_turn()
-        if self._complete or _mark(self._record) != self._mark:
+        if self._is_settled():
             return []
+        shape = [p.stop - p.start for p in self.store.place_of(self.block, self._span)]
+        place = self._place()
         written = []
         for name, values in self._values.items():
-            shape = [p.stop - p.start for p in self.store.place_of(self.block, self._span)]
-            place = self._place(name, self._span)
-            inner = values.shape[1:]
-            written += write_block(self._arrays[name], place, values.reshape([*shape, *inner]))
+            if name not in self._written:
+                shaped = values.reshape([*shape, *values.shape[1:]])
+                written += write_block(self._arrays[name], place, shaped)
         return written
 
     def acknowledge(self) -> None:
@@ -127,25 +137,33 @@ class Draft:
         OSError
             As `write`.
         """
-        head = Head(self.block, self.store.identity, self._span, tuple(sorted(self._errors)))
+        if self._is_settled():
+            return
+        holds = self.store.holds[self.block.kind].digest
+        failed = tuple(sorted(self._errors))
+        head = Head(self.block, self.store.identity, self._span, failed, holds)
         body = Body(
-            self._jobs, self._errors, self._metrics, self._crc, self.seconds, self._origins()
+            self._jobs, self._errors, self._figures, self._crc, self.seconds, self._origins()
         )
         self._check_turn()
         write_record(self.store.records, Record(head, body))
 
+    def _is_settled(self) -> bool:
+        return self._complete or self._given_up or _mark(self._record) != self._mark
+
     def _origins(self) -> tuple[Mapping[str, str], ...]:
         """Return what computed the block's cells: those that are kept, and those of now."""
         own = origin()
-        return (*self._others, *([] if own in self._others or not self.missing else [own]))
+        worked = self.missing or self.lacking
+        return (*self._others, *([] if own in self._others or not worked else [own]))
 
     def _check_turn(self) -> None:
         if self._run:
             check_turn(self.store.path, self._run)
 
-    def _place(self, name: str, span: Span) -> tuple[slice, ...]:
-        place = self.store.place_of(self.block, span)
-        cut = self.store.layouts[self.block.trace].cuts(self.block.kind)
+    def _place(self, span: Span | None = None) -> tuple[slice, ...]:
+        place = self.store.place_of(self.block, span or self._span)
+        cut = self.store.layouts[self.block.trace].cuts(self.block.product)
         return (*place, self.store.job_range(self.block)) if cut else place
 
     def _recall(self) -> set[int]:
@@ -157,32 +175,40 @@ class Draft:
         if record is None:
             return set()
         head, body = record.head, record.body
-        stored = self._stored(head.span)
+        known = [name for name in self._values if name in body.crc]
+        stored = self._stored(head.span, known)
         if stored is None:
             return set()
         kept, places = set(), {cell: i for i, cell in enumerate(self.cells)}
+        lacks = head.holds != self.store.holds[self.block.kind].digest
         for old, label in enumerate(head.span.cells):
             if old in body.errors or label not in places:
                 continue
             jobs = int(body.jobs[old])
             lengths = self.store.lengths_of(self.block, label, jobs)
             rows = {name: row[old, : lengths[name]] for name, row in stored.items()}
-            if _checksums(rows) != {name: int(column[old]) for name, column in body.crc.items()}:
+            if _checksums(rows) != {name: int(body.crc[name][old]) for name in known}:
                 continue  # torn or altered: a new checksum would call it sound
-            metrics = {name: float(column[old]) for name, column in body.metrics.items()}
-            self.put(places[label], jobs, rows, metrics, 0.0)
+            figures = {name: float(column[old]) for name, column in body.figures.items()}
+            self.put(places[label], jobs, rows, figures, 0.0)
             kept.add(places[label])
+            if lacks:
+                self.lacking[places[label]] = rows
         self.seconds = body.seconds
         self._others = body.origins if kept else ()
-        self._complete = head.span == self._span and len(kept) == len(self.cells)
+        whole = head.span == self._span and len(kept) == len(self.cells)
+        self._complete = whole and not lacks
+        # Shards that are acknowledged are not written over: a worker that slept in writing one
+        # would destroy it.
+        self._written = frozenset(known) if whole else frozenset()
         return kept
 
-    def _stored(self, span: Span) -> Rows | None:
+    def _stored(self, span: Span, names: Iterable[str]) -> Rows | None:
         """Return what the arrays hold of a span, one row a cell; None where that is unreadable."""
-        found = {}
+        found, place = {}, self._place(span)
         try:
-            for name in self._values:
-                region = np.asarray(self._arrays[name][self._place(name, span)])
+            for name in names:
+                region = np.asarray(self._arrays[name][place])
                 found[name] = region.reshape(len(span), -1)
         except OSError:
             raise
@@ -191,7 +217,7 @@ class Draft:
         return found
 
 
-def commit(drafts: Iterable[Draft]) -> None:
+def commit(blocks: Iterable[OpenBlock]) -> None:
     """Write the shards of blocks, put them on the disk, and only then write the records.
 
     Raises
@@ -199,14 +225,13 @@ def commit(drafts: Iterable[Draft]) -> None:
     OSError
         If the store cannot be written, or is another run's by now.
     """
-    written = {draft: draft.write() for draft in drafts}
-    files = [file for found in written.values() for file in found if file.exists()]
+    opened = list(blocks)
+    files = [file for block in opened for file in block.write() if file.exists()]
     # After all are written: the first one to be synced takes most of the others' way.
     for path in (*files, *{file.parent for file in files}):
         sync(path)
-    for draft, found in written.items():
-        if found:
-            draft.acknowledge()
+    for block in opened:
+        block.acknowledge()
 
 
 def _checksums(rows: Rows) -> dict[str, int]:

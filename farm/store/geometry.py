@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-WORKLOAD_BLOCK = "workload"
-"""Kind of a block of the columns that all policies share; stands for their policy, too."""
-
-CELLS = "cells"
-"""Kind of a block of simulations."""
-
-WHOLE = "resource"
-"""The kind of fairness that looks at all jobs of a cell at once."""
+from farm.store.product import PRODUCTS, Product
 
 Shape = tuple[int, int, int]
 """Lengths along resample, load and policy."""
@@ -26,48 +19,54 @@ Axes = Mapping[str, Sequence[Any]]
 Cell = tuple[int, str, str]
 """Resample, load and policy."""
 
+ALL_POLICIES = "all"
+"""Stands for the policy in a cell of what every policy meets alike."""
+
 
 @dataclass(frozen=True)
-class TraceLayout:
-    """Hold the sizes of one trace's arrays, fixed when the trace enters the store.
+class Layout:
+    """Hold the sizes of one trace's shards, fixed when the trace enters the store.
 
     Parameters
     ----------
     cells : tuple of 3 int
         Lengths of a shard along resample, load and policy; a block of cells is one shard.
-    fair : tuple of 3 int
-        The same for fair start times, which take longer.
-    job_shard : int
-        Length of a shard along `job`: the whole dimension, until a later cell has more jobs.
-    fair_jobs : int
-        The same for fair start times: a cell whose reruns would take longer than a block is cut
-        into pieces of this many jobs.
-    weeks : int
-        Length of a shard along `week`: the whole dimension, until a later load needs more weeks.
+    long : tuple of 3 int
+        The same for products that take long.
+    inner : mapping of str to int
+        Lengths of a shard along job, week, user and width: the whole dimension, until a later
+        cell or load has more of them.
+    long_jobs : int
+        Length along `job` of products that take long: a cell that would take longer than a block
+        is cut into pieces of this many jobs.
     """
 
     cells: Shape
-    fair: Shape
-    job_shard: int
-    fair_jobs: int
-    weeks: int
+    long: Shape
+    inner: Mapping[str, int]
+    long_jobs: int
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> TraceLayout:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Layout:
         """Return the layout that `dataclasses.asdict` gave, out of JSON."""
-        return cls(**{**plain, "cells": tuple(plain["cells"]), "fair": tuple(plain["fair"])})
+        return cls(**{**plain, "cells": tuple(plain["cells"]), "long": tuple(plain["long"])})
 
-    def shape(self, kind: str) -> Shape:
+    def shape(self, kind: Product) -> Shape:
         """Return the lengths of a shard of one kind of block along resample, load and policy."""
-        return self.cells if kind in (CELLS, WORKLOAD_BLOCK, WHOLE) else self.fair
+        return self.long if kind.long else self.cells
 
-    def jobs(self, kind: str) -> int:
+    def jobs(self, kind: Product) -> int:
         """Return the length of a shard of one kind of block along `job`."""
-        return self.job_shard if kind in (CELLS, WORKLOAD_BLOCK, WHOLE) else self.fair_jobs
+        return self.long_jobs if kind.long else self.inner["job"]
 
-    def cuts(self, kind: str) -> bool:
+    def cuts(self, kind: Product) -> bool:
         """Tell whether blocks of a kind are cut along `job`; others hold all jobs of a cell."""
-        return self.jobs(kind) < self.job_shard
+        return self.jobs(kind) < self.inner["job"]
+
+    def lengths(self, kind: Product) -> dict[str, int]:
+        """Return the lengths of a shard of one kind along every dimension that it may have."""
+        along = dict(zip(("resample", "load", "policy"), self.shape(kind), strict=True))
+        return {**along, **self.inner, "job": self.jobs(kind)}
 
 
 @dataclass(frozen=True, order=True)
@@ -82,9 +81,9 @@ class Block:
     trace : str
         Label.
     kind : str
-        `WORKLOAD_BLOCK`, `CELLS`, or a kind of fairness.
+        Name of a product.
     resample, load, policy : int
-        Which shard along each of these axes, from 0; a workload has policy 0.
+        Which shard along each of these axes, from 0; 0 along what the product does not have.
     piece : int
         Which shard along `job`, from 0; 0 of a kind that is not cut along it.
     """
@@ -99,6 +98,11 @@ class Block:
     def __str__(self) -> str:
         places = f"{self.resample}-{self.load}-{self.policy}"
         return f"block {self.trace}/{self.kind}/{places}" + (f".{self.piece}" * bool(self.piece))
+
+    @property
+    def product(self) -> Product:
+        """What it holds."""
+        return PRODUCTS[self.kind]
 
 
 @dataclass(frozen=True)
@@ -134,20 +138,20 @@ def positions(number: int, length: int, total: int) -> range:
     return range(number * length, min((number + 1) * length, total))
 
 
-def pieces_of(layout: TraceLayout, kind: str, jobs: int) -> int:
+def pieces_of(layout: Layout, kind: Product, jobs: int) -> int:
     """Return into how many pieces a cell's jobs are cut for one kind of block."""
     return max(1, -(-jobs // layout.jobs(kind))) if layout.cuts(kind) else 1
 
 
 def blocks_of(
-    trace: str, layout: TraceLayout, jobs: int, axes: Axes, fairness: Sequence[str]
+    trace: str, layout: Layout, jobs: int, axes: Axes, kinds: Iterable[str]
 ) -> Iterator[Block]:
-    """Yield every block of a trace, the workload's own first."""
-    for kind in (WORKLOAD_BLOCK, CELLS, *fairness):
+    """Yield every block of a trace, by kind."""
+    for kind in map(PRODUCTS.__getitem__, kinds):
         lengths = [len(axes[a]) for a in ("resample", "load", "policy")]
-        if kind == WORKLOAD_BLOCK:
+        if not kind.policies:
             lengths[2] = 1
         counts = (-(-n // d) for n, d in zip(lengths, layout.shape(kind), strict=True))
         pieces = range(pieces_of(layout, kind, jobs))
         for r, load, p, piece in product(*map(range, counts), pieces):
-            yield Block(trace, kind, r, load, p, piece)
+            yield Block(trace, kind.name, r, load, p, piece)

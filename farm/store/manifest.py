@@ -57,7 +57,11 @@ def unsealed(path: Path, data: bytes) -> dict[str, Any]:
         ) from None
     if found != FORMAT or version != VERSION:
         older = found == FORMAT and isinstance(version, int) and version < VERSION
-        remedy = "run its campaign into a new folder" if older else "use a newer one"
+        remedy = (
+            "run its campaign into a new folder; farm bands and xarray read this one as ever"
+            if older
+            else "use a newer one"
+        )
         raise InputError(
             f"store {path} has format {found} version {version}; this schedfarm goes on with "
             f"{FORMAT} version {VERSION}: {remedy}"

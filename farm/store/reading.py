@@ -1,12 +1,19 @@
-"""Open a store with xarray, and take one cell's jobs out of it as a table."""
+"""Open a store with xarray, and take one cell out of it: as a table, or as the schedule it is."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from core.platform.platform import platform_from_dict
 
 from core.errors import InputError
-from farm.store.schema import DECISIONS, WORKLOAD
+from core.schedule import Schedule
+from core.workload.columns import COLUMNS
+from core.workload.workload import Workload
+from farm.store.arrays import open_results
+from farm.store.product import PRODUCTS
 from farm.store.store import Store
 
 if TYPE_CHECKING:
@@ -54,25 +61,91 @@ def job_table(
     Returns
     -------
     pandas.DataFrame
-        Columns submit, run, estimate, start, wait (s), procs, user, number, backfilled.
+        Columns submit, run, estimate, start, wait (s), procs, user, number, killed, backfilled.
 
     Raises
     ------
     InputError
         If it is not a store, has no such cell, or the cell is not done.
     """
-    axes = Store.open(store).axes
+    opened = Store.open(store)
     cell = {"trace": trace, "resample": resample, "load": load, "policy": policy}
-    for axis, label in cell.items():
-        if label not in axes[axis]:
-            known = ", ".join(map(str, axes[axis]))
-            raise InputError(f"store {store} has no {axis} {label!r}; known: {known}")
+    _check_cell(opened, cell)
     group = open_store(store)[trace].to_dataset()
     del cell["trace"]
     chosen = group.sel(cell)
     count = int(chosen["jobs"])
-    names = [v.name for v in (*WORKLOAD, *DECISIONS) if v.dims[-1] == "job"]
+    kinds = [PRODUCTS[kind] for kind in opened.holds if not PRODUCTS[kind].optional]
+    names = [v.name for kind in kinds for v in kind.arrays if v.dims[-1] == "job"]
     table = chosen[names].isel(job=slice(count)).to_dataframe()[names]
     if count == 0 or (table["start"] < 0).any():
         raise InputError(f"store {store}: the cell {trace}, {cell} is not done")
-    return table.astype({"backfilled": bool})
+    return table.astype({"backfilled": bool, "killed": bool})
+
+
+def schedule_of(
+    store: str | Path, *, trace: str, policy: str, resample: int, load: str = "original"
+) -> Schedule:
+    """Return the schedule of one cell as it is stored, to be audited, measured or written.
+
+    Parameters
+    ----------
+    store, trace, policy, resample, load
+        As for `job_table`.
+
+    Returns
+    -------
+    Schedule
+        With its workload.
+
+    Raises
+    ------
+    InputError
+        As `job_table`.
+
+    Examples
+    --------
+    >>> import tempfile, core, farm
+    >>> c = farm.Campaign(name="tiny", traces=(farm.Trace(name="m", model="lublin", processors=64,
+    ...                   jobs=50),), policies=("fcfs+easy",), resamples=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     outcome = farm.run(c, folder)
+    ...     one = schedule_of(folder, trace="m", policy="fcfs+easy", resample=1)
+    >>> bool((core.simulate(one.workload, "fcfs+easy").start == one.start).all())
+    True
+    """
+    opened = Store.open(store)
+    cell = {"trace": trace, "resample": resample, "load": load, "policy": policy}
+    _check_cell(opened, cell)
+    jobs = stored_jobs(opened, trace, resample, load)
+    at = tuple(opened.axes[axis].index(cell[axis]) for axis in ("resample", "load", "policy"))
+    group: Any = open_results(opened.results)[trace]
+    start = np.asarray(group["start"][(*at, slice(len(jobs)))])
+    if not len(jobs) or start.min() < 0:
+        raise InputError(f"store {store}: the cell {cell} is not done")
+    backfilled = np.asarray(group["backfilled"][(*at, slice(len(jobs)))])
+    return Schedule(jobs, policy, start, backfilled.astype(np.bool_))
+
+
+def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
+    """Return the jobs of one resample at one load as they are stored; empty where they are not."""
+    group: Any = open_results(store.results)[trace]
+    at = store.axes["resample"].index(resample), store.axes["load"].index(load)
+    count = slice(int(group["jobs"][at]))
+    columns = {
+        name: np.asarray(group[column.stored or name][(*at, count)]).astype(column.dtype)
+        for name, column in COLUMNS.items()
+    }
+    return Workload(
+        **columns,
+        platform=platform_from_dict(store.sources[trace]["platform"]),
+        name=trace,
+        max_estimate=int(group["max_estimate"][at]),
+    )
+
+
+def _check_cell(store: Store, cell: dict[str, Any]) -> None:
+    for axis, label in cell.items():
+        if label not in store.axes[axis]:
+            known = ", ".join(map(str, store.axes[axis]))
+            raise InputError(f"store {store.path} has no {axis} {label!r}; known: {known}")

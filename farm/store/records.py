@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from farm.store.files import write_whole
+from core.files import write_whole
 from farm.store.geometry import Block, Cell, Span
 
 REMEDY = "delete it to have its cells run again"
@@ -42,12 +42,15 @@ class Head:
         Labels of its cells.
     failed : tuple of int
         Places, among the cells of the span, of those that failed.
+    holds : str
+        Digest of the names of what it has of each cell (`farm.store.product.Holding`).
     """
 
     block: Block
     store: str
     span: Span
     failed: tuple[int, ...]
+    holds: str
 
     @property
     def kept(self) -> set[Cell]:
@@ -66,7 +69,7 @@ class Body:
         Jobs of each cell; 0 where it failed.
     errors : mapping of int to dict
         For the place of each failed cell, the error's `type`, `message` and `traceback`.
-    metrics : mapping of str to float64[n]
+    figures : mapping of str to float64[n]
         Summary metrics, NaN where the cell failed.
     crc : mapping of str to uint32[n]
         CRC-32 of each cell's stored values, padding left out, by array.
@@ -78,7 +81,7 @@ class Body:
 
     jobs: npt.NDArray[np.int64]
     errors: Mapping[int, Mapping[str, str]]
-    metrics: Mapping[str, npt.NDArray[np.float64]]
+    figures: Mapping[str, npt.NDArray[np.float64]]
     crc: Mapping[str, npt.NDArray[np.uint32]]
     seconds: float
     origins: tuple[Mapping[str, str], ...]
@@ -96,7 +99,7 @@ class Record:
         body = {
             **vars(self.body),
             "jobs": _encoded(self.body.jobs, JOBS),
-            "metrics": {k: _encoded(v, METRIC) for k, v in self.body.metrics.items()},
+            "figures": {k: _encoded(v, METRIC) for k, v in self.body.figures.items()},
             "crc": {k: _encoded(v, CRC) for k, v in self.body.crc.items()},
         }
         lines = [_line(asdict(self.head)), _line(body)]
@@ -119,7 +122,7 @@ class Record:
             plain["origins"] = tuple(plain["origins"])
             plain["jobs"] = _decoded(plain["jobs"], JOBS)
             plain["errors"] = {int(k): v for k, v in plain["errors"].items()}
-            plain["metrics"] = {k: _decoded(v, METRIC) for k, v in plain["metrics"].items()}
+            plain["figures"] = {k: _decoded(v, METRIC) for k, v in plain["figures"].items()}
             plain["crc"] = {k: _decoded(v, CRC) for k, v in plain["crc"].items()}
             return cls(_head(head), Body(**plain))
         except (KeyError, TypeError, AttributeError) as error:
@@ -216,7 +219,8 @@ def _line(plain: dict[str, Any]) -> bytes:
 def _head(line: bytes) -> Head:
     plain = json.loads(line)
     span = {axis: tuple(labels) for axis, labels in plain["span"].items()}
-    return Head(Block(**plain["block"]), plain["store"], Span(**span), tuple(plain["failed"]))
+    failed = tuple(plain["failed"])
+    return Head(Block(**plain["block"]), plain["store"], Span(**span), failed, plain["holds"])
 
 
 def _encoded(column: npt.NDArray[Any], kind: str) -> str:

@@ -13,27 +13,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Int64
 from core.errors import InputError
-from farm.store.files import write_whole
+from core.files import write_whole
+from core.metrics.widths import WIDTHS
 from farm.store.geometry import (
-    CELLS,
-    WORKLOAD_BLOCK,
+    ALL_POLICIES,
     Block,
     Cell,
+    Layout,
     Span,
-    TraceLayout,
     blocks_of,
     pieces_of,
     positions,
 )
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
+from farm.store.product import PRODUCTS, Holding
 from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
-from farm.store.schema import DECISIONS, FAIRNESS, WORKLOAD, Variable
+from farm.store.schema import CELL, SAMPLE, Variable
 from farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
-
-AXES = ("trace", "resample", "load", "policy")
 
 
 @dataclass(frozen=True)
@@ -54,13 +53,19 @@ class Store:
     axes : mapping of str to tuple
         Labels along trace, resample, load and policy.
     sources : mapping of str to dict
-        What each trace is: its definition, and the SHA-256 of a log's columns.
-    layouts : mapping of str to TraceLayout
+        What each trace is: its definition, its platform, and the SHA-256 of a log's columns.
+    holds : mapping of str to Holding
+        Arrays and figures of each product that every cell has, or is to have.
+    layouts : mapping of str to Layout
         Sizes of each trace's arrays.
     jobs : mapping of str to int
         Jobs of each trace's largest resample: the length of its dimension `job`.
     weeks : mapping of str to Weeks
         Weeks of each trace's submissions.
+    users : mapping of str to tuple of int
+        Numbers of each trace's users, ascending: the labels of its dimension `user`.
+    own : mapping of str to str, optional
+        Text of each module with orders, rules or metrics of the user's.
     acknowledgements : mapping of str to str, optional
         Whom to thank for a trace's log, where that is known.
     """
@@ -71,9 +76,12 @@ class Store:
     settings: Mapping[str, Any]
     axes: Mapping[str, tuple[Any, ...]]
     sources: Mapping[str, Mapping[str, Any]]
-    layouts: Mapping[str, TraceLayout]
+    holds: Mapping[str, Holding]
+    layouts: Mapping[str, Layout]
     jobs: Mapping[str, int]
     weeks: Mapping[str, Weeks]
+    users: Mapping[str, tuple[int, ...]]
+    own: Mapping[str, str] = field(default_factory=dict)
     acknowledgements: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -104,6 +112,7 @@ class Store:
             As `open`.
         """
         plain = unsealed(path, data)
+        _check_known(path, plain["holds"])
         return cls(
             path=path,
             campaign=plain["campaign"],
@@ -111,10 +120,13 @@ class Store:
             settings=plain["settings"],
             axes={k: tuple(v) for k, v in plain["axes"].items()},
             sources=plain["sources"],
-            layouts={k: TraceLayout.from_dict(v) for k, v in plain["layouts"].items()},
+            holds={k: Holding.from_dict(v) for k, v in plain["holds"].items()},
+            layouts={k: Layout.from_dict(v) for k, v in plain["layouts"].items()},
             jobs=plain["jobs"],
             weeks={k: weeks_of_lists(v) for k, v in plain["weeks"].items()},
-            acknowledgements=plain.get("acknowledgements", {}),
+            users={k: tuple(v) for k, v in plain["users"].items()},
+            own={k: v["text"] for k, v in plain["own"].items()},
+            acknowledgements=plain["acknowledgements"],
         )
 
     @property
@@ -134,9 +146,10 @@ class Store:
 
     def cells_of(self, trace: str) -> int:
         """Return how many cells one trace has."""
-        simulations: int = math.prod(len(self.axes[a]) for a in AXES[1:])
+        simulations: int = math.prod(len(self.axes[a]) for a in CELL)
         layout, jobs = self.layouts[trace], self.jobs[trace]
-        return simulations * sum(pieces_of(layout, kind, jobs) for kind in (CELLS, *self.fairness))
+        kinds = [PRODUCTS[name] for name in self.holds]
+        return simulations * sum(pieces_of(layout, kind, jobs) for kind in kinds if kind.policies)
 
     @cached_property
     def identity(self) -> str:
@@ -149,22 +162,21 @@ class Store:
         """SHA-256 of the campaign's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    @property
+    def figures(self) -> tuple[Variable, ...]:
+        """Declarations of the arrays of the summary."""
+        return tuple(v for holding in self.holds.values() for v in holding.figures)
+
     def span_of(self, block: Block) -> Span:
         """Return the labels of the cells that a block covers now, in axis order."""
-        shape = self.layouts[block.trace].shape(block.kind)
         labels = []
-        for axis, length in zip(AXES[1:], shape, strict=True):
+        for axis, length in zip(CELL, self.layouts[block.trace].shape(block.product), strict=True):
             known = self.axes[axis]
             places = positions(getattr(block, axis), length, len(known))
             labels.append(tuple(known[i] for i in places))
-        if block.kind == WORKLOAD_BLOCK:
-            labels[2] = (WORKLOAD_BLOCK,)
+        if not block.product.policies:
+            labels[2] = (ALL_POLICIES,)
         return Span(*labels)
-
-    @property
-    def fairness(self) -> tuple[str, ...]:
-        """Kinds of fairness that every cell has."""
-        return tuple(self.settings.get("fairness", ()))
 
     def blocks(self) -> list[Block]:
         """Return every block of the store, in the order of its axes."""
@@ -172,54 +184,66 @@ class Store:
             block
             for trace in self.axes["trace"]
             for block in blocks_of(
-                trace, self.layouts[trace], self.jobs[trace], self.axes, self.fairness
+                trace, self.layouts[trace], self.jobs[trace], self.axes, self.holds
             )
         ]
 
-    def variables_of(self, block: Block) -> tuple[Variable, ...]:
-        """Return the declarations of the arrays that a block writes."""
-        plain = {WORKLOAD_BLOCK: WORKLOAD, CELLS: DECISIONS}
-        return plain[block.kind] if block.kind in plain else (FAIRNESS[block.kind],)
+    def arrays_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
+        """Return the declarations of the arrays that a trace has of one product."""
+        known = self.users[trace]
+        return tuple(v for v in self.holds[kind].arrays if known or "user" not in v.dims)
 
     def place_of(self, block: Block, span: Span) -> tuple[slice, ...]:
         """Return the places of a block's cells along resample, load and, if it has one, policy."""
-        labels = [span.resamples, span.loads]
-        if block.kind != WORKLOAD_BLOCK:
-            labels.append(span.policies)
-        first = [self.axes[a].index(known[0]) for a, known in zip(AXES[1:], labels, strict=False)]
-        return tuple(slice(f, f + len(known)) for f, known in zip(first, labels, strict=True))
+        labels = (span.resamples, span.loads, span.policies)
+        dims = CELL if block.product.policies else SAMPLE
+        places = []
+        for axis, known in zip(dims, labels, strict=False):
+            first = self.axes[axis].index(known[0])
+            places.append(slice(first, first + len(known)))
+        return tuple(places)
 
     def job_range(self, block: Block) -> slice:
         """Return the places along `job` that a block covers."""
         layout = self.layouts[block.trace]
-        if not layout.cuts(block.kind):
+        if not layout.cuts(block.product):
             return slice(0, self.jobs[block.trace])
-        length = layout.jobs(block.kind)
-        places = positions(block.piece, length, self.jobs[block.trace])
+        places = positions(block.piece, layout.jobs(block.product), self.jobs[block.trace])
         return slice(places.start, places.stop)
 
-    def inner_length(self, block: Block, dimension: str) -> int:
-        """Return how many values of one cell stand in a block along `job` or `week`."""
-        if dimension == "week":
-            return entries(self.weeks[block.trace])
+    def sizes(self, trace: str) -> dict[str, int]:
+        """Return the length of every dimension of a trace's group."""
+        along = {axis: len(self.axes[axis]) for axis in CELL}
+        weeks, users = entries(self.weeks[trace]), len(self.users[trace])
+        return {
+            **along, "job": self.jobs[trace], "week": weeks, "user": users, "width": len(WIDTHS)
+        }  # fmt: skip
+
+    def block_shape(self, block: Block, variable: Variable) -> tuple[int, ...]:
+        """Return the shape of one cell's values in a block, padding included."""
         places = self.job_range(block)
-        return int(places.stop - places.start)
+        sizes = {**self.sizes(block.trace), "job": places.stop - places.start}
+        return tuple(sizes[d] for d in variable.inner)
+
+    def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
+        """Return how many values of a cell each array of its block has, padding left out."""
+        own = {"job": jobs, "week": self.week_entries(block.trace, cell)}
+        sizes = {**self.sizes(block.trace), **own}
+        return {
+            v.name: math.prod(sizes[d] for d in v.inner)
+            for v in self.arrays_of(block.trace, block.kind)
+        }
 
     def week_entries(self, trace: str, cell: Cell) -> int:
         """Return the length of a cell's series: the last entry is for all that ends later."""
         resample, load, _ = cell
         return 1 + weeks_at(self.weeks[trace], resample, load)
 
-    def weeks_of(self, trace: str) -> npt.NDArray[np.int64]:
+    def weeks_of(self, trace: str) -> Int64:
         """Return the weeks that hold the submissions of every resample at every load."""
         known, pairs = self.weeks[trace], product(self.axes["resample"], self.axes["load"])
         found = [weeks_at(known, *pair) for pair in pairs]
         return np.array(found, np.int64).reshape(len(self.axes["resample"]), -1)
-
-    def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
-        """Return how many values of a cell each array of its block has, padding left out."""
-        lengths = {"job": jobs, "week": self.week_entries(block.trace, cell)}
-        return {v.name: lengths.get(v.dims[-1], 1) for v in self.variables_of(block)}
 
     def heads(self) -> dict[Block, Head]:
         """Return the head of the record of every finished block.
@@ -248,10 +272,10 @@ class Store:
 
     def knows(self, head: Head) -> bool:
         """Tell whether a record is of cells that the store has."""
-        span, policies = head.span, {*self.axes["policy"], WORKLOAD_BLOCK}
+        span, policies = head.span, {*self.axes["policy"], ALL_POLICIES}
         return (
             head.block.trace in self.axes["trace"]
-            and head.block.kind in (WORKLOAD_BLOCK, CELLS, *self.fairness)
+            and head.block.kind in self.holds
             and set(span.resamples) <= set(self.axes["resample"])
             and set(span.loads) <= set(self.axes["load"])
             and set(span.policies) <= policies
@@ -278,9 +302,15 @@ class Store:
             "settings": dict(self.settings),
             "axes": {k: list(v) for k, v in self.axes.items()},
             "sources": {k: dict(v) for k, v in self.sources.items()},
+            "holds": {k: v.to_dict() for k, v in self.holds.items()},
             "layouts": {k: asdict(v) for k, v in self.layouts.items()},
             "jobs": dict(self.jobs),
             "weeks": {k: dict(v) for k, v in self.weeks.items()},
+            "users": {k: list(v) for k, v in self.users.items()},
+            "own": {
+                k: {"sha256": hashlib.sha256(v.encode()).hexdigest(), "text": v}
+                for k, v in self.own.items()
+            },
             "acknowledgements": dict(self.acknowledgements),
         }
         return sealed(plain)
@@ -290,3 +320,12 @@ class Store:
         write_whole(self.path / COPY, self.to_bytes())
         write_whole(self.path / CAMPAIGN, self.text.encode())
         write_whole(self.path / MANIFEST, self.to_bytes())
+
+
+def _check_known(path: Path, holds: Mapping[str, Any]) -> None:
+    unknown = [kind for kind in holds if kind not in PRODUCTS]
+    if unknown:
+        raise InputError(
+            f"store {path} holds {unknown[0]!r}, which this schedfarm does not know; "
+            "use a newer one"
+        )

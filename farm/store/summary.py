@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.metrics.summary import METRICS
-from farm.execution.fair_start import UNFAIR
 from farm.store.arrays import create_values, open_results, write_coordinates
-from farm.store.geometry import WORKLOAD_BLOCK
-from farm.store.schema import FAIRNESS, Variable
 
 if TYPE_CHECKING:
     import zarr
 
+    from farm.store.product import Product
+    from farm.store.records import Record
     from farm.store.store import Store
-
-ALL = ("trace", "resample", "load", "policy")
-SHARED = ("trace", "resample", "load")
-
-PER_SAMPLE = ("jobs", "offered_load")
-"""Metrics that no policy changes."""
-
 
 REFRESH_SECONDS = 60.0
 """Time between two summaries of a run that goes on, at least."""
@@ -34,36 +24,7 @@ REFRESH_SECONDS = 60.0
 REFRESH_SHARE = 0.02
 """Share of a run's time that they may take, where a summary is of millions of cells."""
 
-NOTHING = np.empty(0)
-"""Stands for the metrics of a block of which every cell has failed."""
-
-UNFAIRNESS = {
-    "unfairness": ("s", "mean lateness over all jobs"),
-    "unfair_share": ("1", "share of jobs that are late"),
-}
-"""What the summary says of each kind of fairness that a campaign asks for."""
-
-
-def summary_variables(fairness: Iterable[str]) -> list[Variable]:
-    """Return the declaration of every array at the root of a store with these fairness kinds."""
-    plain = [
-        Variable(
-            name,
-            SHARED if name in PER_SAMPLE else ALL,
-            "int64" if name == "jobs" else "float64",
-            units,
-            long_name,
-        )
-        for name, (units, long_name) in METRICS.items()
-    ]
-    fair = [
-        Variable(
-            f"{name}_{kind}", ALL, "float64", units, f"{long_name} ({FAIRNESS[kind].long_name})"
-        )
-        for kind in fairness
-        for name, (units, long_name) in UNFAIRNESS.items()
-    ]
-    return [*plain, *fair]
+Figures = dict[str, npt.NDArray[Any]]
 
 
 def fit_summary(root: zarr.Group, store: Store) -> None:
@@ -72,7 +33,7 @@ def fit_summary(root: zarr.Group, store: Store) -> None:
     One chunk an array: a mean over a million cells then reads one file.
     """
     write_coordinates(root, store.axes)
-    for variable in summary_variables(store.fairness):
+    for variable in store.figures:
         shape = tuple(len(store.axes[d]) for d in variable.dims)
         create_values(root, variable, shape, shape, None)
 
@@ -107,7 +68,7 @@ class Refresher:
         self._next = ended + max(REFRESH_SECONDS, (ended - begun) / REFRESH_SHARE)
 
 
-def folded(store: Store) -> dict[str, npt.NDArray[Any]]:
+def folded(store: Store) -> Figures:
     """Return the summary of all finished blocks, by variable.
 
     Parameters
@@ -118,38 +79,51 @@ def folded(store: Store) -> dict[str, npt.NDArray[Any]]:
     Returns
     -------
     dict of str to ndarray, shape (trace, resample, load[, policy])
-        NaN, or 0 jobs, where no cell is done.
+        NaN, or 0 of whole numbers, where no cell is done.
     """
     summary = {
         v.name: np.full([len(store.axes[d]) for d in v.dims], v.fill, v.dtype)
-        for v in summary_variables(store.fairness)
+        for v in store.figures
     }
-    sums = {kind: np.zeros((len(UNFAIR) + 1, *summary["wait"].shape)) for kind in store.fairness}
+    sums: dict[Product, _Sums] = {}
     for record in store.iterate_records():
-        head, body = record.head, record.body
-        block, shape = head.block, head.span.shape
-        at: Any = store.axes["trace"].index(block.trace), *store.place_of(block, head.span)
-        if block.kind == WORKLOAD_BLOCK:
-            summary["jobs"][at] = body.jobs.reshape(shape[:2])
-        if block.kind in sums:
-            columns = [*(body.metrics.get(name, NOTHING) for name in UNFAIR), body.jobs]
-            for total, column in zip(sums[block.kind], columns, strict=True):
-                total[at] += column.reshape(shape) if column.size else math.nan
+        block, span = record.head.block, record.head.span
+        at: Any = store.axes["trace"].index(block.trace), *store.place_of(block, span)
+        if block.product.sums:
+            if block.product not in sums:
+                sums[block.product] = _Sums(block.product, summary)
+            sums[block.product].add(record, at)
             continue
-        for name, values in body.metrics.items():
-            summary[name][at] = values.reshape(summary[name][at].shape)
-    for kind, (late, unfair, seen) in sums.items():
-        jobs = summary["jobs"][..., np.newaxis]
-        # Pieces that are missing leave jobs unseen: their cell has no mean yet.
-        whole = (seen == jobs) & (seen > 0)
-        summary[f"unfairness_{kind}"] = _ratio(late, jobs, whole)
-        summary[f"unfair_share_{kind}"] = _ratio(unfair, jobs, whole)
+        for name, values in record.body.figures.items():
+            target = summary[name]
+            # What is missing in a column of whole numbers is 0 there.
+            kept = values if target.dtype.kind == "f" else np.nan_to_num(values)
+            target[at] = kept.reshape(target[at].shape)
+    for one in sums.values():
+        one.divide(summary)
     return summary
 
 
-def _ratio(
-    part: npt.NDArray[Any], jobs: npt.NDArray[Any], whole: npt.NDArray[np.bool_]
-) -> npt.NDArray[Any]:
-    ratio: npt.NDArray[Any] = np.full(part.shape, np.nan)
-    np.divide(part, jobs, out=ratio, where=whole)
-    return ratio
+class _Sums:
+    """Add up what the pieces of cells came to, and divide it by their jobs."""
+
+    def __init__(self, product: Product, summary: Figures) -> None:
+        self._product = product
+        shape = next(summary[v.name].shape for _, v in product.sums)
+        self._sums = {name: np.zeros(shape) for name, _ in product.sums}
+        self._seen = np.zeros(shape)
+
+    def add(self, record: Record, at: Any) -> None:
+        body, shape = record.body, record.head.span.shape
+        for name, total in self._sums.items():
+            # A block of which every cell has failed has no figures.
+            column = body.figures.get(name)
+            total[at] += math.nan if column is None else column.reshape(shape)
+        self._seen[at] += body.jobs.reshape(shape)
+
+    def divide(self, summary: Figures) -> None:
+        jobs = summary["jobs"][..., np.newaxis]
+        # Pieces that are missing leave jobs unseen: their cell has no mean yet.
+        whole = (self._seen == jobs) & (self._seen > 0)
+        for name, variable in self._product.sums:
+            np.divide(self._sums[name], jobs, out=summary[variable.name], where=whole)

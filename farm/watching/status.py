@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from farm.store.geometry import CELLS, WORKLOAD_BLOCK
 from farm.store.records import Record
 from farm.store.store import Store
 from farm.watching.events import read_events
@@ -109,12 +108,12 @@ def status(store: str | Path) -> Status:
     for record in opened.iterate_records():
         block, bad = record.head.block, len(record.head.failed)
         origins.update(tuple(one.items()) for one in record.body.origins)
-        if block.kind == WORKLOAD_BLOCK:
+        if not block.product.policies:
             continue
         counts = traces[block.trace]
         counts["done"] += len(record.head.span) - bad
         counts["failed"] += bad
-        jobs += int(record.body.jobs.sum()) if block.kind == CELLS else 0
+        jobs += int(record.body.jobs.sum()) if block.product.simulates else 0
         seconds += record.body.seconds
         failures += _failures(record)
     for counts in traces.values():

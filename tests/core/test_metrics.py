@@ -21,7 +21,7 @@ from core import (
     simulate,
     summarise,
 )
-from core.metrics.summary import METRICS
+from core.metrics.declared import METRICS
 from core.metrics.weekly import MAX_WEEKS, WEEKLY, weekly
 from core.workload.resample_weeks import WEEK
 

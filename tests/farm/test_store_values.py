@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import farm
 from core import InputError, read_swf, resample_weekly, scale_load, simulate, summarise
 from core.logs.swf import write_swf
-from core.metrics.summary import METRICS
+from core.metrics.declared import METRICS
 from core.metrics.weekly import weekly
 from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign

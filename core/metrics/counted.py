@@ -1,0 +1,245 @@
+"""The jobs of a schedule that count in its metrics, and what metrics share of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.arrays import HORIZON, Bool, Float64, Int64
+from core.checks import whole
+from core.errors import InputError
+from core.metrics.slowdown import TAU, slowdowns
+from core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
+from core.metrics.widths import WIDTHS, width_classes
+from core.metrics.window import NO_WARMUP, Window, window_of
+from core.schedule import Schedule
+from core.workload.resample_weeks import WEEK
+
+PERCENTILES = (50, 90, 99)
+"""The percentiles of jobs in a summary: the least value that so many percent do not exceed."""
+
+MAX_WEEKS = 100_000
+"""A longer schedule, of two thousand years, has its times in another unit."""
+
+PREMATURE = 100
+"""A job is premature if its estimate is at least so many times its run time."""
+
+LEAST_JOBS = 2
+"""Users with fewer jobs are left out of figures over users, as in the published tables."""
+
+
+class Counted:
+    """Hold the jobs that count, their columns, and what several metrics take from these.
+
+    Everything is worked out when it is first asked for, once. Columns are those of the jobs that
+    count, in the workload's order.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of all jobs.
+    tau : float
+        Run times below this count as this in slowdowns, s, above 0.
+    warmup, cooldown
+        What is left out, as for `core.metrics.window.window_of`.
+    weeks : int, optional
+        Length of series over the weeks, at least 1; jobs that end later count in the last week.
+        By default up to the week of the last end.
+    users : UserIndex, optional
+        The users that there is a number for; by default those of the workload.
+    least_jobs : int
+        Users with fewer jobs that count have no part in figures over users, at least 1.
+
+    Raises
+    ------
+    InputError
+        If `warmup` is neither a share nor a duration; later, when a figure is asked for that
+        needs it, if `tau` is not above 0, `weeks` or `least_jobs` not at least 1, or the schedule
+        lasts longer than `MAX_WEEKS`.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
+    ...                           processors=2)
+    >>> counted = Counted(simulate(w, "fcfs+none"))
+    >>> counted.wait.tolist(), counted.slowdown.tolist()
+    ([0, 40], [1.0, 4.2])
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        tau: float = TAU,
+        warmup: float | str = NO_WARMUP,
+        cooldown: bool = False,
+        *,
+        weeks: int | None = None,
+        users: UserIndex | None = None,
+        least_jobs: int = LEAST_JOBS,
+    ) -> None:
+        self.schedule, self.workload, self.tau = schedule, schedule.workload, tau
+        self.window: Window = window_of(schedule, warmup, cooldown)
+        self._weeks, self._users, self._least_jobs = weeks, users, least_jobs
+
+    @property
+    def kept(self) -> slice | Bool:
+        """Which jobs count."""
+        return slice(None) if self.window.counts is None else self.window.counts
+
+    def __len__(self) -> int:
+        return len(self.wait)
+
+    @cached_property
+    def wait(self) -> Int64:
+        """Time from submission to start, int64[k], s."""
+        return self.schedule.wait[self.kept]
+
+    @cached_property
+    def run(self) -> Int64:
+        """Run time, int64[k], s."""
+        return self.workload.run[self.kept]
+
+    @cached_property
+    def estimate(self) -> Int64:
+        """Requested time, int64[k], s."""
+        return self.workload.estimate[self.kept]
+
+    @cached_property
+    def procs(self) -> Int64:
+        """Processors, int64[k]."""
+        return self.workload.procs[self.kept]
+
+    @cached_property
+    def slowdown(self) -> Float64:
+        """Bounded slowdown, float64[k]."""
+        return slowdowns(self.wait, self.run, self.tau)
+
+    @cached_property
+    def pp_slowdown(self) -> Float64:
+        """Per-processor bounded slowdown, float64[k]."""
+        return slowdowns(self.wait, self.run, self.tau, self.procs)
+
+    @cached_property
+    def premature(self) -> Bool:
+        """Whether the estimate is at least `PREMATURE` times the run time, bool[k]."""
+        # Divided, since 100 times a run time may pass int64.
+        return (self.estimate // PREMATURE >= self.run) & (self.estimate > 0)
+
+    @cached_property
+    def waited(self) -> int:
+        """Sum of the waits, s, exactly."""
+        return total(self.wait)
+
+    @cached_property
+    def wait_percentiles(self) -> dict[int, Any]:
+        """The `PERCENTILES` of the waits, s."""
+        return percentiles(self.wait)
+
+    @cached_property
+    def slowdown_percentiles(self) -> dict[int, Any]:
+        """The `PERCENTILES` of the bounded slowdowns."""
+        return percentiles(self.slowdown)
+
+    @cached_property
+    def week(self) -> Int64:
+        """Week in which the job ends, int64[k], from 0: weeks count from the first submission."""
+        return self._all_weeks[self.kept]
+
+    @cached_property
+    def weeks(self) -> int:
+        """Length of a series over the weeks."""
+        if self._weeks is not None:
+            return whole("weeks", self._weeks, least=1)
+        return int(self._all_weeks.max(initial=-1)) + 1
+
+    @cached_property
+    def week_jobs(self) -> Int64:
+        """Jobs that end in each week, int64[weeks]."""
+        return np.bincount(self.week, minlength=self.weeks)
+
+    @cached_property
+    def width(self) -> Int64:
+        """Width class, a place in `core.metrics.widths.WIDTHS`, int64[k]."""
+        return width_classes(self.procs)
+
+    @cached_property
+    def width_jobs(self) -> Int64:
+        """Jobs of each width class, int64[9]."""
+        return np.bincount(self.width, minlength=len(WIDTHS))
+
+    @cached_property
+    def users(self) -> UserIndex:
+        """The users that there is a number for, and which of them each job is of."""
+        return self._users or index_users(self.workload)
+
+    @cached_property
+    def by_user(self) -> UserSums:
+        """Jobs, waits, s, and work, processor s, of each of the users, int64[u]."""
+        return sums_of_users(self.users, self)
+
+    @cached_property
+    def nuwt(self) -> Float64:
+        """Normalised user wait time, float64[u]; NaN of a user without work."""
+        return nuwt_of(self.by_user)
+
+    @cached_property
+    def compared_nuwt(self) -> Float64:
+        """The same of those users alone who have one and jobs enough to be compared."""
+        enough = self.by_user.jobs >= whole("least_jobs", self._least_jobs, least=1)
+        return self.nuwt[enough & (self.by_user.work > 0)]
+
+    @cached_property
+    def _all_weeks(self) -> Int64:
+        jobs = self.workload
+        first = int(jobs.submit[0]) if len(jobs) else 0
+        week = (self.schedule.end - first) // WEEK
+        length = int(week.max(initial=-1)) + 1
+        if length > MAX_WEEKS:
+            raise InputError(
+                f"workload {jobs.name!r}: the schedule lasts {length} weeks, more than "
+                f"{MAX_WEEKS}; check the units of its times"
+            )
+        return week if self._weeks is None else np.minimum(week, self.weeks - 1)
+
+
+def percentiles(values: Int64 | Float64) -> dict[int, Any]:
+    """Return, for each of `PERCENTILES`, the least value that so many percent do not exceed.
+
+    Examples
+    --------
+    >>> [int(value) for value in percentiles(np.arange(1, 201)).values()]
+    [100, 180, 198]
+    """
+    n = len(values)
+    if not n:
+        return dict.fromkeys(PERCENTILES, np.nan)
+    places = [-(-p * n // 100) - 1 for p in PERCENTILES]
+    # 0.5 ms for 77,000 waits, where a sort takes 1.9.
+    ranked = np.partition(values, places)
+    return {p: ranked[place] for p, place in zip(PERCENTILES, places, strict=True)}
+
+
+def total(values: Int64) -> int:
+    """Return the sum of values from 0 on, exactly.
+
+    Examples
+    --------
+    >>> total(np.array([2**62, 2**62]))
+    9223372036854775808
+    """
+    if int(values.max(initial=0)) * values.size < HORIZON:
+        return int(values.sum())
+    return sum(values.tolist())
+
+
+def ratio(part: int, whole: int) -> float:
+    """Return part / whole, NaN where there is no whole."""
+    return part / whole if whole else np.nan
+
+
+def mean(values: Float64) -> float:
+    """Return the mean of values, NaN where there are none."""
+    return float(values.mean()) if values.size else np.nan

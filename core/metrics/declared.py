@@ -1,0 +1,361 @@
+"""Every metric, declared once: name, unit, meaning, what there is one value of, how it is found.
+
+Definitions are those of SEMANTICS, "Metrics of a job". Sums of seconds are exact integers; means
+of slowdowns are numpy's pairwise sums in job order. So every figure is the same to the bit
+wherever it is computed. A metric that is added here is in every summary and every store from then
+on; one that a user brings (`find_metric`) is in the stores whose campaigns name it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from core.arrays import Float64, Int64
+from core.errors import InputError
+from core.metrics.counted import Counted, mean, ratio, total
+from core.metrics.users import fairness_of_users, gini_index, jain_index
+from core.workload.load import work
+from core.workload.workload import Workload
+
+CELL, WEEK, USER, WIDTH = "cell", "week", "user", "width"
+"""What there is one value of: a simulation, or each week, user or width class of it."""
+
+SMALLER, LARGER, NEITHER = "smaller", "larger", ""
+"""Which values are better."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Declare one metric.
+
+    Parameters
+    ----------
+    name : str
+        Small letters, digits and ``_``: the name of its array in a store.
+    unit, meaning : str
+        Unit (1 for a pure number) and one line for axes and tables.
+    of : callable
+        From a `core.metrics.counted.Counted` to the value, or to one for each week, user or
+        width; of what is shared, from the workload.
+    over : {"cell", "week", "user", "width"}
+        What there is one value of.
+    better : {"smaller", "larger", ""}
+        Which values are better, where one can say so.
+    shared : bool
+        Whether it is a matter of the jobs alone, which no policy changes.
+    dtype : {"float64", "int64"}
+        Kind of its values; floats are NaN where there is none, whole numbers 0.
+
+    Raises
+    ------
+    InputError
+        If a part is not one of these.
+
+    Examples
+    --------
+    >>> METRICS["wait"].unit, METRICS["user_nuwt"].over, METRICS["utilisation"].better
+    ('s', 'user', 'larger')
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    of: Callable[[Any], Any]
+    over: str = CELL
+    better: str = SMALLER
+    shared: bool = False
+    dtype: str = "float64"
+
+    def value(self, counted: Counted) -> Any:
+        """Return the metric of the jobs that count."""
+        return self.of(counted.workload if self.shared else counted)
+
+    def __post_init__(self) -> None:
+        choices = {
+            "over": (CELL, WEEK, USER, WIDTH),
+            "better": (SMALLER, LARGER, NEITHER),
+            "dtype": ("float64", "int64"),
+        }
+        if not _NAME.fullmatch(self.name):
+            raise InputError(f"metric {self.name!r}: use small letters, digits and '_' in a name")
+        for key, known in choices.items():
+            if getattr(self, key) not in known:
+                raise InputError(
+                    f"metric {self.name!r}: {key} is {getattr(self, key)!r}; known: "
+                    f"{', '.join(map(repr, known))}"
+                )
+
+
+def _per_width(counted: Counted, values: Int64 | Float64) -> Float64:
+    return _means(counted.width, counted.width_jobs, values)
+
+
+def _per_week(counted: Counted, values: Int64 | Float64) -> Float64:
+    return _means(counted.week, counted.week_jobs, values)
+
+
+def _means(place: Int64, jobs: Int64, values: Int64 | Float64) -> Float64:
+    divisor = np.where(jobs > 0, jobs, np.nan)
+    return np.asarray(np.bincount(place, weights=values, minlength=jobs.size) / divisor)
+
+
+def _largest(values: Int64 | Float64) -> Any:
+    return values.max() if len(values) else np.nan
+
+
+def _makespan(counted: Counted) -> int:
+    jobs = counted.workload
+    return int(counted.schedule.end.max() - jobs.submit[0]) if len(jobs) else 0
+
+
+def _offered_load(jobs: Workload) -> float:
+    # Jobs of one instant have no offered load, and can be simulated all the same.
+    submitting = int(jobs.submit[-1] - jobs.submit[0]) if len(jobs) else 0
+    return ratio(work(jobs), jobs.processors * submitting)
+
+
+def _utilisation(counted: Counted) -> float:
+    jobs, window = counted.workload, counted.window
+    done = work(jobs)
+    if window.counts is not None:
+        inside = window.inside(counted.schedule.start, counted.schedule.end)
+        done = total(inside * jobs.procs)
+    return ratio(done, jobs.processors * (window.end - window.begin))
+
+
+def _queue_length(counted: Counted) -> float:
+    # The number waiting, integrated over time, is the sum of all waits.
+    schedule, window = counted.schedule, counted.window
+    waited = schedule.wait
+    if window.counts is not None:
+        waited = window.inside(counted.workload.submit, schedule.start)
+    return ratio(total(waited), window.end - window.begin)
+
+
+_ROWS = (
+    Metric(
+        "jobs", "1", "number of jobs", len,
+        better=NEITHER, shared=True, dtype="int64",
+    ),
+    Metric(
+        "counted", "1", "number of jobs that count: not of warm-up or cool-down", len,
+        better=NEITHER,
+    ),
+    Metric("wait", "s", "mean wait", lambda c: ratio(c.waited, len(c))),
+    Metric("wait_p50", "s", "median wait", lambda c: c.wait_percentiles[50]),
+    Metric("wait_p90", "s", "90th percentile of the waits", lambda c: c.wait_percentiles[90]),
+    Metric("wait_p99", "s", "99th percentile of the waits", lambda c: c.wait_percentiles[99]),
+    Metric("wait_max", "s", "longest wait", lambda c: _largest(c.wait)),
+    Metric("response", "s", "mean response time", lambda c: ratio(c.waited + total(c.run), len(c))),
+    Metric("bounded_slowdown", "1", "mean bounded slowdown", lambda c: mean(c.slowdown)),
+    Metric(
+        "bounded_slowdown_p50", "1", "median bounded slowdown",
+        lambda c: c.slowdown_percentiles[50],
+    ),
+    Metric(
+        "bounded_slowdown_p90", "1", "90th percentile of the bounded slowdowns",
+        lambda c: c.slowdown_percentiles[90],
+    ),
+    Metric(
+        "bounded_slowdown_p99", "1", "99th percentile of the bounded slowdowns",
+        lambda c: c.slowdown_percentiles[99],
+    ),
+    Metric(
+        "bounded_slowdown_max", "1", "largest bounded slowdown", lambda c: _largest(c.slowdown)
+    ),
+    Metric(
+        "pp_bounded_slowdown", "1", "mean per-processor bounded slowdown",
+        lambda c: mean(c.pp_slowdown),
+    ),
+    Metric(
+        "pp_bounded_slowdown_max", "1", "largest per-processor bounded slowdown",
+        lambda c: _largest(c.pp_slowdown),
+    ),
+    Metric(
+        "slowdown_1", "1", "number of jobs with bounded slowdown 1",
+        lambda c: np.count_nonzero(c.slowdown <= 1), better=LARGER,
+    ),
+    Metric(
+        "slowdown_1_10", "1", "number of jobs with bounded slowdown above 1 and below 10",
+        lambda c: np.count_nonzero(c.slowdown > 1) - np.count_nonzero(c.slowdown >= 10),
+        better=NEITHER,
+    ),
+    Metric(
+        "slowdown_10_100", "1", "number of jobs with bounded slowdown 10 to below 100",
+        lambda c: np.count_nonzero(c.slowdown >= 10) - np.count_nonzero(c.slowdown >= 100),
+        better=NEITHER,
+    ),
+    Metric(
+        "slowdown_100", "1", "number of jobs with bounded slowdown 100 or more",
+        lambda c: np.count_nonzero(c.slowdown >= 100),
+    ),
+    Metric(
+        "premature", "1", "number of premature jobs (estimate >= 100 x run time)",
+        lambda c: np.count_nonzero(c.premature), better=NEITHER,
+    ),
+    Metric(
+        "bounded_slowdown_premature", "1", "mean bounded slowdown of the premature jobs",
+        lambda c: mean(c.slowdown[c.premature]),
+    ),
+    Metric(
+        "bounded_slowdown_standard", "1", "mean bounded slowdown of the other jobs",
+        lambda c: mean(c.slowdown[~c.premature]),
+    ),
+    Metric(
+        "utilisation", "1", "share of the processors in use from first submission to last end",
+        _utilisation, better=LARGER,
+    ),
+    Metric("makespan", "s", "time from first submission to last end", _makespan),
+    Metric(
+        "backfilled", "1", "number of jobs backfilled",
+        lambda c: np.count_nonzero(c.schedule.backfilled[c.kept]), better=NEITHER,
+    ),
+    Metric(
+        "killed", "1", "number of jobs killed at their estimate",
+        lambda c: np.count_nonzero(c.schedule.killed[c.kept]), better=NEITHER,
+    ),
+    Metric("queue_length", "1", "time-average number of waiting jobs", _queue_length),
+    Metric("offered_load", "1", "offered load", _offered_load, better=NEITHER, shared=True),
+    Metric(
+        "users", "1", "number of users with a normalised wait time and at least two jobs",
+        lambda c: c.compared_nuwt.size, better=NEITHER,
+    ),
+    Metric(
+        "nuwt_mean", "1 / processor", "mean over users of normalised user wait time (UWT)",
+        lambda c: mean(c.compared_nuwt),
+    ),
+    Metric(
+        "nuwt_spread", "1 / processor^2",
+        "sum over users of (UWT - normalised user wait time)^2 (F)",
+        lambda c: fairness_of_users(c.compared_nuwt),
+    ),
+    Metric(
+        "nuwt_jain", "1", "Jain's index of users' normalised wait times, 1 where all are equal",
+        lambda c: jain_index(c.compared_nuwt), better=LARGER,
+    ),
+    Metric(
+        "nuwt_gini", "1",
+        "Gini coefficient of users' normalised wait times, 0 where all are equal",
+        lambda c: gini_index(c.compared_nuwt),
+    ),
+    Metric(
+        "week_jobs", "1", "number of jobs ended in the week",
+        lambda c: c.week_jobs,
+        over=WEEK, better=NEITHER, dtype="int64",
+    ),
+    Metric(
+        "week_wait", "s", "mean wait of the jobs ended in the week",
+        lambda c: _per_week(c, c.wait), over=WEEK,
+    ),
+    Metric(
+        "week_bounded_slowdown", "1", "mean bounded slowdown of the jobs ended in the week",
+        lambda c: _per_week(c, c.slowdown), over=WEEK,
+    ),
+    Metric(
+        "week_pp_bounded_slowdown", "1",
+        "mean per-processor bounded slowdown of the jobs ended in the week",
+        lambda c: _per_week(c, c.pp_slowdown), over=WEEK,
+    ),
+    Metric(
+        "user_jobs", "1", "number of jobs of the user", lambda c: c.by_user.jobs,
+        over=USER, better=NEITHER, dtype="int64",
+    ),
+    Metric(
+        "user_work", "processor s", "run time x processors of the user's jobs",
+        lambda c: c.by_user.work, over=USER, better=NEITHER, dtype="int64",
+    ),
+    Metric(
+        "user_nuwt", "1 / processor",
+        "normalised user wait time: waits of the user's jobs over their work",
+        lambda c: c.nuwt, over=USER,
+    ),
+    Metric(
+        "width_jobs", "1", "number of jobs of the width",
+        lambda c: c.width_jobs,
+        over=WIDTH, better=NEITHER, dtype="int64",
+    ),
+    Metric(
+        "width_wait", "s", "mean wait of the jobs of the width",
+        lambda c: _per_width(c, c.wait), over=WIDTH,
+    ),
+    Metric(
+        "width_bounded_slowdown", "1", "mean bounded slowdown of the jobs of the width",
+        lambda c: _per_width(c, c.slowdown), over=WIDTH,
+    ),
+)  # fmt: skip
+
+METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
+"""Every metric of our own, by name."""
+
+
+def metrics_over(what: str) -> tuple[Metric, ...]:
+    """Return our own metrics that have one value of each cell, week, user or width.
+
+    Examples
+    --------
+    >>> [metric.name for metric in metrics_over("user")]
+    ['user_jobs', 'user_work', 'user_nuwt']
+    """
+    return tuple(metric for metric in METRICS.values() if metric.over == what)
+
+
+def find_metric(name: str) -> Metric:
+    """Return a metric by its name: ours, an entry point's, or ``module:name`` of a user.
+
+    A user's metric is a `Metric`, or a plain function of a `core.metrics.counted.Counted` whose
+    first line of documentation is its meaning; its attributes ``unit``, ``over`` and ``better``,
+    where it has them, are those of `Metric`.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is neither.
+
+    Examples
+    --------
+    >>> find_metric("wait").meaning
+    'mean wait'
+    """
+    from core.own import METRIC_GROUP, load
+
+    if name in METRICS:
+        return METRICS[name]
+    if ":" not in name and not _has_entry(METRIC_GROUP, name):
+        raise InputError(f"metric {name!r} is unknown; known: {', '.join(METRICS)}, module:name")
+    found = load(name, METRIC_GROUP)
+    if isinstance(found, Metric):
+        metric = found
+    elif callable(found):
+        metric = _of_function(name, found)
+    else:
+        raise InputError(
+            f"metric {name!r} is {type(found).__name__}; it must be a function or a Metric"
+        )
+    if metric.name in METRICS:
+        raise InputError(f"metric {name!r} has the name of one of ours; call it something else")
+    return replace(metric, shared=False)
+
+
+def _has_entry(group: str, name: str) -> bool:
+    from importlib.metadata import entry_points
+
+    return bool(entry_points(group=group, name=name))
+
+
+def _of_function(name: str, function: Callable[[Counted], Any]) -> Metric:
+    text = (function.__doc__ or "").strip()
+    given = {key: getattr(function, key) for key in ("over", "better") if hasattr(function, key)}
+    return Metric(
+        name.rpartition(":")[2].rpartition(".")[2],
+        str(getattr(function, "unit", "1")),
+        text.splitlines()[0].rstrip(".") if text else name,
+        function,
+        **given,
+    )

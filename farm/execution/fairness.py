@@ -1,0 +1,61 @@
+"""What a store keeps of one cell's fairness: one kind of it, over one run of its jobs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from core.simulation.promises import NO_PROMISE, promises
+
+from core.metrics.fairness import resource_equality
+from core.simulation.fair_start import fair_start_times
+from farm.execution.cell import Figures, Simulations
+from farm.store.block import Rows
+from farm.store.geometry import Block, Cell
+from farm.store.product import LATE, UNFAIR
+
+Array = npt.NDArray[Any]
+
+
+def _fair_start(
+    kind: str, made: Simulations, block: Block, cell: Cell, stored: Rows | None
+) -> tuple[int, Rows, Figures]:
+    schedule = made.schedule(cell)
+    here = made.piece(block, schedule)
+    fair = fair_start_times(schedule.workload, schedule.policy, kind, jobs=here)[here]
+    return _kept(f"fst_{kind}", fair, np.maximum(schedule.start[here] - fair, 0))
+
+
+strict = partial(_fair_start, "strict")
+relaxed = partial(_fair_start, "relaxed")
+
+
+def resource(
+    made: Simulations, block: Block, cell: Cell, stored: Rows | None
+) -> tuple[int, Rows, Figures]:
+    """Return the equal shares of a run of a cell's jobs, processor s, and what they lack of them.
+
+    G. Sabin and P. Sadayappan (2005), section 3.2.
+    """
+    schedule = made.schedule(cell)
+    here, jobs = made.piece(block, schedule), schedule.workload
+    share = resource_equality(schedule)[here]
+    return _kept("resource_share", share, np.maximum(share - (jobs.run * jobs.procs)[here], 0.0))
+
+
+def promise(
+    made: Simulations, block: Block, cell: Cell, stored: Rows | None
+) -> tuple[int, Rows, Figures]:
+    """Return the starts promised at arrival to a run of a cell's jobs, s, and who starts later."""
+    schedule = made.schedule(cell)
+    here = made.piece(block, schedule)
+    promised = promises(schedule.workload, schedule.policy)[here]
+    late = np.where(promised == NO_PROMISE, 0, schedule.start[here] - promised)
+    return _kept("promised", promised, np.maximum(late, 0))
+
+
+def _kept(name: str, due: Array, late: Array) -> tuple[int, Rows, Figures]:
+    sums = {LATE: float(late.sum()), UNFAIR: float(np.count_nonzero(late))}
+    return due.size, {name: due}, sums

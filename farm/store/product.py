@@ -1,0 +1,260 @@
+"""What a store can hold of each cell: a row for each kind of block.
+
+A product is what one kind of block writes: which arrays, which figures of the summary, how they
+are made, what that costs. The store, the planner, the workers, `farm verify` and the summary read
+these rows; none of them asks for the name of one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from core.metrics.declared import CELL as ONE
+from core.metrics.declared import METRICS, SMALLER, Metric, find_metric
+from core.workload.columns import COLUMNS
+from farm.store.schema import AXES, CELL, SAMPLE, Variable
+
+LATE, UNFAIR = "late", "unfair_jobs"
+"""Sums that a record keeps of a piece's fairness: total lateness, and jobs late."""
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Hold what a store has of one product.
+
+    Parameters
+    ----------
+    arrays : tuple of Variable
+        Arrays of a trace's group.
+    figures : tuple of Variable
+        Arrays of the summary.
+    """
+
+    arrays: tuple[Variable, ...]
+    figures: tuple[Variable, ...]
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Holding:
+        """Return the holding that `to_dict` gave, out of JSON."""
+        kinds = ([_from_plain(one) for one in plain[key]] for key in ("arrays", "figures"))
+        return cls(*map(tuple, kinds))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return asdict(self)
+
+    def joined(self, other: Holding) -> Holding:
+        """Return what is in either, in the order of this one."""
+        arrays = {v.name: v for v in (*self.arrays, *other.arrays)}
+        figures = {v.name: v for v in (*self.figures, *other.figures)}
+        return Holding(tuple(arrays.values()), tuple(figures.values()))
+
+    @cached_property
+    def digest(self) -> str:
+        """What a record says it has: 8 hexadecimal digits of a hash of all names."""
+        names = sorted(v.name for v in (*self.arrays, *self.figures))
+        return hashlib.sha256("\n".join(names).encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Product:
+    """Declare one kind of block.
+
+    Parameters
+    ----------
+    name : str
+        The kind: also the name of the folder of its records.
+    arrays : tuple of Variable
+        What it writes of each job of a cell, and of each cell.
+    make, seconds : str
+        Its functions, as ``module:function``: from a worker's simulations, a block, a cell of
+        it and what is stored of that already to rows and figures; and the CPU time of that, s,
+        of so many jobs under a policy at a load, out of so many that the cell has.
+    policies : bool
+        Whether there is one for each policy; else every policy meets the same.
+    simulates : bool
+        Whether it is the simulation itself, which has the metrics and whose jobs are counted.
+    long : bool
+        Whether a cell of it may take so long that it is cut along its jobs.
+    optional : bool
+        Whether only those campaigns have it that ask for it.
+    sums : mapping of str to Variable
+        Figures of the summary that are a sum over all pieces of a cell, by the sum's name in the
+        records, divided by the cell's jobs.
+    """
+
+    name: str
+    arrays: tuple[Variable, ...]
+    make: str
+    seconds: str
+    policies: bool = True
+    simulates: bool = False
+    long: bool = False
+    optional: bool = False
+    sums: tuple[tuple[str, Variable], ...] = ()
+
+    def holding(self, own: Iterable[str] = ()) -> Holding:
+        """Return what a store of now has of it, with the metrics that a campaign brings.
+
+        Parameters
+        ----------
+        own : iterable of str
+            Names as for `core.metrics.declared.find_metric`.
+
+        Raises
+        ------
+        InputError
+            If one of them is no metric.
+        """
+        arrays, figures = list(self.arrays), [variable for _, variable in self.sums]
+        dims = CELL if self.policies else SAMPLE
+        for of, metric in self._metrics(own):
+            if metric.over == ONE:
+                figures.append(_variable(of, metric, ("trace", *dims)))
+            else:
+                arrays.append(_variable(of, metric, (*dims, metric.over)))
+        return Holding(tuple(arrays), tuple(figures))
+
+    def _metrics(self, own: Iterable[str]) -> Iterator[tuple[str, Metric]]:
+        if self.simulates or not self.policies:
+            yield from ((n, m) for n, m in METRICS.items() if m.shared != self.policies)
+        if self.simulates:
+            yield from ((name, find_metric(name)) for name in own)
+
+    def values(self, *arguments: Any) -> Any:
+        """Make rows and figures of a cell; see `farm.execution.cell`."""
+        return _function(self.make)(*arguments)
+
+    def cost(self, jobs: int, policy: str, load: str, cell: int) -> float:
+        """Return the CPU time that a piece of a cell takes, s; see `farm.planning.cost`."""
+        seconds: float = _function(self.seconds)(jobs, policy, load, cell)
+        return seconds
+
+
+def _column_variables() -> tuple[Variable, ...]:
+    return tuple(
+        Variable(
+            column.stored or name,
+            (*SAMPLE, "job"),
+            "int8" if np.dtype(column.dtype) == np.bool_ else "int64",
+            column.unit,
+            column.meaning,
+        )
+        for name, column in COLUMNS.items()
+    )
+
+
+def _of_sample(name: str, units: str, long_name: str) -> Variable:
+    return Variable(name, SAMPLE, "int64", units, long_name)
+
+
+def _of_job(name: str, dtype: str, units: str, long_name: str) -> Variable:
+    return Variable(name, (*CELL, "job"), dtype, units, long_name)
+
+
+def _fairness(kind: str, array: Variable, long: bool) -> Product:
+    """Declare what compares each job with what it was due."""
+    figures = (
+        (LATE, f"unfairness_{kind}", array.units, "mean lateness over all jobs"),
+        (UNFAIR, f"unfair_share_{kind}", "1", "share of jobs that are late"),
+    )
+    return Product(
+        kind,
+        (array,),
+        f"farm.execution.fairness:{kind}",
+        f"farm.planning.cost:{kind}_seconds",
+        long=long,
+        optional=True,
+        sums=tuple(
+            (sum_, Variable(name, AXES, "float64", units, f"{what} ({array.long_name})", SMALLER))
+            for sum_, name, units, what in figures
+        ),
+    )
+
+
+_ROWS = (
+    Product(
+        "workload",
+        (
+            _of_sample("jobs", "1", "number of jobs"),
+            _of_sample("max_estimate", "s", "largest estimate that the platform allows"),
+            *_column_variables(),
+        ),
+        "farm.execution.cell:workload_values",
+        "farm.planning.cost:no_seconds",
+        policies=False,
+    ),
+    Product(
+        "cells",
+        (
+            _of_job("start", "int64", "s", "start instant"),
+            _of_job("wait", "int64", "s", "wait"),
+            _of_job("backfilled", "int8", "1", "job was backfilled"),
+        ),
+        "farm.execution.cell:schedule_values",
+        "farm.planning.cost:cell_seconds",
+        simulates=True,
+    ),
+    _fairness("strict", _of_job("fst_strict", "int64", "s", "strict fair start time"), long=True),
+    _fairness(
+        "relaxed", _of_job("fst_relaxed", "int64", "s", "relaxed fair start time"), long=True
+    ),
+    _fairness(
+        "resource",
+        _of_job(
+            "resource_share", "float64", "processor s",
+            "processor-seconds that equal sharing would have given",
+        ),
+        long=False,
+    ),
+    _fairness(
+        "promise",
+        _of_job("promised", "int64", "s", "start promised at arrival; -1 where none was"),
+        long=False,
+    ),
+)  # fmt: skip
+
+PRODUCTS: dict[str, Product] = {row.name: row for row in _ROWS}
+"""Every kind of block, by name, in the order in which a cell's are made."""
+
+OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
+"""Kinds that a campaign may ask for."""
+
+
+def holdings(asked: Iterable[str], own: Iterable[str]) -> dict[str, Holding]:
+    """Return what the store of a campaign has of each product.
+
+    Parameters
+    ----------
+    asked : iterable of str
+        Optional products.
+    own : iterable of str
+        Metrics of users.
+    """
+    wanted, own = set(asked), tuple(own)
+    return {
+        name: row.holding(own)
+        for name, row in PRODUCTS.items()
+        if not row.optional or name in wanted
+    }
+
+
+def _variable(of: str, metric: Metric, dims: tuple[str, ...]) -> Variable:
+    return Variable(metric.name, dims, metric.dtype, metric.unit, metric.meaning, metric.better, of)
+
+
+def _from_plain(plain: Mapping[str, Any]) -> Variable:
+    return Variable(**{**plain, "dims": tuple(plain["dims"])})
+
+
+def _function(reference: str) -> Callable[..., Any]:
+    module, _, name = reference.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
