@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.files import write_whole
 from farm.campaign.campaign import Campaign
 from farm.execution.cell import Bench
 from farm.planning.design import write_skeleton
 from farm.store.arrays import open_results
-from farm.store.files import write_whole
 from farm.store.geometry import Block
 from farm.store.logs import load_log, log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST

@@ -97,7 +97,7 @@ def summarise(
     >>> from core import Workload
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
+    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool))
     >>> m = summarise(s)
     >>> m["wait"], m["makespan"], m["utilisation"], m["bounded_slowdown"]
     (20.0, 42.0, 1.0, 2.6)

@@ -64,7 +64,7 @@ def weekly(
     >>> from core import Workload
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
+    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool))
     >>> weekly(s)["wait"].tolist()
     [20.0]
     """

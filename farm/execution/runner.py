@@ -11,12 +11,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from core.files import remove_partial
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import Stop, on_dask, serial
 from farm.execution.task import Task
 from farm.planning.design import build, design, survey
 from farm.planning.tasks import cells_missing, missing_blocks, plan
-from farm.store.files import remove_partial, unwritable, writing
+from farm.store.files import unwritable, writing
 from farm.store.geometry import WORKLOAD_BLOCK, Block
 from farm.store.lock import locked
 from farm.store.store import Store

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from core.errors import InputError
+from core.files import write_whole
 from core.logs.read import read_log
 from farm.logs.registry import (
     ENDS,
@@ -22,7 +23,6 @@ from farm.logs.registry import (
     here,
     note_of,
 )
-from farm.store.files import write_whole
 
 TIMEOUT = (10.0, 60.0)
 """How long to wait for a connection, and for the next bytes, s."""

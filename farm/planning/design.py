@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files import PARTIAL, write_whole
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.samples import most_jobs
@@ -15,7 +16,7 @@ from farm.campaign.trace import Trace
 from farm.planning.block_shape import lay_out
 from farm.planning.extents import weeks_by_load
 from farm.store.arrays import consolidate, fit_group, open_results
-from farm.store.files import PARTIAL, write_whole, writing
+from farm.store.files import writing
 from farm.store.lock import NAME as LOCK
 from farm.store.logs import log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.files import sync
 from farm.store.arrays import open_arrays, write_block
-from farm.store.files import sync
 from farm.store.geometry import Block, Span
 from farm.store.lock import check_turn
 from farm.store.provenance import origin

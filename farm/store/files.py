@@ -1,41 +1,12 @@
-"""Write files so that a reader sees the whole of one or nothing, whatever is killed when."""
+"""What is said of a store that the operating system refuses to write."""
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import InputError
-
-PARTIAL = ".partial"
-"""Ends the name of every file that is still being written; zarr uses the same ending."""
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file as a temporary one, sync it, and rename it into place.
-
-    Parameters
-    ----------
-    path : Path
-        Target; its folder is made if it is missing.
-    data : bytes
-        The whole content.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync(path.parent)
 
 
 @contextmanager
@@ -56,20 +27,3 @@ def writing(store: Path) -> Iterator[None]:
 def unwritable(store: Path, error: OSError) -> InputError:
     """Return the sentence for a store that cannot be written."""
     return InputError(f"store {store} cannot be written: {error.strerror or error}")
-
-
-def sync(path: Path) -> None:
-    """Have the operating system put a file or a folder's entries on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def remove_partial(folder: Path) -> int:
-    """Delete what killed writers left below a folder, and return how many files that were."""
-    left = list(folder.rglob(f"*{PARTIAL}"))
-    for path in left:
-        path.unlink(missing_ok=True)
-    return len(left)

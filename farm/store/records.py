@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from farm.store.files import write_whole
+from core.files import write_whole
 from farm.store.geometry import Block, Cell, Span
 
 REMEDY = "delete it to have its cells run again"

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from farm.store.files import write_whole
+from core.files import write_whole
 from farm.store.geometry import (
     CELLS,
     WORKLOAD_BLOCK,
