@@ -21,9 +21,12 @@ from core.models.downey import downey
 from core.models.jann import jann
 from core.models.lublin import lublin
 from core.models.poisson import poisson
+from core.platform.platform import Platform
+from core.platform.pool import Pool
 from core.policy.policy import Policy
 from core.schedule import Schedule
 from core.simulation.fair_start import fair_start_times
+from core.simulation.promises import promises
 from core.simulation.simulate import simulate
 from core.workload.load import offered_load, scale_arrivals, scale_load
 from core.workload.resample_users import resample_users
@@ -34,7 +37,9 @@ from core.workload.workload import Workload
 __all__ = [
     "MODELS",
     "InputError",
+    "Platform",
     "Policy",
+    "Pool",
     "Schedule",
     "Workload",
     "bounded_slowdown",
@@ -46,6 +51,7 @@ __all__ = [
     "offered_load",
     "poisson",
     "pp_bounded_slowdown",
+    "promises",
     "read_log",
     "read_swf",
     "resample_users",

@@ -11,7 +11,7 @@ PARTIAL = ".partial"
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file as a temporary one, sync it, and rename it into place.
+    """Write a file as a temporary one beside it, sync it, and rename it into place.
 
     Parameters
     ----------
@@ -19,6 +19,19 @@ def write_whole(path: Path, data: bytes) -> None:
         Target; its folder is made if it is missing.
     data : bytes
         The whole content.
+
+    Raises
+    ------
+    OSError
+        If the operating system refuses; nothing is left then.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "new" / "file", b"all or nothing")
+    ...     (Path(folder) / "new" / "file").read_bytes()
+    b'all or nothing'
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")

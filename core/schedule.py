@@ -1,24 +1,57 @@
-"""A schedule: when each job of a workload started, and what the scheduler had said of it."""
+"""A schedule: when, where and how each job of a workload ran."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.arrays import Int64
+from core.arrays import Bool, Int8, Int64
+from core.errors import InputError
 from core.workload.workload import Workload
 
-NO_PROMISE = -1
-"""Stands in `Schedule.promised` where a rule gives no start at arrival."""
+
+class State(IntEnum):
+    """How a job's stay ended; the codes are those of `Schedule.state`."""
+
+    DONE = 0
+    KILLED = 1
+    """At its estimate."""
+    REFUSED = 2
+    """It never started: nothing here could hold it."""
+    LOST = 3
+    """It started and was cut off before its end."""
 
 
 @dataclass(frozen=True, eq=False)
+class Segments:
+    """Hold the parts of jobs that ran in several places at once.
+
+    Parameters
+    ----------
+    job : int64[k]
+        Index of the job, ascending.
+    place : int64[k]
+        Index into the platform's places.
+    procs : int64[k]
+        Processors that the job had there.
+    """
+
+    job: Int64
+    place: Int64
+    procs: Int64
+
+
+@dataclass(frozen=True, eq=False, init=False)
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
+
+    What a simulation does not give follows from the starts, when it is first asked for: on most
+    platforms that is all of `end`, `state`, `place` and `segments`.
 
     Parameters
     ----------
@@ -27,11 +60,24 @@ class Schedule:
     policy : str
         Canonical name of the policy.
     start : int64[n]
-        Start instant, s.
+        Start instant, s; -1 for a job that was refused.
     backfilled : bool[n]
         Whether the job started while a job before it in the queue stayed waiting.
-    promises : int64[n], optional
-        What `promised` returns; by default it is found when it is first asked for.
+    end : int64[n], optional
+        Completion instant, s; by default start + run.
+    state : int8[n], optional
+        How the job ended, a `State`; by default killed where the workload says so, else done.
+    place : int64[n], optional
+        Where the job ran, as an index into the platform's places; by default the first one.
+    segments : Segments, optional
+        Where jobs ran that had several places at once; by default there is none.
+    given : dict, optional
+        The last four by name, those that there are: what the attribute of this name holds.
+
+    Raises
+    ------
+    InputError
+        If a job that was not refused has no start.
 
     Examples
     --------
@@ -39,20 +85,70 @@ class Schedule:
     >>> w = Workload.from_columns(submit=[0, 0], run=[9, 5], estimate=[9, 5], procs=[2, 2],
     ...                           processors=2)
     >>> s = simulate(w, "fcfs+easy")
-    >>> s.start.tolist(), s.wait.tolist(), s.end.tolist()
-    ([0, 9], [0, 9], [9, 14])
+    >>> s.start.tolist(), s.wait.tolist(), s.end.tolist(), State(s.state[0]).name
+    ([0, 9], [0, 9], [9, 14], 'DONE')
     """
 
     workload: Workload
     policy: str
     start: Int64
-    backfilled: npt.NDArray[np.bool_]
-    promises: Int64 | None = None
+    backfilled: Bool
+    given: dict[str, Any]
+    """What the simulation gave of end, state, place and segments."""
 
-    @property
+    def __init__(
+        self,
+        workload: Workload,
+        policy: str,
+        start: Int64,
+        backfilled: Bool,
+        *,
+        end: Int64 | None = None,
+        state: Int8 | None = None,
+        place: Int64 | None = None,
+        segments: Segments | None = None,
+        given: dict[str, Any] | None = None,
+    ) -> None:
+        # `dataclasses.replace` hands `given` on; were `end` a field of its own, a schedule with
+        # other starts would keep the ends that followed from the old ones.
+        told = {"end": end, "state": state, "place": place, "segments": segments}
+        known = {key: value for key, value in told.items() if value is not None}
+        values = {
+            "workload": workload,
+            "policy": policy,
+            "start": start,
+            "backfilled": backfilled,
+            "given": {**(given or {}), **known},
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        self._check()
+
+    @cached_property
     def end(self) -> Int64:
         """Completion instant, int64[n], s."""
-        return self.start + self.workload.run
+        end: Int64 | None = self.given.get("end")
+        return self.start + self.workload.run if end is None else end
+
+    @cached_property
+    def state(self) -> Int8:
+        """How each job ended, int8[n], codes of `State`."""
+        state: Int8 | None = self.given.get("state")
+        if state is not None:
+            return state
+        return np.where(self.workload.killed, State.KILLED, State.DONE).astype(np.int8)
+
+    @cached_property
+    def place(self) -> Int64:
+        """Where each job ran, int64[n], index into the platform's places."""
+        place: Int64 | None = self.given.get("place")
+        return np.zeros(len(self.workload), np.int64) if place is None else place
+
+    @property
+    def segments(self) -> Segments | None:
+        """Parts of the jobs that ran in several places at once; None where each ran in one."""
+        segments: Segments | None = self.given.get("segments")
+        return segments
 
     @property
     def wait(self) -> Int64:
@@ -60,23 +156,22 @@ class Schedule:
         return self.start - self.workload.submit
 
     @property
-    def killed(self) -> npt.NDArray[np.bool_]:
+    def killed(self) -> Bool:
         """Whether the job was killed at its estimate, bool[n]."""
-        return self.workload.killed
-
-    @cached_property
-    def promised(self) -> Int64:
-        """Start that the rule reserved at the job's arrival, int64[n], s; `NO_PROMISE` for none.
-
-        A conservative simulation needs no reservation behind the last job that fits now, and
-        leaving those out nearly halves its time; so this simulates again, with all of them.
-        """
-        if self.promises is not None:
-            return self.promises
-        from core.simulation.simulate import promised_starts
-
-        return promised_starts(self.workload, self.policy)
+        killed: Bool = self.state == State.KILLED
+        return killed
 
     def digest(self) -> str:
         """Return the SHA-256 of the starts as little-endian int64, 64 hexadecimal digits."""
         return hashlib.sha256(self.start.astype("<i8").tobytes()).hexdigest()
+
+    def _check(self) -> None:
+        if self.start.min(initial=0) >= 0:
+            return
+        missing = np.flatnonzero((self.start < 0) & (self.state != State.REFUSED))
+        if missing.size:
+            job = self.workload.job[missing[0]]
+            raise InputError(
+                f"policy {self.policy!r}: job {job} of workload {self.workload.name!r} has the "
+                f"start {self.start[missing[0]]}; a schedule starts every job at 0 or later"
+            )

@@ -5,21 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Callable
+from itertools import chain
 
 from core.errors import InputError
-from core.logs.gwf import FIELDS as GWF_FIELDS
-from core.logs.gwf import read_gwf
-from core.logs.sacct import read_sacct
-from core.logs.swf import read_swf
+from core.logs.formats import FORMATS
 from core.workload.workload import Workload
-
-READERS: dict[str, Callable[..., Workload]] = {
-    "swf": read_swf,
-    "gwf": read_gwf,
-    "sacct": read_sacct,
-}
-"""The reader of each format; a format's name is also the end of its files' names."""
 
 _PEEK = 2**16
 _GZIP_WINDOW = 31
@@ -32,10 +22,9 @@ def read_log(
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
 ) -> Workload:
-    r"""Read a log in the Standard or Grid Workloads Format or as sacct prints it, plain or gzip.
+    r"""Read a log of any format in `core.logs.formats.FORMATS`, plain or gzip.
 
-    See `format_of` for how the format is found, and `read_swf`, `read_gwf` and `read_sacct` for
-    what each makes of a row.
+    See `format_of` for how the format is found, and the format's reader for what it makes of a row.
 
     Parameters
     ----------
@@ -68,7 +57,7 @@ def read_log(
     ...     len(read_log(path))
     1
     """
-    reader = READERS[format_of(path)]
+    reader = FORMATS[format_of(path)].reader
     return reader(path, processors=processors, rows=rows, jobs=jobs)
 
 
@@ -82,10 +71,11 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
     Returns
     -------
-    {"swf", "gwf", "sacct"}
-        A first line with ``;`` first is SWF, with ``#`` first GWF, one that names a column JobID
-        between ``|`` sacct. Where it is none of them, the name's end ``.swf``, ``.gwf`` or
-        ``.sacct``, with or without ``.gz``, decides; then whether a row has 29 fields or not.
+    str
+        A key of `core.logs.formats.FORMATS`. A first line with ``;`` first is SWF, with ``#``
+        first GWF, one that names a column JobID between ``|`` sacct. Where it is none of them,
+        the name's end ``.swf``, ``.gwf`` or ``.sacct``, with or without ``.gz``, decides; then
+        how many fields a row has, and else it is SWF.
 
     Raises
     ------
@@ -104,15 +94,11 @@ def format_of(path: str | os.PathLike[str]) -> str:
     """
     source = os.fspath(path)
     first = next((line for line in _first_lines(source) if line.strip()), "").strip()
-    if first.startswith((";", "#")):
-        return "swf" if first.startswith(";") else "gwf"
-    if "jobid" in first.lower().split("|"):
-        return "sacct"
-    name = source.lower().removesuffix(".gz")
-    for known in READERS:
-        if name.endswith(f".{known}"):
-            return known
-    return "gwf" if len(first.split()) == len(GWF_FIELDS) else "swf"
+    file, words = source.lower().removesuffix(".gz"), len(first.split())
+    opened = (name for name, known in FORMATS.items() if known.opens(first))
+    named = (name for name, known in FORMATS.items() if file.endswith(known.ends))
+    shaped = (name for name, known in FORMATS.items() if known.fields == words)
+    return next(chain(opened, named, shaped, FORMATS))
 
 
 def _first_lines(source: str) -> list[str]:

@@ -9,13 +9,15 @@ import zlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.arrays import Int64
+from core.arrays import Bool, Int64
 from core.checks import is_whole, whole
 from core.errors import InputError
+from core.logs.formats import FORMATS
+from core.platform.pool import Pool
 from core.workload.workload import Workload
 
 REASONS = {
@@ -25,9 +27,6 @@ REASONS = {
     "no submit": "submit time below 0",
 }
 """Why a row of any log cannot be simulated; it counts under the first of its reasons."""
-
-ENDS = (".gz", ".swf", ".gwf", ".sacct")
-"""Ends of a file's name that are no part of a log's name, the outermost first."""
 
 _GZIP = b"\x1f\x8b"
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
@@ -113,7 +112,7 @@ def log_name(source: str) -> str:
     """
     # The archive's names hold dots, as in CTC-SP2-1996-3.1-cln: pathlib's suffixes would cut there.
     name = os.path.basename(source)
-    for suffix in ENDS:
+    for suffix in (".gz", *(end for known in FORMATS.values() for end in known.ends)):
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             name = name[: -len(suffix)]
     return name
@@ -162,7 +161,7 @@ def to_workload(
     max_estimate: int = -1,
     jobs: int | None = None,
     epoch: int = -1,
-    faults: Mapping[str, npt.NDArray[np.bool_]] | None = None,
+    faults: Mapping[str, Bool] | None = None,
 ) -> Workload:
     """Make a workload of a log's rows by the rules that hold for every format.
 
@@ -193,24 +192,17 @@ def to_workload(
     InputError
         If no job is left, or times run past the clock.
     """
-    procs = np.where(column["requested"] > 0, column["requested"], column["allocated"])
-    own = (procs <= 0, procs > machine, column["run"] < 0, column["submit"] < 0)
-    reasons = {**(faults or {}), **dict(zip(REASONS, own, strict=True))}
-    keep, dropped = _kept(reasons, procs.size, source)
-    # Most logs are sorted; a stable sort of them costs one look at each row.
-    order = keep[np.argsort(column["submit"][keep], kind="stable")][:jobs]
-    run, asked = column["run"][order], column["request_time"][order]
-    estimate = np.where(asked > 0, asked, run)
+    procs = processors_of(column)
+    reasons = {**(faults or {}), **faults_of(column, procs, machine)}
+    keep, dropped = sound_rows(reasons)
+    if not keep.size:
+        listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
+        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
+    order = by_submit(column, keep)[:jobs]
     try:
         return Workload(
-            submit=column["submit"][order],
-            run=np.minimum(run, estimate),
-            estimate=estimate,
-            procs=procs[order],
-            user=column["user"][order],
-            job=column["job"][order],
-            killed=run > estimate,
-            processors=machine,
+            **job_columns(column, procs, order),
+            platform=Pool(machine),
             name=log_name(source),
             max_estimate=max_estimate,
             dropped=dropped,
@@ -218,6 +210,50 @@ def to_workload(
         )
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
+
+
+def processors_of(column: Mapping[str, Int64]) -> Int64:
+    """Return the processors that each row's job asked for, else those that it got."""
+    return np.where(column["requested"] > 0, column["requested"], column["allocated"])
+
+
+def faults_of(column: Mapping[str, Int64], procs: Int64, machine: int) -> dict[str, Bool]:
+    """Return which rows have each fault of `REASONS`, bool[n] each."""
+    found = (procs <= 0, procs > machine, column["run"] < 0, column["submit"] < 0)
+    return dict(zip(REASONS, found, strict=True))
+
+
+def sound_rows(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
+    """Return the rows without a fault, and how many have one, by the first of its reasons."""
+    bad, dropped = np.zeros(next(iter(faults.values())).size, np.bool_), {}
+    for reason, fault in faults.items():
+        found = int(np.count_nonzero(fault & ~bad))
+        if found:
+            dropped[reason] = found
+            bad |= fault
+    return np.flatnonzero(~bad), dropped
+
+
+def by_submit(column: Mapping[str, Int64], keep: Int64) -> Int64:
+    """Return rows in (submit, position) order."""
+    # Most logs are sorted; a stable sort of them costs one look at each row.
+    order: Int64 = keep[np.argsort(column["submit"][keep], kind="stable")]
+    return order
+
+
+def job_columns(column: Mapping[str, Int64], procs: Int64, order: Int64) -> dict[str, Any]:
+    """Return the columns of a workload of these rows; who asks for no time asks for the run's."""
+    run, asked = column["run"][order], column["request_time"][order]
+    estimate = np.where(asked > 0, asked, run)
+    return {
+        "submit": column["submit"][order],
+        "run": np.minimum(run, estimate),
+        "estimate": estimate,
+        "procs": procs[order],
+        "user": column["user"][order],
+        "job": column["job"][order],
+        "killed": run > estimate,
+    }
 
 
 def number_users(words: Sequence[str]) -> Int64:
@@ -247,19 +283,3 @@ def _number(word: str) -> int | None:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
         return None
     return max(int(word), -1)
-
-
-def _kept(
-    faults: Mapping[str, npt.NDArray[np.bool_]], count: int, source: str
-) -> tuple[Int64, dict[str, int]]:
-    """Return the rows without a fault, and how many have one by reason."""
-    keep, dropped = np.ones(count, np.bool_), {}
-    for reason, fault in faults.items():
-        found = int(np.count_nonzero(fault & keep))
-        if found:
-            dropped[reason] = found
-            keep &= ~fault
-    if not keep.any():
-        listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
-        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
-    return np.flatnonzero(keep), dropped

@@ -3,33 +3,54 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.arrays import HORIZON, Int64
+from core.arrays import HORIZON, Bool, Int64
 from core.errors import InputError
-from core.logs.rows import check_sizes
+from core.logs.rows import by_submit, check_sizes, faults_of, job_columns, processors_of, sound_rows
 from core.logs.swf import read_log
-from core.schedule import NO_PROMISE, Schedule
+from core.platform.pool import Pool
+from core.schedule import Schedule
 from core.workload.workload import Workload
 
 KILL_MARK = 1
 """A killed job is written as running so much past its request, s (`core.write_swf`)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class LoggedSchedule(Schedule):
     """Hold a schedule that a log tells, with what its jobs ran past their estimates.
 
+    Unlike a simulation, a log may say anything, starts before the clock's 0 too: audits name them.
+
     Parameters
     ----------
+    workload, policy, start, backfilled, **given
+        As for `core.Schedule`.
     overrun : int64[n]
         Seconds that the log has the job run on after it should have been killed.
     """
 
-    overrun: Int64 = field(kw_only=True)
+    overrun: Int64
+
+    def __init__(
+        self,
+        workload: Workload,
+        policy: str,
+        start: Int64,
+        backfilled: Bool,
+        *,
+        overrun: Int64,
+        **given: Any,
+    ) -> None:
+        super().__init__(workload, policy, start, backfilled, **given)
+        object.__setattr__(self, "overrun", overrun)
+
+    def _check(self) -> None:
+        pass
 
 
 def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -> LoggedSchedule:
@@ -75,70 +96,32 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     machine = log.processors if processors is None else processors
     if machine < 1:
         raise InputError(f"{path}: the header gives no machine size; give processors, at least 1")
-    column = log.columns
-    procs = np.where(column["requested"] > 0, column["requested"], column["allocated"])
-    faults = {
-        "no wait": column["wait"] == -1,
-        "no procs": procs <= 0,
-        "too wide": procs > machine,
-        "no run": column["run"] < 0,
-        "no submit": column["submit"] < 0,
-    }
-    bad = np.logical_or.reduce(list(faults.values()))
-    if bad.all():
+    column, procs = log.columns, processors_of(log.columns)
+    faults = {"no wait": column["wait"] == -1, **faults_of(column, procs, machine)}
+    keep, dropped = sound_rows(faults)
+    if not keep.size:
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
-    keep = np.flatnonzero(~bad)
-    keep = keep[np.argsort(column["submit"][keep], kind="stable")]
-    return _placed(
-        {name: values[keep] for name, values in column.items()},
-        procs[keep],
-        machine,
-        source,
-        log.max_estimate,
-        _counted(faults),
-    )
-
-
-def _counted(faults: dict[str, npt.NDArray[np.bool_]]) -> dict[str, int]:
-    """Count each row under the first reason that applies."""
-    counts, seen = {}, np.zeros_like(faults["no wait"])
-    for reason, fault in faults.items():
-        count = int(np.count_nonzero(fault & ~seen))
-        seen = seen | fault
-        if count:
-            counts[reason] = count
-    return counts
-
-
-def _placed(
-    column: dict[str, Int64],
-    procs: Int64,
-    machine: int,
-    name: str,
-    longest: int,
-    dropped: dict[str, int],
-) -> LoggedSchedule:
-    run, asked, wait = column["run"], column["request_time"], column["wait"]
-    estimate = np.where(asked > 0, asked, run)
+    order = by_submit(column, keep)
     work = Workload(
-        submit=column["submit"], run=np.minimum(run, estimate), estimate=estimate, procs=procs,
-        user=column["user"], job=column["job"], killed=run > estimate, processors=machine,
-        name=name, max_estimate=longest, dropped=dropped,
-    )  # fmt: skip
+        **job_columns(column, procs, order),
+        platform=Pool(machine),
+        name=source,
+        max_estimate=log.max_estimate,
+        dropped=dropped,
+        epoch=log.epoch,
+    )
+    return _placed(work, column["wait"][order], column["run"][order])
+
+
+def _placed(work: Workload, wait: Int64, run: Int64) -> LoggedSchedule:
     # The workload holds every submit + estimate within HORIZON; so much again fits int64.
     absurd = (wait >= HORIZON) | (wait <= -HORIZON)
     if absurd.any():
         row = int(np.argmax(absurd))
         raise InputError(
-            f"{name}: job {work.job[row]} waits {wait[row]} s, past the clock's {HORIZON}; "
+            f"{work.name}: job {work.job[row]} waits {wait[row]} s, past the clock's {HORIZON}; "
             "check the units of the log's times"
         )
-    n = len(work)
-    return LoggedSchedule(
-        workload=work,
-        policy="",
-        start=work.submit + wait,
-        backfilled=np.zeros(n, np.bool_),
-        promises=np.full(n, NO_PROMISE, np.int64),
-        overrun=np.maximum(run - estimate - KILL_MARK, 0),
-    )
+    overrun = np.where(work.killed, run - work.estimate - KILL_MARK, 0)
+    start, never = work.submit + wait, np.zeros(len(work), np.bool_)
+    return LoggedSchedule(work, "", start, never, overrun=overrun)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import os
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import InputError
+from core.files import write_whole
 from core.logs import swf_cache, swf_text
 from core.logs.rows import check_sizes, chosen_rows, read_bytes, to_workload, unpacked
 from core.logs.swf_text import Log
@@ -186,13 +185,11 @@ def write_swf(
     if os.fspath(path).lower().endswith(".gz"):
         text = gzip.compress(text, compresslevel=6, mtime=0)
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        temporary.write_bytes(text)
-        os.replace(temporary, target)
+        # A folder that is not there is misspelt more often than meant.
+        target.parent.stat()
+        write_whole(target, text)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
 
 

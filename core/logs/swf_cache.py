@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from core.files import write_whole
 from core.logs.swf_text import FIELDS, Log
 
 VERSION = 3
@@ -92,7 +93,7 @@ def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
 
 
 def store(name: str, log: Log) -> None:
-    """Write an entry, if the folder allows: a temporary file first, then a rename."""
+    """Write an entry, if the folder allows."""
     place = folder()
     if place is None:
         return
@@ -104,13 +105,7 @@ def store(name: str, log: Log) -> None:
     fits = all(small.min <= c.min() and c.max() <= small.max for c in columns)
     kind = np.int32 if fits else np.int64
     entry = np.concatenate([words.view(kind), *(column.astype(kind) for column in columns)])
-    temporary = ""
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(suffix=".tmp", dir=place)
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, entry, allow_pickle=False)
-        os.replace(temporary, place / name)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    stream = io.BytesIO()
+    np.save(stream, entry, allow_pickle=False)
+    with contextlib.suppress(OSError):
+        write_whole(place / name, stream.getvalue())

@@ -46,7 +46,7 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     >>> from core import Workload
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
+    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool))
     >>> bounded_slowdown(s).tolist()
     [1.0, 4.2]
     """
@@ -83,7 +83,7 @@ def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     >>> from core import Workload
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
-    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool), np.array([-1, -1]))
+    >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool))
     >>> pp_bounded_slowdown(s).tolist()
     [1.0, 2.1]
     """

@@ -11,6 +11,7 @@ from core.checks import whole
 from core.errors import InputError
 from core.models.estimates import draw_estimates
 from core.philox import philox
+from core.platform.pool import Pool
 from core.workload.load import scale_load
 from core.workload.resample_weeks import WEEK
 from core.workload.workload import Workload
@@ -127,7 +128,7 @@ def finish(
         user=_users(submit.size, crowd, key),
         job=np.arange(1, submit.size + 1),
         killed=run > estimate,
-        processors=processors,
+        platform=Pool(processors),
         name=key[0],
         max_estimate=limit,
     )

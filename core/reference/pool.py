@@ -12,9 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from core.arrays import NO_PROMISE, Int64
 from core.policy.orders import fixed_key, moving_key, order_function
 from core.policy.policy import Policy
-from core.schedule import NO_PROMISE, Schedule
+from core.schedule import Schedule
 from core.workload.workload import Workload
 
 
@@ -91,17 +92,44 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     >>> simulate_reference(w, "fcfs+easy").start.tolist()
     [0, 9, 1]
     """
+    simulation = _simulated(workload, policy)
+    return Schedule(
+        workload=workload,
+        policy=simulation.policy.name,
+        start=np.array([job.start for job in simulation.jobs], np.int64),
+        backfilled=np.array([job.backfilled for job in simulation.jobs], np.bool_),
+    )
+
+
+def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
+    """Return the start that a rule reserves for each job at its arrival, slowly.
+
+    Parameters
+    ----------
+    workload, policy
+        As for `simulate_reference`.
+
+    Returns
+    -------
+    int64[n]
+        The same as `core.promises`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
+    ...                           processors=2)
+    >>> promises_reference(w, "fcfs+conservative").tolist()
+    [0, 9]
+    """
+    return np.array([job.promised for job in _simulated(workload, policy).jobs], np.int64)
+
+
+def _simulated(workload: Workload, policy: Policy | str) -> _Simulation:
     if isinstance(policy, str):
         policy = Policy.parse(policy)
     simulation = (_Planned if policy.rule == "planned" else _Queued)(workload, policy)
     simulation.run()
-    return Schedule(
-        workload=workload,
-        policy=policy.name,
-        start=np.array([job.start for job in simulation.jobs], np.int64),
-        backfilled=np.array([job.backfilled for job in simulation.jobs], np.bool_),
-        promises=np.array([job.promised for job in simulation.jobs], np.int64),
-    )
+    return simulation
 
 
 class _Simulation:

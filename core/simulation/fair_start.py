@@ -7,7 +7,6 @@ G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job sc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from core.policy.orders import fixed_key
 from core.policy.policy import Policy
 from core.reference.fair_start import fair_start_reference
 from core.simulation.simulate import simulate
-from core.workload.workload import COLUMNS, Workload
+from core.workload.workload import Workload
 
 KINDS = ("strict", "relaxed")
 """Kinds of fair start time."""
@@ -102,15 +101,10 @@ def fair_start_times(
         fair = fair_order(asked, rank, relaxed, plain, patient)
         fst[asked] = run_fair(workload, chosen, fair)[asked]
     elif plain and not relaxed:
-        fst[asked] = [simulate(_cut(workload, j + 1), chosen).start[j] for j in asked]
+        fst[asked] = [simulate(workload.take(slice(j + 1)), chosen).start[j] for j in asked]
     else:
         fst[asked] = fair_start_reference(workload, chosen, relaxed, asked.tolist(), rank)
     return fst
-
-
-def _cut(workload: Workload, n: int) -> Workload:
-    columns = {name: getattr(workload, name)[:n] for name in (*COLUMNS, "killed")}
-    return replace(workload, **columns)
 
 
 def _asked(jobs: slice | Iterable[int] | None, n: int) -> Int64:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
+from core.arrays import NO_PROMISE, Int64
 from core.errors import InputError
 from core.kernels.jit import NEVER
 from core.kernels.machine import Jobs, Running, idle_machine
@@ -15,7 +15,6 @@ from core.kernels.planned import run_planned
 from core.kernels.reservations import CLOCK, NOW, UNSEEN, run_depth
 from core.policy.orders import moving_key
 from core.policy.policy import Policy
-from core.schedule import NO_PROMISE
 from core.simulation.compiled_order import named_order
 from core.workload.workload import Workload
 

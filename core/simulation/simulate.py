@@ -9,7 +9,7 @@ import numpy as np
 from core.arrays import Int64
 from core.policy.orders import OrderFunction, fixed_key, moving_key
 from core.policy.policy import Policy
-from core.schedule import NO_PROMISE, Schedule
+from core.schedule import Schedule
 from core.workload.workload import Workload
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     Returns
     -------
     Schedule
-        Start, s, of each job and whether it was backfilled; `promised` is found when asked for.
+        Start, s, of each job and whether it was backfilled.
 
     Raises
     ------
@@ -61,35 +61,6 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     else:
         _run_moving(workload, chosen, jobs)
     return Schedule(workload, chosen.name, jobs.start, jobs.backfilled)
-
-
-def promised_starts(workload: Workload, policy: Policy | str) -> Int64:
-    """Return the start that a rule reserves for each job at its arrival.
-
-    Parameters
-    ----------
-    workload, policy
-        As for `simulate`.
-
-    Returns
-    -------
-    int64[n]
-        Starts, s; `NO_PROMISE` where the rule reserves none.
-
-    Examples
-    --------
-    >>> from core import Workload
-    >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
-    ...                           processors=2)
-    >>> promised_starts(w, "fcfs+conservative").tolist()
-    [0, 9]
-    """
-    chosen = Policy.parse(policy) if isinstance(policy, str) else policy
-    if chosen.rule in ("none", "aggressive", "easy"):
-        return np.full(len(workload), NO_PROMISE, np.int64)
-    from core.simulation.pool_reserved import schedule_reserved
-
-    return schedule_reserved(workload, chosen, promises=True)[2]
 
 
 def _jobs(workload: Workload) -> Jobs:

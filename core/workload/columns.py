@@ -1,25 +1,190 @@
-"""Stand-in until the columns are merged."""
+"""The columns of a workload, each declared once.
+
+A column more is one field more of `Columns`: what digests, stores, draws and picks jobs reads
+`COLUMNS`.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Bool, Int64
+from core.errors import InputError
+
+Default = Callable[[int], npt.NDArray[Any]]
+"""From a number of jobs to the values of a column that nobody gave."""
 
 
-class Column(NamedTuple):
-    """Stand in."""
+@dataclass(frozen=True)
+class Column:
+    """Declare a column of a workload.
 
+    Parameters
+    ----------
+    name : str
+        The attribute of a workload.
+    unit : str
+        Unit of its values, "1" for none.
+    meaning : str
+        Long name, as a store gives it.
+    dtype : numpy.dtype
+        Of its values.
+    default : callable, optional
+        Gives the values where nobody does; None for a column that is always given.
+    travels : bool
+        Whether a job that is drawn again for another week keeps its value; else the drawn job has
+        the default.
+    stored : str
+        Name of its array in a store.
+    always : bool
+        Whether the digest of a workload counts the column also where every job has the default.
+        Without that, a workload has the digest that it had before there was such a column.
+    """
+
+    name: str
     unit: str
     meaning: str
-    dtype: str = "int64"
-    stored: str | None = None
+    dtype: np.dtype[Any]
+    default: Default | None
+    travels: bool
+    stored: str
+    always: bool
+
+    def __post_init__(self) -> None:
+        if self.default is None and not self.travels:
+            raise TypeError("a column that does not travel needs a default")
 
 
-COLUMNS = {
-    "submit": Column("s", "submission instant"),
-    "run": Column("s", "run time"),
-    "estimate": Column("s", "requested time"),
-    "procs": Column("1", "requested processors"),
-    "user": Column("1", "user"),
-    "job": Column("1", "job number in the log", stored="number"),
-    "killed": Column("1", "job is killed at its estimate", "bool"),
-}
+def column(
+    unit: str,
+    meaning: str,
+    dtype: npt.DTypeLike = np.int64,
+    *,
+    default: Default | None = None,
+    travels: bool = True,
+    stored: str = "",
+    always: bool = False,
+) -> Any:
+    """Declare a column as a field of a dataclass; its parameters are those of `Column`.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True, eq=False, kw_only=True)
+    ... class Weighted(Columns):
+    ...     weight: Int64 = column("1", "weight", default=lambda n: np.ones(n, np.int64))
+    >>> columns_of(Weighted)["weight"].stored
+    'weight'
+    """
+    row = Column("", unit, meaning, np.dtype(dtype), default, travels, stored, always)
+    if default is None:
+        return field(metadata={Column: row})
+    return field(default=None, metadata={Column: row})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Columns:
+    """Hold the columns of some jobs, in (submit, position) order.
+
+    Every array is of the same length n and read-only. The index of a job is its place in (submit,
+    position) order, so a smaller index wins every tie.
+
+    Parameters
+    ----------
+    submit : int64[n]
+        Submission instant, s, ascending, >= 0.
+    run : int64[n]
+        Run time that the scheduler never sees, s, 0 <= run <= estimate.
+    estimate : int64[n]
+        Requested time, s.
+    procs : int64[n]
+        Requested processors, at least 1 and as many as the platform admits.
+    user : int64[n], optional
+        User number as in the log; -1 where unknown.
+    job : int64[n], optional
+        Job number as in the log, by default from 1; a resampled job keeps it, so that it leads
+        back to its row.
+    killed : bool[n], optional
+        Whether the log's run time exceeded the estimate, so that the job is killed at it.
+
+    Raises
+    ------
+    InputError
+        If a column holds fractions or has another length than `submit`.
+    """
+
+    submit: Int64 = column("s", "submission instant")
+    run: Int64 = column("s", "run time")
+    estimate: Int64 = column("s", "requested time")
+    procs: Int64 = column("1", "requested processors")
+    user: Int64 = column("1", "user", default=lambda n: np.full(n, -1, np.int64), always=True)
+    # A store has a dimension `job` already.
+    job: Int64 = column(
+        "1",
+        "job number in the log",
+        default=lambda n: np.arange(1, n + 1, dtype=np.int64),
+        stored="number",
+        always=True,
+    )
+    killed: Bool = column(
+        "1",
+        "job was killed at its estimate",
+        np.bool_,
+        default=lambda n: np.zeros(n, np.bool_),
+        always=True,
+    )
+
+    def __post_init__(self) -> None:
+        n = np.size(self.submit)
+        for row in COLUMNS.values():
+            given = getattr(self, row.name)
+            if given is None and row.default is not None:
+                given = row.default(n)
+            array = _frozen(given, row.dtype)
+            if array.shape != (n,):
+                raise InputError(f"column {row.name!r} has shape {array.shape}; submit has ({n},)")
+            object.__setattr__(self, row.name, array)
+
+    def __len__(self) -> int:
+        return int(self.submit.size)
+
+
+def columns_of(kind: type[Columns]) -> Mapping[str, Column]:
+    """Return the columns that a class declares, by name, in the order of its fields."""
+    rows = {f.name: f.metadata[Column] for f in fields(kind) if Column in f.metadata}
+    return MappingProxyType(
+        {name: replace(row, name=name, stored=row.stored or name) for name, row in rows.items()}
+    )
+
+
+COLUMNS = columns_of(Columns)
+"""Every column of a workload by its name, in the order in which digests and files hold them."""
+
+
+def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of n drawn jobs that do not travel with them, at their defaults."""
+    rows = COLUMNS.values()
+    return {r.name: r.default(n) for r in rows if r.default is not None and not r.travels}
+
+
+def _frozen(values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    raw = np.asarray(values)
+    if raw.dtype == dtype and _is_fixed(raw):
+        return raw
+    array = raw.astype(dtype, copy=True)
+    if raw.dtype.kind == "f" and dtype.kind != "f" and not np.array_equal(array, raw):
+        raise InputError("a workload's columns are whole numbers; truncate the fractions first")
+    array.flags.writeable = False
+    return array
+
+
+def _is_fixed(array: npt.NDArray[Any]) -> bool:
+    """Tell whether an array can be shared: nobody may write it, and kernels know its layout."""
+    owner = array if array.base is None else array.base
+    readonly = isinstance(owner, np.ndarray) and not owner.flags.writeable
+    return readonly and not array.flags.writeable and array.flags.c_contiguous

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
 
@@ -103,8 +102,8 @@ def scale_load(workload: Workload, load: float) -> Workload:
             f"clock's {HORIZON} s"
         )
     limit = _scaled(np.array([workload.max_estimate]), factor)
-    return replace(
-        workload,
+    return workload.take(
+        slice(None),
         run=_scaled(workload.run, factor),
         estimate=_scaled(workload.estimate, factor),
         max_estimate=int(limit[0]),
@@ -155,7 +154,7 @@ def scale_arrivals(workload: Workload, load: float) -> Workload:
             f"load={load!r}: the last submission of workload {workload.name!r} would pass the "
             f"clock's {HORIZON} s"
         )
-    scaled = replace(workload, submit=begin + _rounded(since, factor))
+    scaled = workload.take(slice(None), submit=begin + _rounded(since, factor))
     if scaled.submit[-1] == begin:
         raise InputError(
             f"load={load!r}: all jobs of workload {workload.name!r} would be submitted at one "

@@ -7,7 +7,6 @@ from a random week on; others come for a while. A user's own sequence of weeks s
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -17,6 +16,7 @@ from core.arrays import Int64
 from core.checks import whole
 from core.errors import InputError
 from core.philox import philox
+from core.workload.columns import left_behind
 from core.workload.load import work
 from core.workload.resample_weeks import WEEK, Weeks, check_draws, weeks_of
 from core.workload.workload import Workload
@@ -95,15 +95,11 @@ def resample_users(
     submit = (workload.submit[job] - begin) % WEEK + np.repeat(week * WEEK, count)
     order = np.argsort(submit * len(workload) + job, kind="stable")
     job = job[order]
-    return replace(
-        workload,
+    return workload.take(
+        job,
         submit=submit[order] + begin,
-        run=workload.run[job],
-        estimate=workload.estimate[job],
-        procs=workload.procs[job],
         user=workload.user[job] + _numbers(workload)[1] * np.repeat(again, count)[order],
-        job=workload.job[job],
-        killed=workload.killed[job],
+        **left_behind(job.size),
     )
 
 

@@ -7,7 +7,7 @@ the jobs of one random week of that user's. See `resample_weekly` for what the p
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +16,7 @@ from core.arrays import Int64
 from core.checks import whole
 from core.errors import InputError
 from core.philox import philox
+from core.workload.columns import left_behind
 from core.workload.workload import Workload
 
 WEEK = 604_800
@@ -123,16 +124,7 @@ def resample_weekly(
     # and merges them, 3 times faster than a quicksort on SDSC BLUE.
     key = np.sort(submit * len(workload) + job, kind="stable")
     submit, job = np.divmod(key, len(workload))
-    return replace(
-        workload,
-        submit=submit + begin,
-        run=workload.run[job],
-        estimate=workload.estimate[job],
-        procs=workload.procs[job],
-        user=workload.user[job],
-        job=workload.job[job],
-        killed=workload.killed[job],
-    )
+    return workload.take(job, submit=submit + begin, **left_behind(job.size))
 
 
 def resample_size(

@@ -10,7 +10,6 @@ reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outs
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -21,7 +20,7 @@ from core.checks import whole
 from core.errors import InputError
 from core.workload.dates import interval
 from core.workload.resample_weeks import WEEK
-from core.workload.workload import COLUMNS, Workload
+from core.workload.workload import Workload
 
 CRITERIA = ("weeks", "dates", "widths", "flurry", "jobs")
 """What `select` can choose by, in the order in which it does."""
@@ -267,9 +266,8 @@ def _keep(workload: Workload, keep: npt.NDArray[np.bool_], reason: str) -> Workl
     count = int(np.count_nonzero(~keep))
     if not count:
         return workload
-    columns = {c: getattr(workload, c)[keep] for c in (*COLUMNS, "killed")}
     dropped = {**workload.dropped, reason: workload.dropped.get(reason, 0) + count}
-    return replace(workload, **columns, dropped=dropped)
+    return workload.take(keep, dropped=dropped)
 
 
 def _range(what: str, first: object, last: object) -> tuple[int, int]:

@@ -1,46 +1,34 @@
-"""A workload: the jobs that users submitted, as frozen columns, and the machine they ran on."""
+"""A workload: the jobs that users submitted, as frozen columns, and the platform they ran on."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import HORIZON, Int64
+from core.arrays import HORIZON, Bool, Int64
 from core.errors import InputError
+from core.platform.platform import Platform
+from core.platform.pool import Pool
+from core.workload.columns import COLUMNS, Columns
 
-COLUMNS = ("submit", "run", "estimate", "procs", "user", "job")
-"""The int64 columns of a workload, in the order in which they are stored."""
 
-
-@dataclass(frozen=True, eq=False)
-class Workload:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Workload(Columns):
     """Hold the jobs of one log, model or resample, in (submit, position) order.
 
-    Every array is int64[n], read-only and of the same length n. The index of a job is its
-    place in (submit, position) order, so a smaller index wins every tie (SEMANTICS: time and jobs).
+    The columns are those of `core.workload.columns.Columns` (SEMANTICS: time and jobs).
 
     Parameters
     ----------
-    submit : int64[n]
-        Submission instant, s, ascending, >= 0.
-    run : int64[n]
-        Run time that the scheduler never sees, s, 0 <= run <= estimate.
-    estimate : int64[n]
-        Requested time, s.
-    procs : int64[n]
-        Requested processors, 1 <= procs <= processors.
-    user : int64[n]
-        User number as in the log; -1 where unknown.
-    job : int64[n]
-        Job number as in the log; a resampled job keeps it, so that it leads back to its row.
-    killed : bool[n]
-        Whether the log's run time exceeded the estimate, so that the job is killed at it.
-    processors : int
-        Size of the machine.
+    submit, run, estimate, procs, user, job, killed
+        The columns.
+    platform : Platform
+        The machine.
     name : str
         What the workload is called in tables and figures.
     max_estimate : int, optional
@@ -55,34 +43,25 @@ class Workload:
     Raises
     ------
     InputError
-        If a column has another length, is out of range or unsorted, or if the schedule could
-        run past the int64 clock.
+        If a column has another length, is out of range or unsorted, the platform does not admit
+        a job, or the schedule could run past the int64 clock.
 
     Examples
     --------
     >>> w = Workload.from_columns(submit=[0, 5], run=[10, 3], estimate=[20, 3], procs=[2, 4],
     ...                           processors=4)
-    >>> len(w), w.estimate.tolist()
-    (2, [20, 3])
+    >>> len(w), w.estimate.tolist(), w.platform
+    (2, [20, 3], Pool(processors=4))
     """
 
-    submit: Int64
-    run: Int64
-    estimate: Int64
-    procs: Int64
-    user: Int64
-    job: Int64
-    killed: npt.NDArray[np.bool_]
-    processors: int
+    platform: Platform
     name: str = "workload"
     max_estimate: int = -1
     dropped: Mapping[str, int] = field(default_factory=dict)
     epoch: int = -1
 
     def __post_init__(self) -> None:
-        for column in COLUMNS:
-            object.__setattr__(self, column, _frozen(getattr(self, column), np.int64))
-        object.__setattr__(self, "killed", _frozen(self.killed, np.bool_))
+        super().__post_init__()
         object.__setattr__(self, "dropped", dict(self.dropped))
         self._check()
         if self.max_estimate < 0:
@@ -96,14 +75,13 @@ class Workload:
         run: npt.ArrayLike,
         estimate: npt.ArrayLike,
         procs: npt.ArrayLike,
-        processors: int,
-        user: npt.ArrayLike | None = None,
-        job: npt.ArrayLike | None = None,
-        killed: npt.ArrayLike | None = None,
+        processors: int | None = None,
+        platform: Platform | None = None,
         name: str = "workload",
         max_estimate: int = -1,
         dropped: Mapping[str, int] | None = None,
         epoch: int = -1,
+        **others: npt.ArrayLike | None,
     ) -> Workload:
         """Build a workload from columns in any order, sorting them by (submit, position).
 
@@ -111,14 +89,15 @@ class Workload:
         ----------
         submit, run, estimate, procs : array_like of int, shape (n,)
             As the attributes of the same names.
-        processors : int
-            Size of the machine.
-        user, job : array_like of int, shape (n,), optional
-            By default -1 for every user and 1 to n for the jobs.
-        killed : array_like of bool, shape (n,), optional
-            By default none.
+        processors : int, optional
+            Size of the machine where it is a pool.
+        platform : Platform, optional
+            The machine; exactly one of `processors` and `platform` is given.
         name, max_estimate, dropped, epoch
             As the attributes of the same names.
+        **others : array_like, shape (n,), optional
+            The columns that have a default, such as `user`, `job` and `killed`: by default -1 for
+            every user, 1 to n for the jobs, and none is killed.
 
         Returns
         -------
@@ -139,36 +118,69 @@ class Workload:
         """
         first = np.asarray(submit)
         order = np.argsort(first, kind="stable")
-        n = first.size
-        given = {
-            "submit": submit,
-            "run": run,
-            "estimate": estimate,
-            "procs": procs,
-            "user": np.full(n, -1) if user is None else user,
-            "job": np.arange(1, n + 1) if job is None else job,
-            "killed": np.zeros(n, np.bool_) if killed is None else killed,
-        }
+        given = {"submit": submit, "run": run, "estimate": estimate, "procs": procs, **others}
+        if unknown := given.keys() - COLUMNS.keys():
+            raise TypeError(f"from_columns() got unexpected keyword arguments {sorted(unknown)}")
         columns = {}
-        for column, values in given.items():
+        for row in COLUMNS.values():
+            values = given.get(row.name)
+            if values is None and row.default is not None:
+                values = row.default(first.size)
             array = np.asarray(values)
-            if array.shape != (n,):
+            if array.shape != (first.size,):
                 raise InputError(
-                    f"column {column!r} has shape {array.shape}; "
-                    f"every column needs the shape of submit, ({n},)"
+                    f"column {row.name!r} has shape {array.shape}; "
+                    f"every column needs the shape of submit, ({first.size},)"
                 )
-            columns[column] = array[order]
+            columns[row.name] = array[order]
         return cls(
             **columns,
-            processors=processors,
+            platform=_machine(processors, platform),
             name=name,
             max_estimate=max_estimate,
             dropped=dropped or {},
             epoch=epoch,
         )
 
-    def __len__(self) -> int:
-        return int(self.submit.size)
+    @property
+    def processors(self) -> int:
+        """Processors of the platform in all."""
+        return self.platform.size
+
+    def take(self, places: Int64 | Bool | slice, **changed: Any) -> Workload:
+        """Return the workload of some of the jobs, on the same platform and under the same name.
+
+        Parameters
+        ----------
+        places : int64[k], bool[n] or slice
+            Which jobs; one may be taken several times.
+        **changed
+            Columns, int64[k], that the taken jobs do not keep, and other attributes.
+
+        Returns
+        -------
+        Workload
+            The jobs, whose submissions must ascend in the order in which they were taken.
+
+        Raises
+        ------
+        InputError
+            As the constructor.
+
+        Examples
+        --------
+        >>> w = Workload.from_columns(submit=[0, 5, 9], run=[1, 2, 3], estimate=[4, 4, 4],
+        ...                           procs=[1, 1, 1], processors=1)
+        >>> w.take(w.run > 1).job.tolist()
+        [2, 3]
+        >>> again = w.take(np.array([2, 0]), submit=[0, 7])
+        >>> again.run.tolist(), again.submit.tolist()
+        ([3, 1], [0, 7])
+        """
+        taken = {key: getattr(self, key)[places] for key in COLUMNS if key not in changed}
+        for values in taken.values():
+            values.flags.writeable = False
+        return replace(self, **taken, **changed)
 
     def digest(self) -> str:
         """Return the SHA-256 of everything that a simulation or a metric can see of the jobs.
@@ -184,32 +196,22 @@ class Workload:
         >>> len(w.digest())
         64
         """
-        text = hashlib.sha256(f"{self.processors} {self.max_estimate}".encode())
-        for column in COLUMNS:
-            text.update(getattr(self, column).astype("<i8").tobytes())
-        text.update(self.killed.tobytes())
+        text = hashlib.sha256(f"{self.platform.key} {self.max_estimate}".encode())
+        for row in COLUMNS.values():
+            values = getattr(self, row.name)
+            if row.default is not None and not row.always:
+                if np.array_equal(values, row.default(len(self))):
+                    continue
+                text.update(row.name.encode())
+            text.update(values.astype(row.dtype.newbyteorder("<")).tobytes())
         return text.hexdigest()
 
     def _check(self) -> None:
-        n = self.submit.size
-        if not 0 < self.processors < HORIZON:
-            raise InputError(
-                f"processors is {self.processors}; a machine has at least 1 and fewer than 2^62"
-            )
-        for column in (*COLUMNS, "killed"):
-            shape = getattr(self, column).shape
-            if shape != (n,):
-                raise InputError(f"column {column!r} has shape {shape}; submit has ({n},)")
         _refuse(self.submit < 0, self.submit, "submit", "at least 0")
         _refuse(self.run < 0, self.run, "run", "at least 0")
         _refuse(self.run > self.estimate, self.run, "run", "at most the job's estimate")
         _refuse(self.procs < 1, self.procs, "procs", "at least 1")
-        _refuse(
-            self.procs > self.processors,
-            self.procs,
-            "procs",
-            f"at most the machine's {self.processors}",
-        )
+        _refuse(~self.platform.admits(self), self.procs, "procs", self.platform.limit)
         late = np.concatenate(([False], self.submit[1:] < self.submit[:-1]))
         _refuse(late, self.submit, "submit", "not before the job above it")
         self._check_horizon()
@@ -233,13 +235,14 @@ class Workload:
             )
 
 
-def _frozen(values: npt.ArrayLike, kind: type[np.generic]) -> npt.NDArray[np.generic]:
-    raw = np.asarray(values)
-    array = raw.astype(kind, copy=True)
-    if raw.dtype.kind == "f" and not np.array_equal(array, raw):
-        raise InputError("a workload's columns are whole numbers; truncate the fractions first")
-    array.flags.writeable = False
-    return array
+def _machine(processors: int | None, platform: Platform | None) -> Platform:
+    if platform is not None and processors is None:
+        return platform
+    if platform is None and processors is not None:
+        return Pool(processors)
+    raise InputError(
+        f"processors={processors!r}, platform={platform!r}: a workload needs exactly one of them"
+    )
 
 
 def _refuse(bad: npt.NDArray[np.bool_], values: Int64, column: str, right: str) -> None:

@@ -181,7 +181,7 @@ def workload_values(
 ) -> tuple[int, Rows, Figures]:
     """Return the columns and figures of the jobs that every policy meets alike."""
     jobs = made.jobs(*cell[:2])
-    columns = {column.stored or name: getattr(jobs, name) for name, column in COLUMNS.items()}
+    columns = {column.stored: getattr(jobs, name) for name, column in COLUMNS.items()}
     alone = {"jobs": np.asarray(len(jobs)), "max_estimate": np.asarray(jobs.max_estimate)}
     rows, figures = made.measured(block, cell, jobs, len(jobs))
     return len(jobs), {**alone, **columns, **rows}, figures

@@ -12,12 +12,13 @@ from functools import cache
 from pathlib import Path
 
 from core.errors import InputError
+from core.logs.formats import file_ends
 from core.logs.rows import log_name, read_bytes, unpacked
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
 """Variable that names the folder of logs; unset or empty, the user's XDG cache folder."""
 
-ENDS = (".swf.gz", ".swf", ".gwf.gz", ".gwf", ".sacct.gz", ".sacct")
+ENDS = file_ends()
 """How the file of a log may end, the likeliest first."""
 
 NOTE = ".origin.json"

@@ -1,4 +1,4 @@
-"""What the operating system refuses of a store, in one sentence."""
+"""What is said of a store that the operating system refuses to write."""
 
 from __future__ import annotations
 

@@ -1,35 +1,46 @@
-"""A log's columns as a store keeps them: one compressed npz file, without pickles."""
+"""A log as a store keeps it: its columns and what goes with them, in one compressed npz file."""
 
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from core.workload.workload import COLUMNS, Workload
+from core.platform.platform import platform_from_dict
+from core.workload.columns import COLUMNS
+from core.workload.workload import Workload
+
+ABOUT = "about"
+"""Entry of the file that holds, as JSON, what is no column."""
 
 
 def load_log(path: Path) -> Workload:
-    """Read the columns of a log back from a store."""
-    with np.load(path, allow_pickle=False) as columns:
-        return Workload(
-            **{c: columns[c] for c in COLUMNS},
-            killed=columns["killed"],
-            processors=int(columns["processors"]),
-            max_estimate=int(columns["max_estimate"]),
-            name=path.stem,
-        )
+    """Read a log back from a store, under its own name."""
+    with np.load(path, allow_pickle=False) as file:
+        columns = {name: file[name] for name in COLUMNS if name in file}
+        about = json.loads(str(file[ABOUT]))
+    return Workload(
+        **columns,
+        platform=platform_from_dict(about["platform"]),
+        name=about["name"],
+        max_estimate=about["max_estimate"],
+        epoch=about["epoch"],
+    )
 
 
 def log_bytes(log: Workload) -> bytes:
-    """Return the columns of a log as a compressed npz file without pickles."""
+    """Return a log as a compressed npz file without pickles; of equal logs, equal bytes."""
+    about = {
+        "platform": log.platform.to_dict(),
+        "name": log.name,
+        "max_estimate": log.max_estimate,
+        "epoch": log.epoch,
+    }
+    entries: dict[str, Any] = {name: getattr(log, name) for name in COLUMNS}
+    entries[ABOUT] = np.array(json.dumps(about))
     stream = io.BytesIO()
-    np.savez_compressed(
-        stream,
-        **{c: getattr(log, c) for c in COLUMNS},
-        killed=log.killed,
-        processors=log.processors,
-        max_estimate=log.max_estimate,
-    )
+    np.savez_compressed(stream, **entries)
     return stream.getvalue()

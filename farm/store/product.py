@@ -141,13 +141,13 @@ class Product:
 def _column_variables() -> tuple[Variable, ...]:
     return tuple(
         Variable(
-            column.stored or name,
+            column.stored,
             (*SAMPLE, "job"),
-            "int8" if np.dtype(column.dtype) == np.bool_ else "int64",
+            "int8" if column.dtype == np.bool_ else "int64",
             column.unit,
             column.meaning,
         )
-        for name, column in COLUMNS.items()
+        for column in COLUMNS.values()
     )
 
 

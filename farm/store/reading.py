@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from core.platform.platform import platform_from_dict
 
 from core.errors import InputError
+from core.platform.platform import platform_from_dict
 from core.schedule import Schedule
 from core.workload.columns import COLUMNS
 from core.workload.workload import Workload
@@ -133,7 +133,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     at = store.axes["resample"].index(resample), store.axes["load"].index(load)
     count = slice(int(group["jobs"][at]))
     columns = {
-        name: np.asarray(group[column.stored or name][(*at, count)]).astype(column.dtype)
+        name: np.asarray(group[column.stored][(*at, count)]).astype(column.dtype)
         for name, column in COLUMNS.items()
     }
     return Workload(

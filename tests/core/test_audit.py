@@ -17,7 +17,7 @@ from core.audit import Verdict, audit, read_schedule
 from core.errors import InputError
 from core.logs.swf import read_swf, write_swf
 from core.policy.policy import ORDERS
-from core.schedule import NO_PROMISE, Schedule
+from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 from tests.strategies import RULES, crowd, policies, workloads
@@ -33,7 +33,7 @@ def placed(rows: list[tuple[int, int, int, int]], processors: int, starts: list[
     )
     n = len(work)
     start = np.array(starts, np.int64)
-    return Schedule(work, "", start, np.zeros(n, np.bool_), np.full(n, NO_PROMISE, np.int64))
+    return Schedule(work, "", start, np.zeros(n, np.bool_))
 
 
 def blamed(verdict: Verdict) -> tuple[str | None, int | None, int | None]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
+from core.platform.pool import Pool
 from core.reference.pool import simulate_reference
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
@@ -57,7 +58,7 @@ def test_unsorted_columns_are_refused_where_no_one_sorts_them() -> None:
     good = Workload.from_columns(**GOOD)
     columns = {name: getattr(good, name) for name in ("run", "estimate", "procs", "user", "job")}
     with pytest.raises(InputError, match="submit of job 2 is 3; .* not before the job above it"):
-        Workload(submit=np.array([0, 5, 3]), killed=good.killed, processors=4, **columns)
+        Workload(submit=np.array([0, 5, 3]), killed=good.killed, platform=Pool(4), **columns)
 
 
 @pytest.mark.parametrize(

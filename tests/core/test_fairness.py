@@ -71,7 +71,7 @@ def test_resource_equality_of_the_tiny_instances(golden: Path) -> None:
         none = np.full(len(work), -1)
         for run in instance["expected"]:
             if "re_d" in run:
-                schedule = Schedule(work, "golden", np.array(run["start"]), none < -1, none)
+                schedule = Schedule(work, "golden", np.array(run["start"]), none < -1)
                 assert resource_equality(schedule).tolist() == pytest.approx(run["re_d"], rel=1e-9)
                 met += 1
     assert met >= 30
@@ -114,7 +114,7 @@ def two_users() -> Schedule:
         processors=4,
     )
     none = np.full(4, -1)
-    return Schedule(work, "by hand", np.array([0, 10, 12, 20]), none < -1, none)
+    return Schedule(work, "by hand", np.array([0, 10, 12, 20]), none < -1)
 
 
 def test_lateness_counts_early_jobs_as_nothing() -> None:

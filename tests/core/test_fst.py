@@ -18,7 +18,7 @@ from core.reference.fair_start import fair_start_reference
 from core.simulation.fair_start import fair_start_times
 from core.simulation.fair_start_pool import fair_order, is_patient, run_fair
 from core.simulation.simulate import simulate
-from core.workload.workload import COLUMNS, Workload
+from core.workload.workload import Workload
 from tests.strategies import BACKFILLING, RULES, THRESHOLDS, crowd, policies, workloads
 
 KINDS = ("strict", "relaxed")
@@ -82,13 +82,7 @@ def test_strict_is_the_start_in_the_log_cut_after_the_job(
     policy = data.draw(policies(rule=rule, order="fcfs" if rule == "planned" else None))
     fst = fair_start_times(work, policy)
     for j in range(len(work)):
-        columns = {name: getattr(work, name)[: j + 1] for name in COLUMNS}
-        cut = Workload(
-            **columns,
-            killed=work.killed[: j + 1],
-            processors=work.processors,
-            max_estimate=work.max_estimate,
-        )
+        cut = work.take(slice(j + 1))
         assert fst[j] == simulate(cut, policy).start[j], policy.name
 
 
@@ -115,9 +109,7 @@ def test_a_crowd(rule: str, order: str) -> None:
     policy = Policy(order, rule, threshold="30s")
     fst = fair_start_times(work, policy)
     for j in (60, 100, 149):
-        columns = {name: getattr(work, name)[: j + 1] for name in (*COLUMNS, "killed")}
-        cut = Workload(**columns, processors=work.processors)
-        assert fst[j] == simulate(cut, policy).start[j]
+        assert fst[j] == simulate(work.take(slice(j + 1)), policy).start[j]
     for kind in KINDS:
         whole = fair_start_times(work, policy, kind)
         parts = [

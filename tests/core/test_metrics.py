@@ -40,7 +40,7 @@ def schedule(rows: list[tuple[int, int, int, int]], **changes: object) -> Schedu
     backfilled = changes.pop("backfilled", np.zeros(n, np.bool_))
     w = Workload.from_columns(**(columns | changes))  # type: ignore[arg-type]
     starts = np.array(start, np.int64)
-    return Schedule(w, "fcfs+easy", starts, np.array(backfilled), np.full(n, -1))
+    return Schedule(w, "fcfs+easy", starts, np.array(backfilled))
 
 
 LITERAL = schedule(

@@ -8,9 +8,9 @@ import inspect
 import pytest
 
 import core.reference.pool
+from core.arrays import NO_PROMISE
 from core.policy.policy import ORDERS
-from core.reference.pool import simulate_reference
-from core.schedule import NO_PROMISE
+from core.reference.pool import promises_reference, simulate_reference
 from core.workload.workload import Workload
 
 NO = NO_PROMISE
@@ -97,10 +97,10 @@ def test_backfilled_is_to_start_past_a_waiting_job() -> None:
 def test_promises() -> None:
     """Conservative promises each job its first reservation; easy promises nothing."""
     rows: Rows = [(0, 4, 10, 3), (1, 5, 5, 4), (2, 9, 9, 1)]
-    promised = simulate_reference(workload(rows, 4), "fcfs+conservative").promised
-    assert promised.tolist() == [0, 10, 15]
-    assert simulate_reference(workload(rows, 4), "fcfs+depth(1)").promised.tolist() == [0, 10, NO]
-    assert simulate_reference(workload(rows, 4), "fcfs+easy").promised.tolist() == [NO] * 3
+    work = workload(rows, 4)
+    assert promises_reference(work, "fcfs+conservative").tolist() == [0, 10, 15]
+    assert promises_reference(work, "fcfs+depth(1)").tolist() == [0, 10, NO]
+    assert promises_reference(work, "fcfs+easy").tolist() == [NO] * 3
 
 
 def test_the_shadow_counts_every_tie() -> None:
@@ -149,8 +149,7 @@ def test_a_plan_is_compressed_by_start_or_by_arrival() -> None:
     """By arrival the second job finds no gap and keeps 6, where nothing ends and nothing comes."""
     assert starts(PLAN, 2, "fcfs+planned") == [0, 5, 1, 4]
     assert starts(PLAN, 2, "fcfs+planned,walk=arrival") == [0, 6, 1, 4]
-    promised = simulate_reference(workload(PLAN, 2), "fcfs+planned").promised
-    assert promised.tolist() == [0, 6, 1, 5]
+    assert promises_reference(workload(PLAN, 2), "fcfs+planned").tolist() == [0, 6, 1, 5]
 
 
 def test_a_head_with_estimate_0_is_not_delayed() -> None:
@@ -167,6 +166,7 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     ours = {name for name in names if name and name.startswith("core")}
     assert ours == {
+        "core.arrays",
         "core.policy.orders",
         "core.policy.policy",
         "core.schedule",

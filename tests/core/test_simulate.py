@@ -13,7 +13,7 @@ from hypothesis import given
 
 from core.errors import InputError
 from core.policy.policy import ORDERS
-from core.schedule import NO_PROMISE
+from core.simulation.promises import NO_PROMISE, promises
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 from tests.strategies import workloads
@@ -54,7 +54,7 @@ def test_rules_differ_on_who_passes_a_blocked_head(
     schedule = simulate(jobs(4, *BLOCKED), policy)
     assert schedule.start.tolist() == expected
     assert np.flatnonzero(schedule.backfilled).tolist() == backfilled
-    assert (schedule.promised == NO_PROMISE).all()
+    assert (promises(jobs(4, *BLOCKED), policy) == NO_PROMISE).all()
     assert schedule.policy == policy
 
 
@@ -253,7 +253,7 @@ def test_rules_with_a_profile_are_dispatched(policy: str) -> None:
 
 def test_unknown_function_is_refused() -> None:
     """An order that cannot be imported is refused by its name."""
-    with pytest.raises(InputError, match=r"'core\.orders:absent' cannot be imported"):
+    with pytest.raises(InputError, match=r"'core\.policy\.orders:absent' cannot be imported"):
         simulate(jobs(4, *BLOCKED), "core.policy.orders:absent+easy")
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("swf_cache")
 def test_written_log_is_the_literal(tmp_path: Path) -> None:
     """18 columns, a header, waits from the schedule, and a killed job 1 s beyond its request."""
     w = small()
-    s = Schedule(w, "fcfs+none", np.array([0, 12, 30]), np.zeros(3, bool), np.full(3, -1))
+    s = Schedule(w, "fcfs+none", np.array([0, 12, 30]), np.zeros(3, bool))
     write_swf(w, tmp_path / "out.swf", s)
     assert (tmp_path / "out.swf").read_text() == (
         "; Version: 2.2\n"
@@ -99,7 +99,7 @@ def test_what_a_log_cannot_say_is_refused(tmp_path: Path) -> None:
         write_swf(small(killed=[True, False, False]), tmp_path / "a.swf")
     with pytest.raises(InputError, match="job 7 is marked as killed"):
         write_swf(small(killed=[False, True, False]), tmp_path / "a.swf")
-    other = Schedule(small(), "x", np.zeros(3, np.int64), np.zeros(3, bool), np.full(3, -1))
+    other = Schedule(small(), "x", np.zeros(3, np.int64), np.zeros(3, bool))
     with pytest.raises(InputError, match="the schedule is of other jobs"):
         write_swf(small(processors=5), tmp_path / "a.swf", other)
     assert not list(tmp_path.iterdir())

@@ -18,7 +18,7 @@ def schedule(rows: list[tuple[int, int, int, int]]) -> Schedule:
     submit, start, run, procs = (np.array(c, np.int64) for c in zip(*rows, strict=True))
     w = Workload.from_columns(submit=submit, run=run, estimate=run, procs=procs, processors=4)
     n = len(rows)
-    return Schedule(w, "fcfs+easy", start, np.zeros(n, np.bool_), np.full(n, -1))
+    return Schedule(w, "fcfs+easy", start, np.zeros(n, np.bool_))
 
 
 FIVE = schedule([(0, 0, 10, 1), (5, 5, 5, 2), (10, 10, 90, 4), (20, 100, 20, 2), (130, 130, 9, 1)])
@@ -94,7 +94,7 @@ def test_no_job_has_an_empty_window() -> None:
     """An empty schedule has a window of no length, whatever is left out."""
     empty = Workload.from_columns(submit=[], run=[], estimate=[], procs=[], processors=4)
     none = np.empty(0, np.int64)
-    s = Schedule(empty, "fcfs+easy", none, none.astype(bool), none)
+    s = Schedule(empty, "fcfs+easy", none, none.astype(bool))
     assert (window_of(s, "2w", True).begin, window_of(s, 0.5).end) == (0, 0)
     assert summarise(s, warmup=0.5, cooldown=True)["counted"] == 0
     assert weekly(s, warmup=0.5)["jobs"].shape == (0,)

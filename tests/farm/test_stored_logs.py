@@ -1,0 +1,59 @@
+"""Logs in a store: the file alone gives the log back, under its own name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import farm
+from core import Pool, Workload, read_swf, write_swf
+from core.workload.columns import COLUMNS
+from farm import Campaign, Trace
+from farm.store.logs import load_log, log_bytes
+from tests.core.swf_texts import small
+from tests.strategies import workloads
+
+
+@given(work=workloads())
+def test_a_log_comes_back_whole(tmp_path_factory: pytest.TempPathFactory, work: Workload) -> None:
+    """Columns, platform and digest; and the same log gives the same bytes again."""
+    path = tmp_path_factory.mktemp("store") / "log.npz"
+    path.write_bytes(log_bytes(work))
+    back = load_log(path)
+    assert back.digest() == work.digest()
+    assert all(np.array_equal(getattr(back, c), getattr(work, c)) for c in COLUMNS)
+    assert log_bytes(back) == path.read_bytes()
+
+
+def test_name_epoch_and_limit_travel(tmp_path: Path) -> None:
+    """So that errors name the log, and local time exists."""
+    log = small(name='Zürich "2", node\\', epoch=844_000_000, max_estimate=99)
+    (tmp_path / "a1b2.npz").write_bytes(log_bytes(log))
+    back = load_log(tmp_path / "a1b2.npz")
+    assert (back.name, back.epoch, back.max_estimate) == (log.name, 844_000_000, 99)
+    assert back.platform == Pool(4)
+
+
+def test_nothing_in_the_file_is_pickled(tmp_path: Path) -> None:
+    """Any entry can be read without running what it says."""
+    (tmp_path / "a.npz").write_bytes(log_bytes(small()))
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
+        assert {*COLUMNS} < {*file}
+        assert all(file[name].dtype.kind in "ibU" for name in file)
+
+
+def test_a_store_keeps_the_log_of_its_trace(tmp_path: Path) -> None:
+    """The log that a run stores is the one that was read, epoch and name included."""
+    write_swf(small(epoch=844_000_000), tmp_path / "real.swf")
+    trace = Trace(file=str(tmp_path / "real.swf"))
+    farm.run(
+        Campaign(name="one", traces=(trace,), policies=("fcfs+easy",), resamples=0, log=True),
+        tmp_path / "one.farm",
+    )
+    (path,) = (tmp_path / "one.farm").rglob("*.npz")
+    stored, log = load_log(path), read_swf(tmp_path / "real.swf")
+    assert (stored.name, stored.epoch) == ("real", 844_000_000)
+    assert stored.digest() == log.digest() == path.stem
