@@ -8,7 +8,7 @@ import inspect
 import pytest
 
 import core.reference.pool
-from core.policy.policy import ORDERS
+from core.policy.orders import ORDERS
 from core.reference.pool import simulate_reference
 from core.schedule import NO_PROMISE
 from core.workload.workload import Workload
