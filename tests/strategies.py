@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from core.policy.policy import ORDERS, Policy
+from core.policy.orders import ORDERS
+from core.policy.policy import Policy
 from core.workload.workload import Workload
 
 # The default is the same at every run and quick; `thorough` is for a change of a simulator.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.arrays import Int64
 from core.audit.machine import Machine, Pass
+from core.policy.policy import Policy
 
 
 class Rule:
@@ -11,6 +12,9 @@ class Rule:
 
     A rule keeps nothing from one pass to the next but what it keeps through these hooks.
     """
+
+    def __init__(self, policy: Policy) -> None:
+        """Keep what of the policy's options the rule needs."""
 
     def completed(self, machine: Machine, ended: list[int]) -> None:
         """Take note of completions, before the arrivals of the instant."""

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from core.arrays import Int64
 from core.audit.discipline import Rule
 from core.audit.machine import Pass
-from core.audit.plan import Plan
 from core.audit.profile import Profile
 from core.policy.policy import Policy
 
@@ -68,8 +67,8 @@ class Easy(Rule):
 class Reserving(Rule):
     """The first waiting jobs, or all, hold reservations, made anew at each pass."""
 
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
+    def __init__(self, policy: Policy) -> None:
+        self.depth = policy.depth
 
     def check(self, step: Pass) -> None:
         """Tell the pass of every right to start and of every lack of it."""
@@ -148,9 +147,12 @@ def _walk(
 
 
 def rule_of(policy: Policy) -> Rule:
-    """Return the rule of a policy."""
-    if policy.rule == "planned":
-        return Plan(policy)
-    if policy.rule == "conservative" or policy.rule.startswith("depth"):
-        return Reserving(policy.depth)
-    return {"none": Rule, "aggressive": Aggressive, "easy": Easy}[policy.rule]()
+    """Return the rule of a policy.
+
+    Raises
+    ------
+    InputError
+        If nobody has written how its passes are judged.
+    """
+    rule: Rule = policy.row.find("audit")(policy)
+    return rule

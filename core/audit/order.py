@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from core.arrays import Int64
-from core.policy.orders import fixed_key, moving_key, order_function
+from core.policy.orders import fixed_key, order_function
 from core.policy.policy import Policy
 from core.workload.workload import Workload
 
@@ -75,7 +75,7 @@ def _by_function(workload: Workload, order: str) -> Sorter:
     def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
         # A function may compare the jobs it is given, so it is given all who wait, always.
         everyone = np.sort(waiting)
-        key = moving_key(workload, function, order, everyone, now)
+        key = function.key(workload, everyone, now)
         jobs = np.sort(jobs)
         return jobs[np.argsort(key[np.searchsorted(everyone, jobs)], kind="stable")]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
 from core.metrics.counted import Counted, mean, ratio, total
@@ -323,13 +324,15 @@ def find_metric(name: str) -> Metric:
     >>> find_metric("wait").meaning
     'mean wait'
     """
-    from core.own import METRIC_GROUP, load
-
     if name in METRICS:
         return METRICS[name]
-    if ":" not in name and not _has_entry(METRIC_GROUP, name):
+    reference = name if ":" in name else own.entry_point(own.METRICS, name)
+    if reference is None:
         raise InputError(f"metric {name!r} is unknown; known: {', '.join(METRICS)}, module:name")
-    found = load(name, METRIC_GROUP)
+    try:
+        found = own.load(reference)
+    except InputError as error:
+        raise InputError(f"metric {error}") from error.__cause__
     if isinstance(found, Metric):
         metric = found
     elif callable(found):
@@ -341,12 +344,6 @@ def find_metric(name: str) -> Metric:
     if metric.name in METRICS:
         raise InputError(f"metric {name!r} has the name of one of ours; call it something else")
     return replace(metric, shared=False)
-
-
-def _has_entry(group: str, name: str) -> bool:
-    from importlib.metadata import entry_points
-
-    return bool(entry_points(group=group, name=name))
 
 
 def _of_function(name: str, function: Callable[[Counted], Any]) -> Metric:

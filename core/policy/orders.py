@@ -1,175 +1,228 @@
-"""Queue orders: what comes first among the waiting jobs, as a number of each job.
-
-A user's own order is a plain function `(submit, estimate, procs, user, now)` on the arrays of
-the waiting jobs that returns one number each, smallest first; ties go by (submit, position).
-With the attribute ``static = True`` it is called once, on all jobs and with now = 0. The orders
-of the literature below are written in just that way.
-"""
+"""Queue orders: what comes first among the waiting jobs, one row each."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from importlib.metadata import entry_points
-from typing import Any, cast
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
-from core.policy.policy import ORDER_GROUP
+from core.policy.cost import CALLED, FREE, Cost, Rate
+from core.policy.functions import (
+    SERIAL_LOG2,
+    OrderFunction,
+    f1,
+    f2,
+    f3,
+    f4,
+    own_function,
+    unicef,
+    wfp3,
+)
 from core.workload.workload import Workload
 
-OrderFunction = Callable[[Int64, Int64, Int64, Int64, int], npt.NDArray[Any]]
-
-SERIAL_LOG2 = 2.0**-40
-"""Stands for log2 of one processor in UNICEF: serial jobs go first, by wait / estimate."""
-
-FIXED: dict[str, Callable[[Workload], Int64]] = {
-    "fcfs": lambda w: np.arange(len(w)),
-    "lcfs": lambda w: -w.submit,
-    "spf": lambda w: w.estimate.copy(),
-    "lpf": lambda w: -w.estimate,
-    "sqf": lambda w: w.procs.copy(),
-    "lqf": lambda w: -w.procs,
-    "saf": lambda w: w.estimate * w.procs,
-    "laf": lambda w: -(w.estimate * w.procs),
-}
-"""Orders by a number known at submission: a new array each time, smallest first."""
-
-MOVING = ("lxf", "sxf", "wfp3", "unicef")
-"""Orders of our own that change as time passes."""
+LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
+"""What an order adds whose queue is looked through at each pass instead of kept in order. Measured
+0.05 to 0.24 us a job; what waits adds 0.04 to 0.15, but nothing beside reservations for all, and
+0.28 where nothing is backfilled (6.8 to a fair start): long queues, looked at for one job each."""
 
 
-def wfp3(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
-    """Order by (wait / estimate)^3 x procs, largest first.
+@dataclass(frozen=True)
+class Order:
+    """Hold what is known of a queue order.
 
-    An estimate of 0 counts as 1 s. W. Tang, Z. Lan, N. Desai and D. Buettner, "Fault-aware,
-    utility-based job scheduling on Blue Gene/P systems", IEEE Cluster 2009.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> wfp3(np.array([0, 90]), np.array([50, 10]), np.array([2, 4]), np.array([1, 1]), 100)
-    array([-16.,  -4.])
+    Parameters
+    ----------
+    name : str
+        How a policy calls it.
+    meaning : str
+        What comes first.
+    fixed : callable, optional
+        Gives each job of a workload its number where that is known at submission, a new array,
+        int64[n], smallest first.
+    moving : OrderFunction, optional
+        Gives the waiting jobs their numbers at each pass.
+    aliases : tuple of str
+        Other names of the field for it.
+    code : str, optional
+        ``module:name`` of the code under which kernels evaluate it at each pass by themselves.
+    width : callable, optional
+        Number of each job that goes into the code's formula, float64[n]; by default its
+        processors.
+    cost : Cost
+        What it adds to the rates of a rule.
+    share : float
+        What waits beside reservations for all, against first come first served: little where
+        short jobs go first, more where large ones do; starvation makes all alike.
     """
-    ratio = (now - submit) / np.maximum(estimate, 1)
-    return -(ratio * ratio * ratio * procs)
+
+    name: str
+    meaning: str
+    fixed: Callable[[Workload], Int64] | None = None
+    moving: OrderFunction | None = None
+    aliases: tuple[str, ...] = ()
+    code: str | None = None
+    width: Callable[[Workload], Float64] | None = None
+    cost: Cost = FREE
+    share: float = 1.0
+
+    @property
+    def moves(self) -> bool:
+        """Whether the order may change as time passes."""
+        return self.fixed is None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether no function has to be called at a pass."""
+        return self.fixed is not None or self.code is not None
 
 
-def unicef(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
-    """Order by wait / (log2(procs) x estimate), largest first (Tang et al. 2009).
-
-    An estimate of 0 counts as 1 s; log2 of a serial job as `SERIAL_LOG2`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unicef(np.array([0, 90]), np.array([50, 10]), np.array([2, 4]), np.array([1, 1]), 100)
-    array([-2. , -0.5])
-    """
-    width = np.maximum(np.log2(procs), SERIAL_LOG2)
-    return cast(Float64, -((now - submit) / (width * np.maximum(estimate, 1))))
+def _once(function: OrderFunction) -> Callable[[Workload], Int64]:
+    return lambda workload: function.key(workload, slice(None))
 
 
-def f1(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
-    """Order by log10(estimate) procs + 870 log10(submit), smallest first.
-
-    0 counts as 1 under a logarithm. D. Carastan-Santos and R. Y. de Camargo, "Obtaining dynamic
-    scheduling policies with simulation and machine learning", SC'17.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> f1(np.array([0, 10]), np.array([100, 1]), np.array([2, 4]), np.array([1, 1]), 0)
-    array([  4., 870.])
-    """
-    return _log10(estimate) * procs + 870.0 * _log10(submit)
+def _log2_procs(workload: Workload) -> Float64:
+    return np.maximum(np.log2(workload.procs), SERIAL_LOG2)
 
 
-def f2(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
-    """Order by sqrt(estimate) procs + 25600 log10(submit), smallest first (as `f1`).
+_KERNEL = "core.kernels.moving_order:"
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> f2(np.array([0, 10]), np.array([4, 1]), np.array([2, 4]), np.array([1, 1]), 0)
-    array([4.0000e+00, 2.5604e+04])
-    """
-    return np.sqrt(estimate) * procs + 25_600.0 * _log10(submit)
+_CARASTAN = "(Carastan-Santos and de Camargo 2017)"
+
+_ROWS = (
+    Order("fcfs", "first come, first served: smallest submit", lambda w: np.arange(len(w))),
+    Order("lcfs", "last come, first served: largest submit", lambda w: -w.submit, share=0.15),
+    Order(
+        "spf",
+        "shortest processing time first: smallest estimate (also sjf)",
+        lambda w: w.estimate.copy(),
+        aliases=("sjf",),
+        share=0.15,
+    ),
+    Order("lpf", "longest processing time first: largest estimate", lambda w: -w.estimate),
+    Order(
+        "sqf",
+        "smallest resource requirement first: fewest procs",
+        lambda w: w.procs.copy(),
+        share=0.15,
+    ),
+    Order("lqf", "largest resource requirement first: most procs", lambda w: -w.procs, share=3.0),
+    Order(
+        "saf",
+        "smallest area first: smallest estimate x procs",
+        lambda w: w.estimate * w.procs,
+        share=0.15,
+    ),
+    Order(
+        "laf",
+        "largest area first: largest estimate x procs",
+        lambda w: -(w.estimate * w.procs),
+        share=3.0,
+    ),
+    Order(
+        "lxf",
+        "largest expansion factor (wait + estimate) / estimate first, anew at each pass",
+        code=_KERNEL + "LARGEST_RATIO",
+        cost=LOOKED_THROUGH,
+    ),
+    Order(
+        "sxf",
+        "smallest expansion factor (wait + estimate) / estimate first, anew at each pass",
+        code=_KERNEL + "SMALLEST_RATIO",
+        cost=LOOKED_THROUGH,
+    ),
+    Order(
+        "wfp3",
+        "largest (wait / estimate)^3 x procs first (Tang et al. 2009)",
+        moving=OrderFunction("wfp3", wfp3),
+        code=_KERNEL + "LARGEST_CUBE",
+        cost=LOOKED_THROUGH,
+    ),
+    Order(
+        "unicef",
+        "largest wait / (log2(procs) x estimate) first (Tang et al. 2009)",
+        moving=OrderFunction("unicef", unicef),
+        code=_KERNEL + "LARGEST_SHARE",
+        width=_log2_procs,
+        cost=LOOKED_THROUGH,
+    ),
+    Order(
+        "f1",
+        f"log10(estimate) procs + 870 log10(submit) {_CARASTAN}",
+        _once(OrderFunction("f1", f1)),
+        share=0.15,
+    ),
+    Order(
+        "f2",
+        f"sqrt(estimate) procs + 25600 log10(submit) {_CARASTAN}",
+        _once(OrderFunction("f2", f2)),
+        share=0.15,
+    ),
+    Order(
+        "f3",
+        f"estimate procs + 6860000 log10(submit) {_CARASTAN}",
+        _once(OrderFunction("f3", f3)),
+        share=0.15,
+    ),
+    Order(
+        "f4",
+        f"estimate sqrt(procs) + 530000 log10(submit) {_CARASTAN}",
+        _once(OrderFunction("f4", f4)),
+        share=0.15,
+    ),
+)
+
+ORDERS: dict[str, Order] = {row.name: row for row in _ROWS}
+"""The orders that ship, by name."""
+
+ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
+"""Name of the order that each alias stands for."""
 
 
-def f3(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
-    """Order by estimate procs + 6860000 log10(submit), smallest first (as `f1`).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> f3(np.array([0, 10]), np.array([4, 1]), np.array([2, 4]), np.array([1, 1]), 0)
-    array([8.000000e+00, 6.860004e+06])
-    """
-    return estimate.astype(np.float64) * procs + 6_860_000.0 * _log10(submit)
-
-
-def f4(submit: Int64, estimate: Int64, procs: Int64, user: Int64, now: int) -> Float64:
-    """Order by estimate sqrt(procs) + 530000 log10(submit), smallest first (as `f1`).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> f4(np.array([0, 10]), np.array([4, 1]), np.array([4, 1]), np.array([1, 1]), 0)
-    array([8.00000e+00, 5.30001e+05])
-    """
-    return estimate * np.sqrt(procs) + 530_000.0 * _log10(submit)
-
-
-def _log10(values: Int64) -> Float64:
-    return np.log10(np.maximum(values, 1))
-
-
-for _function in (f1, f2, f3, f4):
-    _function.static = True  # type: ignore[attr-defined]
-
-FUNCTIONS: dict[str, OrderFunction] = {
-    "wfp3": wfp3,
-    "unicef": unicef,
-    "f1": f1,
-    "f2": f2,
-    "f3": f3,
-    "f4": f4,
-}
-"""The ready-made functions by name."""
-
-
-def order_function(order: str) -> OrderFunction:
-    """Find the function of an order: ready-made, an entry point, or ``module:function``.
+def find_order(name: str) -> Order:
+    """Return the row of an order: one that ships, an entry point, or a user's ``module:name``.
 
     Raises
     ------
     InputError
-        If there is none, or it is not a function.
+        If there is none, or it cannot be used.
 
     Examples
     --------
-    >>> order_function("core.policy.orders:wfp3") is wfp3
-    True
+    >>> find_order("lxf").moves, find_order("core.policy.functions:f1").moves
+    (True, False)
     """
-    if order in FUNCTIONS:
-        return FUNCTIONS[order]
-    module, colon, name = order.partition(":")
-    if not colon:
-        found = list(entry_points(group=ORDER_GROUP, name=order))
-        if not found:
-            raise InputError(f"order {order!r} is no entry point of group {ORDER_GROUP!r}")
-        module, _, name = found[0].value.partition(":")
-    try:
-        function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"order {order!r} cannot be imported ({error})") from error
-    if not callable(function):
-        raise InputError(f"order {order!r} is {type(function).__name__}; it must be a function")
-    return cast(OrderFunction, function)
+    if name in ORDERS:
+        return ORDERS[name]
+    if ":" not in name and own.entry_point(own.ORDERS, name) is None:
+        raise InputError(f"unknown order {name!r}; known: {', '.join(ORDERS)}, module:function")
+    function = own_function(name)
+    meaning = (getattr(function.call, "__doc__", None) or name).strip().partition("\n")[0]
+    if function.moves:
+        return Order(name, meaning, moving=function, cost=CALLED)
+    return Order(name, meaning, _once(function))
+
+
+def order_function(name: str) -> OrderFunction:
+    """Return the function that an order is evaluated by at each pass.
+
+    Raises
+    ------
+    InputError
+        As `find_order`, or if the order has none.
+
+    Examples
+    --------
+    >>> order_function("wfp3").asks
+    ('submit', 'estimate', 'procs', 'now')
+    """
+    function = find_order(name).moving
+    if function is None:
+        raise InputError(f"order {name!r} is not evaluated by a function at each pass")
+    return function
 
 
 def fixed_key(workload: Workload, order: str) -> Int64 | None:
@@ -183,7 +236,7 @@ def fixed_key(workload: Workload, order: str) -> Int64 | None:
     Raises
     ------
     InputError
-        As `order_function` and `as_key`.
+        As `find_order` and `core.policy.functions.as_key`.
 
     Examples
     --------
@@ -192,78 +245,5 @@ def fixed_key(workload: Workload, order: str) -> Int64 | None:
     >>> fixed_key(w, "saf").tolist(), fixed_key(w, "lpf").tolist(), fixed_key(w, "lxf")
     ([40, 12], [-20, -3], None)
     """
-    if order in MOVING:
-        return None
-    if order in FIXED:
-        return FIXED[order](workload)
-    function = order_function(order)
-    if not getattr(function, "static", False):
-        return None
-    values = function(workload.submit, workload.estimate, workload.procs, workload.user, 0)
-    return as_key(values, len(workload), order)
-
-
-def moving_key(
-    workload: Workload, function: OrderFunction, order: str, waiting: Int64, now: int
-) -> Int64:
-    """Evaluate an order's function on the jobs that wait at an instant.
-
-    Returns
-    -------
-    int64[k]
-        A number of each of the k waiting jobs, smallest first.
-
-    Raises
-    ------
-    InputError
-        As `as_key`.
-    """
-    values = function(
-        workload.submit[waiting],
-        workload.estimate[waiting],
-        workload.procs[waiting],
-        workload.user[waiting],
-        now,
-    )
-    return as_key(values, waiting.size, order)
-
-
-def as_key(values: npt.ArrayLike, n: int, order: str) -> Int64:
-    """Turn what an order's function returned into int64 that sort in the same way.
-
-    Raises
-    ------
-    InputError
-        If it is not n real numbers, or one is NaN.
-
-    Examples
-    --------
-    >>> key = as_key([0.5, -2.0, 1e300, -0.0], 4, "mine")
-    >>> key.argsort(kind="stable").tolist()
-    [1, 3, 0, 2]
-    """
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise InputError(
-            f"order {order!r} returned shape {array.shape} for {n} jobs; it must return ({n},)"
-        )
-    if array.dtype.kind not in "iuf":
-        raise InputError(
-            f"order {order!r} returned {array.dtype}; it must return whole or floating numbers"
-        )
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise InputError(
-            f"order {order!r} returned NaN for job {int(np.isnan(array).argmax())}; "
-            "it must return a number for each job"
-        )
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        return _sortable(array.astype(np.float64))
-    if array.dtype.kind == "i" and array.min(initial=0) > np.iinfo(np.int64).min:
-        return array.astype(np.int64)
-    return cast(Int64, np.unique(array, return_inverse=True)[1].astype(np.int64))
-
-
-def _sortable(values: Float64) -> Int64:
-    # IEEE 754: the bits of floats sort as integers do, backwards among the negative ones.
-    bits = (values + 0.0).view(np.int64)
-    return cast(Int64, bits ^ ((bits >> 63) & np.int64(2**63 - 1)))
+    fixed = find_order(order).fixed
+    return None if fixed is None else fixed(workload)

@@ -4,52 +4,31 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from importlib.metadata import entry_points
 
 from core.errors import InputError
-
-ORDERS = {
-    "fcfs": "first come, first served: smallest submit",
-    "lcfs": "last come, first served: largest submit",
-    "spf": "shortest processing time first: smallest estimate (also sjf)",
-    "lpf": "longest processing time first: largest estimate",
-    "sqf": "smallest resource requirement first: fewest procs",
-    "lqf": "largest resource requirement first: most procs",
-    "saf": "smallest area first: smallest estimate x procs",
-    "laf": "largest area first: largest estimate x procs",
-    "lxf": "largest expansion factor (wait + estimate) / estimate first, anew at each pass",
-    "sxf": "smallest expansion factor (wait + estimate) / estimate first, anew at each pass",
-    "wfp3": "largest (wait / estimate)^3 x procs first (Tang et al. 2009)",
-    "unicef": "largest wait / (log2(procs) x estimate) first (Tang et al. 2009)",
-    "f1": "log10(estimate) procs + 870 log10(submit) (Carastan-Santos and de Camargo 2017)",
-    "f2": "sqrt(estimate) procs + 25600 log10(submit) (Carastan-Santos and de Camargo 2017)",
-    "f3": "estimate procs + 6860000 log10(submit) (Carastan-Santos and de Camargo 2017)",
-    "f4": "estimate sqrt(procs) + 530000 log10(submit) (Carastan-Santos and de Camargo 2017)",
-}
-"""Known queue orders and what comes first in each."""
-
-ALIASES = {"sjf": "spf", "bf": "aggressive"}
-"""Other names of the field for a known order or rule; parsing turns them into ours."""
-
-ORDER_GROUP = "schedfarm.orders"
-"""Entry points of this group are orders, by their (lower-case) names."""
-
-RULES = {
-    "none": "start the head while it fits; stop at the first job that does not",
-    "aggressive": "start everything that fits now, in queue order; no reservation (also bf)",
-    "easy": "one reservation, for the first job that does not fit; others may not delay it",
-    "depth(K)": "the first K waiting jobs hold reservations (easy is depth(1))",
-    "conservative": "every waiting job holds a reservation, all made anew in queue order each pass",
-    "planned": "classical conservative: a reservation at arrival, kept; compressed on early ends",
-}
-"""Known backfilling rules and what each does."""
+from core.policy import orders, rules
+from core.policy.orders import find_order
+from core.policy.rules import RULES, Rule, depth_of, find_rule
 
 UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 """Seconds in each unit of a duration, longest first."""
 
+OPTIONS = {
+    "threshold=3d": "a job that waited longer goes first; w d h m s, or 3x the largest estimate",
+    "backfill=ORDER": "order in which jobs behind the reservations are looked at",
+    "events=per-event": "submissions before completions, and a pass after each (as pyss)",
+    "walk=arrival": "planned: compress reservations in order of arrival instead of start",
+}
+"""What each option of a policy's name does, by an example."""
+
+CHOICES = {"events": ("instant", "per-event"), "walk": ("start", "arrival")}
+"""Values of the options that have few, the default first."""
+
+COMMON = ("threshold", "events")
+"""Options that every rule knows."""
+
 _DURATION = re.compile(r"(\d+)([wdhms]|x)")
-_DEPTH = re.compile(r"depth\((\d+)\)")
-_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_MODULE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
@@ -59,10 +38,11 @@ class Policy:
     Parameters
     ----------
     order : str
-        A key of `ORDERS`, or a user's own: ``module:function``, or an entry point of the group
-        `ORDER_GROUP`.
+        A key of `core.policy.orders.ORDERS`, or a user's own: ``module:function``, or an entry
+        point of the group ``schedfarm.orders``.
     rule : str
-        A key of `RULES`, with a number in place of K.
+        A key of `core.policy.rules.RULES`, with a number in place of K, or a user's own:
+        ``module:name``, or an entry point of the group ``schedfarm.rules``.
     threshold : str, optional
         Starvation threshold: a job that waited longer goes before all others. A duration such
         as ``3d``, ``12h`` or ``90s``, or ``3x`` for three times the largest estimate that the
@@ -78,7 +58,7 @@ class Policy:
     Raises
     ------
     InputError
-        If a part is unknown or does not go with the others.
+        If a part is unknown, cannot be loaded, or does not go with the others.
 
     Examples
     --------
@@ -100,36 +80,37 @@ class Policy:
         _check_order("order", self.order)
         if self.backfill is not None:
             _check_order("backfill order", self.backfill)
-        depth = _DEPTH.fullmatch(self.rule)
-        if self.rule == "depth(K)" or (self.rule not in RULES and not depth):
-            raise InputError(f"unknown rule {self.rule!r}; known: {', '.join(RULES)}")
-        if depth and (int(depth[1]) < 1 or depth[1] != str(int(depth[1]))):
-            raise InputError(f"rule {self.rule!r}: the depth is a whole number from 1")
+        depth_of(self.rule)
         if self.threshold is not None:
             object.__setattr__(self, "threshold", _canonical_threshold(self.threshold))
-        _check_choice("events", self.events, ("instant", "per-event"))
-        _check_choice("walk", self.walk, ("start", "arrival"))
+        for option, choices in CHOICES.items():
+            _check_choice(option, getattr(self, option), choices)
         self._check_together()
 
     @property
     def name(self) -> str:
         """The canonical name, from which `parse` gives the same policy again."""
-        options = [
-            f",{f.name}={getattr(self, f.name)}"
-            for f in fields(self)[2:]
-            if getattr(self, f.name) != f.default
-        ]
-        return f"{self.order}+{self.rule}{''.join(options)}"
+        options = "".join(f",{option}={value}" for option, value in self.given.items())
+        return f"{self.order}+{self.rule}{options}"
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The options that are not as by default, in the order in which the name has them."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
+        return {f.name: values[f.name] for f in fields(self)[2:] if values[f.name] != f.default}
 
     def __str__(self) -> str:
         return self.name
 
     @property
+    def row(self) -> Rule:
+        """What is known of the rule."""
+        return find_rule(self.rule)
+
+    @property
     def depth(self) -> int:
         """How many waiting jobs hold a reservation: 0 for none, -1 for all."""
-        found = _DEPTH.fullmatch(self.rule)
-        fixed = {"none": 0, "aggressive": 0, "easy": 1, "conservative": -1, "planned": -1}
-        return int(found[1]) if found else fixed[self.rule]
+        return depth_of(self.rule)
 
     def threshold_seconds(self, max_estimate: int) -> int | None:
         """Return the starvation threshold, s, on a platform with this largest estimate, s.
@@ -175,36 +156,48 @@ walk='start')
                     f"policy {text!r}: option {option!r} is unknown, incomplete or given twice; "
                     f"known: {', '.join(f'{k}=...' for k in known)}"
                 )
-            values[key] = _canonical(value) if key == "backfill" else value
+            values[key] = _canonical(value, orders.ALIASES) if key == "backfill" else value
         try:
-            return cls(_canonical(order), _canonical(rule), **values)
+            order, rule = _canonical(order, orders.ALIASES), _canonical(rule, rules.ALIASES)
+            return cls(order, rule, **values)
         except InputError as error:
             raise InputError(f"policy {text!r}: {error}") from None
 
     def _check_together(self) -> None:
-        if self.rule == "planned" and (self.order != "fcfs" or self.threshold or self.backfill):
-            raise InputError(
-                "rule 'planned' keeps reservations in order of arrival: it goes with order fcfs "
-                "and without threshold or backfill order"
-            )
-        if self.backfill and self.depth < 0:
-            raise InputError(
-                f"under rule {self.rule!r} every waiting job holds a reservation and none is left "
-                "to backfill; leave out backfill="
-            )
-        if self.walk != "start" and self.rule != "planned":
-            raise InputError(f"walk={self.walk} is an option of rule 'planned' only")
+        why = self.row.check(self.order, self.given) if self.row.check else None
+        if why is not None:
+            raise InputError(why)
+        for option, value in self.given.items():
+            if option not in (*COMMON, *self.row.options):
+                known = [name for name, row in RULES.items() if option in row.options]
+                what = "rule" if len(known) == 1 else "rules"
+                raise InputError(
+                    f"{option}={value} is an option of {what} {', '.join(map(repr, known))} only"
+                )
 
 
-def _canonical(part: str) -> str:
+def own_modules(text: str) -> list[str]:
+    """Return the modules that a policy's name mentions, whether they exist or not.
+
+    Examples
+    --------
+    >>> own_modules("mine:widest+easy,backfill=yours.orders:oldest")
+    ['mine', 'yours.orders']
+    """
+    parts = re.split("[+,=]", text)
+    return [found[1] for part in parts if (found := _MODULE.fullmatch(part.strip()))]
+
+
+def _canonical(part: str, aliases: dict[str, str]) -> str:
     lower = part if ":" in part else part.lower()
-    return ALIASES.get(lower, lower)
+    return aliases.get(lower, lower)
 
 
 def _check_order(what: str, order: str) -> None:
-    known = order in ORDERS or _FUNCTION.fullmatch(order)
-    if not known and not entry_points(group=ORDER_GROUP, name=order):
-        raise InputError(f"unknown {what} {order!r}; known: {', '.join(ORDERS)}, module:function")
+    try:
+        find_order(order)
+    except InputError as error:
+        raise InputError(str(error).replace("order", what, 1)) from error.__cause__
 
 
 def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from core.arrays import NO_PROMISE, Int64
-from core.policy.orders import fixed_key, moving_key, order_function
+from core.policy.orders import fixed_key, order_function
 from core.policy.policy import Policy
 from core.schedule import Schedule
 from core.workload.workload import Workload
@@ -242,7 +242,7 @@ class _Queued(_Simulation):
         indices = np.array([job.index for job in jobs], np.int64)
         known = fixed_key(self.workload, order)
         if known is None:
-            key = moving_key(self.workload, order_function(order), order, indices, self.now)
+            key = order_function(order).key(self.workload, indices, self.now)
         else:
             key = known[indices]
         return dict(zip(indices.tolist(), key.tolist(), strict=True))

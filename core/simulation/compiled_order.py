@@ -1,27 +1,19 @@
-"""From the name of a queue order to what the kernels know of it."""
+"""From the row of a queue order to what the kernels know of it."""
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
-from core.kernels.moving_order import (
-    KEYED,
-    LARGEST_CUBE,
-    LARGEST_RATIO,
-    LARGEST_SHARE,
-    SMALLEST_RATIO,
-    Order,
-)
-from core.policy.orders import SERIAL_LOG2, OrderFunction, fixed_key, order_function
+from core import own
+from core.arrays import Int64
+from core.kernels.moving_order import KEYED, Order
+from core.policy.functions import OrderFunction
+from core.policy.orders import find_order
+from core.policy.policy import Policy
+from core.simulation.history import History
 from core.workload.workload import Workload
-
-CODES = {
-    "lxf": LARGEST_RATIO,
-    "sxf": SMALLEST_RATIO,
-    "wfp3": LARGEST_CUBE,
-    "unicef": LARGEST_SHARE,
-}
-"""Orders that the kernels evaluate anew at each pass by themselves."""
 
 
 def named_order(workload: Workload, name: str) -> tuple[Order, OrderFunction | None]:
@@ -53,13 +45,53 @@ def named_order(workload: Workload, name: str) -> tuple[Order, OrderFunction | N
     >>> order, function = named_order(w, "spf")
     >>> order.code == KEYED, order.key.tolist(), function
     (True, [9, 7], None)
-    >>> named_order(w, "lxf")[0].code == LARGEST_RATIO
-    True
+    >>> named_order(w, "lxf")[0].code == KEYED
+    False
     """
-    width = workload.procs.astype(np.float64)
-    if name == "unicef":
-        width = np.maximum(np.log2(workload.procs), SERIAL_LOG2)
-    if (key := fixed_key(workload, name)) is not None:
-        return Order(KEYED, key, width), None
-    order = Order(CODES.get(name, KEYED), np.zeros(len(workload), np.int64), width)
-    return order, None if name in CODES else order_function(name)
+    row = find_order(name)
+    width = workload.procs.astype(np.float64) if row.width is None else row.width(workload)
+    if row.fixed is not None:
+        return Order(KEYED, row.fixed(workload), width), None
+    code = KEYED if row.code is None else cast(int, own.load(row.code))
+    order = Order(code, np.zeros(len(workload), np.int64), width)
+    return order, row.moving if row.code is None else None
+
+
+class Orders:
+    """Hold the queue order and the backfill order of a policy, and what their functions need.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
+    ...                           processors=2)
+    >>> orders = Orders(w, Policy.parse("fcfs+easy,backfill=lxf"))
+    >>> orders.moves, orders.differ, orders.called
+    (False, True, False)
+    """
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        names = (policy.order, policy.backfill or policy.order)
+        first, second = (named_order(workload, name) for name in names)
+        self.pair = (first[0], second[0])
+        self.functions = (first[1], second[1])
+        self.differ = names[0] != names[1]
+        self.moves = first[0].code != KEYED or first[1] is not None
+        self.called = self.functions != (None, None)
+        asked = any(f is not None and f.asks_history for f in self.functions)
+        self._history = History(workload) if asked else None
+        self._workload = workload
+
+    def call(self, now: int, waiting: Int64, start: Int64, running: Int64) -> None:
+        """Fill in the keys of the waiting jobs, ascending, at an instant, s, before its pass.
+
+        `start` is that of each job, -1 for none yet, and `running` lists those that run.
+        """
+        history = self._history
+        if history is not None:
+            history.note(start, waiting, running)
+        if not waiting.size:
+            return
+        sums = None if history is None else history.of(waiting)
+        for order, function in zip(self.pair, self.functions, strict=True):
+            if function is not None:
+                order.key[waiting] = function.key(self._workload, waiting, now, sums)

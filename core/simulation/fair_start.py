@@ -67,7 +67,8 @@ def fair_start_times(
     Raises
     ------
     InputError
-        If the kind, the policy or a job is unknown, or the fair order changes as time passes.
+        If the kind, the policy or a job is unknown, the fair order changes as time passes, or a
+        user's rule is asked for more than strict fair starts by arrival.
 
     Notes
     -----
@@ -92,16 +93,20 @@ def fair_start_times(
     fst = np.full(len(workload), NOT_ASKED, np.int64)
     if not asked.size:
         return fst
-    from core.simulation.fair_start_pool import fair_order, is_compiled, is_patient, run_fair
+    relaxed, plain = kind == "relaxed", later == ARRIVAL
+    from core.simulation.fair_start_pool import fair_order, is_compiled, is_patient
 
-    relaxed = kind == "relaxed"
-    plain = later == ARRIVAL
-    if is_compiled(workload, chosen):
-        patient = plain and is_patient(chosen)
-        fair = fair_order(asked, rank, relaxed, plain, patient)
-        fst[asked] = run_fair(workload, chosen, fair)[asked]
+    if is_compiled(chosen):
+        find = chosen.row.find("fair_start", workload.platform.name)
+        fair = fair_order(asked, rank, relaxed, plain, plain and is_patient(chosen))
+        fst[asked] = find(workload, chosen, fair)[asked]
     elif plain and not relaxed:
         fst[asked] = [simulate(workload.take(slice(j + 1)), chosen).start[j] for j in asked]
+    elif chosen.row.refer is None:
+        raise InputError(
+            f"rule {chosen.rule!r} has no reference simulation: its fair start times are of kind "
+            f"'strict', with later='{ARRIVAL}'"
+        )
     else:
         fst[asked] = fair_start_reference(workload, chosen, relaxed, asked.tolist(), rank)
     return fst

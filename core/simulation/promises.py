@@ -41,8 +41,7 @@ def promises(workload: Workload, policy: Policy | str) -> Int64:
     [0, 9]
     """
     chosen = Policy.parse(policy) if isinstance(policy, str) else policy
-    if chosen.rule in ("none", "aggressive", "easy"):
+    if chosen.row.promise is None:
         return np.full(len(workload), NO_PROMISE, np.int64)
-    from core.simulation.pool_reserved import schedule_reserved
-
-    return schedule_reserved(workload, chosen, promises=True)[2]
+    promised: Int64 = chosen.row.find("promise", workload.platform.name)(workload, chosen)
+    return promised

@@ -48,7 +48,8 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
 
 def _policy(name: str) -> Policy:
     """Read a policy's name; an auditor is often asked for a rule alone, and means fcfs."""
-    from core.policy.policy import ORDERS, Policy
+    from core.policy.orders import ORDERS
+    from core.policy.policy import Policy
 
     head = name.strip().partition(",")[0]
     alone = "+" not in head and head.lower() not in ORDERS

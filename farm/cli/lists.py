@@ -8,23 +8,18 @@ import click
 @click.command()
 def policies() -> None:
     """List the queue orders, backfilling rules and options that make a policy's name."""
-    from core.policy.policy import ORDERS, RULES
+    from core.policy.orders import ORDERS
+    from core.policy.policy import OPTIONS
+    from core.policy.rules import RULES
 
     click.echo("A policy is ORDER+RULE[,option=value ...], for example saf+easy,threshold=3d\n")
-    for title, known in (("orders", ORDERS), ("rules", RULES), ("options", OPTIONS)):
+    orders = {name: row.meaning for name, row in ORDERS.items()}
+    rules = {name: row.meaning for name, row in RULES.items()}
+    for title, known in (("orders", orders), ("rules", rules), ("options", OPTIONS)):
         click.echo(f"{title}:")
         for name, meaning in known.items():
             click.echo(f"  {name:<16} {meaning}")
         click.echo()
-
-
-OPTIONS = {
-    "threshold=3d": "a job that waited longer goes first; w d h m s, or 3x the largest estimate",
-    "backfill=ORDER": "order in which jobs behind the reservations are looked at",
-    "events=per-event": "submissions before completions, and a pass after each (as pyss)",
-    "walk=arrival": "planned: compress reservations in order of arrival instead of start",
-}
-"""The options of a policy's name."""
 
 
 @click.command()

@@ -89,6 +89,8 @@ def simulate(
     """
     from core import simulate as run_policy
     from core import write_swf
+    from core.own import find_source, sources
+    from core.policy.policy import own_modules
     from farm.campaign.campaign import load_label
     from farm.campaign.samples import jobs_of
     from farm.campaign.trace import named
@@ -104,7 +106,8 @@ def simulate(
         load=load_label(load),
         load_by=load_by,
     )
-    schedule = run_policy(jobs, policy)
+    with sources({m: find_source(m, Path.cwd()).text for m in own_modules(policy)}):
+        schedule = run_policy(jobs, policy)
     if out:
         write_swf(jobs, out, schedule)
     click.echo(_as_json(schedule, tau) if as_json else _as_text(schedule, tau))

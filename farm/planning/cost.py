@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from core.policy.orders import MOVING
-from core.policy.policy import ORDERS, RULES, Policy
+from core.policy.orders import ORDERS, find_order
+from core.policy.policy import Policy
+from core.policy.rules import RULES
 
 CELL_SECONDS = 2.3e-4
 """What a cell costs however few its jobs are, metrics and weeks included, s."""
@@ -239,7 +240,7 @@ def _family(policy: Policy) -> str:
 def _moves(policy: Policy) -> bool:
     """Tell whether kernels look anew at each pass for who is next."""
     other = policy.backfill not in (None, policy.order)
-    return other or policy.order in MOVING or _is_own(policy)
+    return other or find_order(policy.order).moves or _is_own(policy)
 
 
 def _is_own(policy: Policy) -> bool:

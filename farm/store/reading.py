@@ -132,7 +132,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     group: Any = open_results(store.results)[trace]
     at = store.axes["resample"].index(resample), store.axes["load"].index(load)
     count = slice(int(group["jobs"][at]))
-    columns = {
+    columns: dict[str, Any] = {
         name: np.asarray(group[column.stored][(*at, count)]).astype(column.dtype)
         for name, column in COLUMNS.items()
     }

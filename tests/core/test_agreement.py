@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.policy.policy import ORDERS, Policy
+from core.policy.orders import ORDERS
+from core.policy.policy import Policy
 from core.reference.pool import promises_reference, simulate_reference
 from core.schedule import Schedule
 from core.simulation.promises import promises

@@ -16,7 +16,7 @@ import core.audit
 from core.audit import Verdict, audit, read_schedule
 from core.errors import InputError
 from core.logs.swf import read_swf, write_swf
-from core.policy.policy import ORDERS
+from core.policy.orders import ORDERS
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.policy.policy import ORDERS, Policy
+from core.policy.orders import ORDERS
+from core.policy.policy import Policy
 from core.reference.fair_start import fair_start_reference
 from core.simulation.fair_start import fair_start_times
-from core.simulation.fair_start_pool import fair_order, is_patient, run_fair
+from core.simulation.fair_start_pool import fair_order, is_patient
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 from tests.strategies import BACKFILLING, RULES, THRESHOLDS, crowd, policies, workloads
@@ -94,8 +95,9 @@ def test_patience_changes_nothing(rule: str, kind: str, work: Workload, events: 
     if len(work):
         policy, everyone = Policy("fcfs", rule, threshold="3s", events=events), np.arange(len(work))
         assert is_patient(policy)
+        find = policy.row.find("fair_start")
         late, early = (
-            run_fair(work, policy, fair_order(everyone, everyone, kind == "relaxed", True, patient))
+            find(work, policy, fair_order(everyone, everyone, kind == "relaxed", True, patient))
             for patient in (True, False)
         )
         assert late.tolist() == early.tolist()

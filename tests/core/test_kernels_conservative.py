@@ -13,7 +13,7 @@ import pytest
 
 from core.arrays import NO_PROMISE
 from core.policy.policy import Policy
-from core.simulation.pool_reserved import schedule_reserved
+from core.simulation.pool import schedule_reserving
 from core.workload.workload import Workload
 
 SPAN = 400
@@ -129,7 +129,7 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
 
 def agrees(w: Workload, policy: Policy) -> bool:
     """Tell whether starts, backfilled and promised all equal the brute force's."""
-    ours = [column.tolist() for column in schedule_reserved(w, policy)]
+    ours = [column.tolist() for column in schedule_reserving(w, policy)]
     return ours == [*brute(w, policy)]
 
 
@@ -164,8 +164,8 @@ def test_a_depth_beyond_the_queue_is_conservative() -> None:
     """When every waiting job holds a reservation, the rules are the same."""
     for seed in range(40):
         w = tiny(seed)
-        deep = schedule_reserved(w, Policy("saf", "depth(99)"))
-        every = schedule_reserved(w, Policy("saf", "conservative"))
+        deep = schedule_reserving(w, Policy("saf", "depth(99)"))
+        every = schedule_reserving(w, Policy("saf", "conservative"))
         assert [x.tolist() for x in deep] == [x.tolist() for x in every]
 
 
@@ -186,7 +186,7 @@ def test_a_job_without_estimate_reserves_nothing() -> None:
     w = Workload.from_columns(
         submit=[0, 1, 1], run=[3, 0, 7], estimate=[3, 0, 7], procs=[2, 3, 1], processors=3
     )
-    start, backfilled, promised = schedule_reserved(w, Policy("fcfs", "conservative"))
+    start, backfilled, promised = schedule_reserving(w, Policy("fcfs", "conservative"))
     assert start.tolist() == [0, 8, 1]
     assert backfilled.tolist() == [False, False, True]
     assert promised.tolist() == [0, 3, 1]
@@ -210,5 +210,5 @@ def test_the_golden_micro_instances_agree(golden: Path) -> None:
                 continue
             theta = None if run["theta"] is None else f"{run['theta']}s"
             policy = Policy(NAMES[run["order"]], rules[run["backfill"]], theta)
-            start = schedule_reserved(w, policy)[0]
+            start = schedule_reserving(w, policy)[0]
             assert start.tolist() == np.array(run["start"])[by_submit].tolist(), policy.name

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.policy.policy import Policy
-from core.simulation.pool_reserved import schedule_reserved
+from core.simulation.pool import schedule_planned, schedule_reserving
 from core.workload.workload import Workload
 
 SPAN = 400
@@ -82,7 +82,7 @@ def test_random_instances_agree_with_brute_force(walk: str, events: str) -> None
     policy = Policy("fcfs", "planned", walk=walk, events=events)
     for seed in range(150):
         w = tiny(seed)
-        ours = [column.tolist() for column in schedule_reserved(w, policy)]
+        ours = [column.tolist() for column in schedule_planned(w, policy)]
         assert ours == [*brute(w, policy)], seed
 
 
@@ -90,7 +90,7 @@ def test_no_job_with_an_estimate_starts_after_its_promise() -> None:
     """Compression moves a reservation only earlier."""
     for seed in range(150):
         w = tiny(seed)
-        start, _, promised = schedule_reserved(w, Policy("fcfs", "planned"))
+        start, _, promised = schedule_planned(w, Policy("fcfs", "planned"))
         assert (start <= promised)[w.estimate > 0].all(), seed
 
 
@@ -105,8 +105,8 @@ def test_exact_estimates_make_planned_and_conservative_equal() -> None:
             procs=w.procs,
             processors=w.processors,
         )
-        planned = schedule_reserved(exact, Policy("fcfs", "planned"))
-        anew = schedule_reserved(exact, Policy("fcfs", "conservative"))
+        planned = schedule_planned(exact, Policy("fcfs", "planned"))
+        anew = schedule_reserving(exact, Policy("fcfs", "conservative"))
         assert [x.tolist() for x in planned] == [x.tolist() for x in anew], seed
 
 
@@ -119,8 +119,8 @@ def test_the_walk_by_start_and_the_walk_by_arrival_differ() -> None:
         procs=[3, 3, 1, 1],
         processors=4,
     )
-    by_start = schedule_reserved(w, Policy("fcfs", "planned"))
-    by_arrival = schedule_reserved(w, Policy("fcfs", "planned", walk="arrival"))
+    by_start = schedule_planned(w, Policy("fcfs", "planned"))
+    by_arrival = schedule_planned(w, Policy("fcfs", "planned", walk="arrival"))
     assert by_start[0].tolist() == [0, 4, 0, 1]
     assert by_arrival[0].tolist() == [0, 1, 0, 4]
     assert by_start[2].tolist() == by_arrival[2].tolist() == [0, 5, 0, 4]

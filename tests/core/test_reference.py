@@ -9,7 +9,7 @@ import pytest
 
 import core.reference.pool
 from core.arrays import NO_PROMISE
-from core.policy.policy import ORDERS
+from core.policy.orders import ORDERS
 from core.reference.pool import promises_reference, simulate_reference
 from core.workload.workload import Workload
 

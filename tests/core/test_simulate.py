@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from core.errors import InputError
-from core.policy.policy import ORDERS
+from core.policy.orders import ORDERS
 from core.simulation.promises import NO_PROMISE, promises
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
@@ -223,7 +223,7 @@ def test_own_order_equals_ours(own: str, ours: str, rule: str, work: Workload) -
 def test_compiled_order_equals_its_function(name: str, work: Workload) -> None:
     """The kernel's copy of a published formula sorts as the plain function does."""
     compiled = simulate(work, f"{name}+easy")
-    plain = simulate(work, f"core.policy.orders:{name}+easy")
+    plain = simulate(work, f"core.policy.functions:{name}+easy")
     assert compiled.start.tolist() == plain.start.tolist()
 
 
@@ -253,8 +253,8 @@ def test_rules_with_a_profile_are_dispatched(policy: str) -> None:
 
 def test_unknown_function_is_refused() -> None:
     """An order that cannot be imported is refused by its name."""
-    with pytest.raises(InputError, match=r"'core\.policy\.orders:absent' cannot be imported"):
-        simulate(jobs(4, *BLOCKED), "core.policy.orders:absent+easy")
+    with pytest.raises(InputError, match=r"'core\.policy\.functions:absent' cannot be imported"):
+        simulate(jobs(4, *BLOCKED), "core.policy.functions:absent+easy")
 
 
 LONG_QUEUES = """

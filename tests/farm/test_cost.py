@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import pytest
 
-from core.policy.policy import ORDERS, RULES
+from core.policy.orders import ORDERS
+from core.policy.rules import RULES
 from farm.planning.cost import cell_seconds, fair_seconds
 
 JOBS = (0, 1, 50, 300, 3_300, 16_000, 80_000, 2_000_000)
 LOADS = ("0.1", "0.5", "0.7", "0.9", "1.1", "2", "10", "1e300")
 KINDS = ("strict", "relaxed", "resource")
-OWN = "package.module:order"
+OWN = "tests.strategies:by_share"
 
 POLICIES = tuple(
     f"{order}+{rule.replace('K', '4')}"

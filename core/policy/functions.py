@@ -1,0 +1,301 @@
+"""Functions that order the queue: the published ones, and what a user's own may ask for.
+
+A function gives each of some jobs a number, smallest first; ties go by (submit, position). It
+asks for what it needs by the names of its parameters (`ARGUMENTS`). One that asks for nothing
+that passes with time is called once, on all jobs; any other is called at each pass, on the jobs
+that wait. What compares the waiting jobs with each other must ask for ``now``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from core import own
+from core.arrays import Float64, Int64
+from core.errors import InputError
+from core.workload.workload import Workload
+
+COLUMNS = ("submit", "estimate", "procs", "user")
+"""Columns that a function may ask for, int64[k], one entry of each of k jobs."""
+
+HISTORY = ("waited", "worked")
+"""Sums over the completed jobs of each job's user at that instant, int64[k]: of waits, s, and of
+run x procs, processor-seconds. Completions of the instant count, as they come first; with
+``events=per-event`` those that have been processed. Unknown users, -1, are one user."""
+
+ARGUMENTS = (*COLUMNS, "now", *HISTORY)
+"""Everything that a function may ask for; ``now`` is the instant of the pass, int, s."""
+
+SERIAL_LOG2 = 2.0**-40
+"""Stands for log2 of one processor in UNICEF: serial jobs go first, by wait / estimate."""
+
+
+def wfp3(submit: Int64, estimate: Int64, procs: Int64, now: int) -> Float64:
+    """Order by (wait / estimate)^3 x procs, largest first.
+
+    An estimate of 0 counts as 1 s. W. Tang, Z. Lan, N. Desai and D. Buettner, "Fault-aware,
+    utility-based job scheduling on Blue Gene/P systems", IEEE Cluster 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wfp3(np.array([0, 90]), np.array([50, 10]), np.array([2, 4]), 100)
+    array([-16.,  -4.])
+    """
+    ratio = (now - submit) / np.maximum(estimate, 1)
+    return -(ratio * ratio * ratio * procs)
+
+
+def unicef(submit: Int64, estimate: Int64, procs: Int64, now: int) -> Float64:
+    """Order by wait / (log2(procs) x estimate), largest first (Tang et al. 2009).
+
+    An estimate of 0 counts as 1 s; log2 of a serial job as `SERIAL_LOG2`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unicef(np.array([0, 90]), np.array([50, 10]), np.array([2, 4]), 100)
+    array([-2. , -0.5])
+    """
+    width = np.maximum(np.log2(procs), SERIAL_LOG2)
+    return cast(Float64, -((now - submit) / (width * np.maximum(estimate, 1))))
+
+
+def f1(submit: Int64, estimate: Int64, procs: Int64) -> Float64:
+    """Order by log10(estimate) procs + 870 log10(submit), smallest first.
+
+    0 counts as 1 under a logarithm. D. Carastan-Santos and R. Y. de Camargo, "Obtaining dynamic
+    scheduling policies with simulation and machine learning", SC'17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f1(np.array([0, 10]), np.array([100, 1]), np.array([2, 4]))
+    array([  4., 870.])
+    """
+    return _log10(estimate) * procs + 870.0 * _log10(submit)
+
+
+def f2(submit: Int64, estimate: Int64, procs: Int64) -> Float64:
+    """Order by sqrt(estimate) procs + 25600 log10(submit), smallest first (as `f1`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f2(np.array([0, 10]), np.array([4, 1]), np.array([2, 4]))
+    array([4.0000e+00, 2.5604e+04])
+    """
+    return np.sqrt(estimate) * procs + 25_600.0 * _log10(submit)
+
+
+def f3(submit: Int64, estimate: Int64, procs: Int64) -> Float64:
+    """Order by estimate procs + 6860000 log10(submit), smallest first (as `f1`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f3(np.array([0, 10]), np.array([4, 1]), np.array([2, 4]))
+    array([8.000000e+00, 6.860004e+06])
+    """
+    return estimate.astype(np.float64) * procs + 6_860_000.0 * _log10(submit)
+
+
+def f4(submit: Int64, estimate: Int64, procs: Int64) -> Float64:
+    """Order by estimate sqrt(procs) + 530000 log10(submit), smallest first (as `f1`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f4(np.array([0, 10]), np.array([4, 1]), np.array([4, 1]))
+    array([8.00000e+00, 5.30001e+05])
+    """
+    return estimate * np.sqrt(procs) + 530_000.0 * _log10(submit)
+
+
+def _log10(values: Int64) -> Float64:
+    return np.log10(np.maximum(values, 1))
+
+
+@dataclass(frozen=True)
+class OrderFunction:
+    """Hold a function that orders the queue, and what it asks for.
+
+    Parameters
+    ----------
+    name : str
+        How a policy calls it.
+    call : callable
+        Takes any of `ARGUMENTS`, by name; returns one number of each job. With the attribute
+        ``static = True`` it is called once although it asks for ``now``, which is then 0.
+
+    Raises
+    ------
+    InputError
+        If it is not callable, or has a parameter of another name.
+
+    Examples
+    --------
+    >>> def narrow(procs): return procs
+    >>> OrderFunction("mine:narrow", narrow).moves
+    False
+    >>> OrderFunction("mine:narrow", lambda width: width)
+    Traceback (most recent call last):
+    core.errors.InputError: order 'mine:narrow' asks for 'width'; it may take submit, estimate, \
+procs, user, now, waited, worked
+    """
+
+    name: str
+    call: Callable[..., npt.ArrayLike]
+
+    def __post_init__(self) -> None:
+        if not callable(self.call):
+            raise InputError(
+                f"order {self.name!r} is {type(self.call).__name__}; it must be a function"
+            )
+        unknown = [name for name in self.asks if name not in ARGUMENTS]
+        if unknown:
+            raise InputError(
+                f"order {self.name!r} asks for {', '.join(map(repr, unknown))}; "
+                f"it may take {', '.join(ARGUMENTS)}"
+            )
+        if self._static and self.asks_history:
+            raise InputError(
+                f"order {self.name!r} is static but asks for waited or worked, which change as "
+                "jobs complete; leave out static"
+            )
+
+    @cached_property
+    def asks(self) -> tuple[str, ...]:
+        """Names of its parameters; ``*`` and ``/`` mark what cannot be given by one name."""
+        try:
+            parameters = inspect.signature(self.call).parameters.values()
+        except (TypeError, ValueError):
+            return ("*",)
+        kinds = inspect.Parameter
+        marks: dict[Any, str] = {
+            kinds.VAR_POSITIONAL: "*",
+            kinds.VAR_KEYWORD: "**",
+            kinds.POSITIONAL_ONLY: "/",
+        }
+        return tuple(marks.get(p.kind, "") + p.name for p in parameters)
+
+    @cached_property
+    def asks_history(self) -> bool:
+        """Whether it asks for sums over completed jobs."""
+        return not set(HISTORY).isdisjoint(self.asks)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the order may change as time passes."""
+        return not self._static and (self.asks_history or "now" in self.asks)
+
+    @property
+    def _static(self) -> bool:
+        return bool(getattr(self.call, "static", False))
+
+    def key(
+        self,
+        workload: Workload,
+        jobs: Int64 | slice,
+        now: int = 0,
+        history: Mapping[str, Int64] | None = None,
+    ) -> Int64:
+        """Return a number of each of some jobs, int64[k], smallest first.
+
+        Parameters
+        ----------
+        workload : Workload
+            The jobs.
+        jobs : int64[k] or slice
+            Which of them.
+        now : int
+            The instant, s.
+        history : mapping of str to int64[k], optional
+            `HISTORY` of these jobs' users.
+
+        Raises
+        ------
+        InputError
+            If the function asks for a history and none is given, and as `as_key`.
+        """
+        if self.asks_history and history is None:
+            raise InputError(
+                f"order {self.name!r} asks for waited or worked, which nobody follows here"
+            )
+        known = {"now": now, **(history or {})}
+        given = {
+            name: getattr(workload, name)[jobs] if name in COLUMNS else known[name]
+            for name in self.asks
+        }
+        return as_key(self.call(**given), workload.submit[jobs].size, self.name)
+
+
+def own_function(name: str) -> OrderFunction:
+    """Find a user's function: an entry point's name, or ``module:name``.
+
+    Raises
+    ------
+    InputError
+        If there is none, and as `OrderFunction`.
+
+    Examples
+    --------
+    >>> own_function("core.policy.functions:wfp3").asks
+    ('submit', 'estimate', 'procs', 'now')
+    """
+    reference = name if ":" in name else own.entry_point(own.ORDERS, name)
+    if reference is None:
+        raise InputError(f"order {name!r} is no entry point of group {own.ORDERS!r}")
+    try:
+        found = own.load(reference)
+    except InputError as error:
+        raise InputError(f"order {error}") from error.__cause__
+    return OrderFunction(name, cast("Callable[..., Any]", found))
+
+
+def as_key(values: npt.ArrayLike, n: int, order: str) -> Int64:
+    """Turn what an order's function returned into int64 that sort in the same way.
+
+    Raises
+    ------
+    InputError
+        If it is not n real numbers, or one is NaN.
+
+    Examples
+    --------
+    >>> key = as_key([0.5, -2.0, 1e300, -0.0], 4, "mine")
+    >>> key.argsort(kind="stable").tolist()
+    [1, 3, 0, 2]
+    """
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise InputError(
+            f"order {order!r} returned shape {array.shape} for {n} jobs; it must return ({n},)"
+        )
+    if array.dtype.kind not in "iuf":
+        raise InputError(
+            f"order {order!r} returned {array.dtype}; it must return whole or floating numbers"
+        )
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InputError(
+            f"order {order!r} returned NaN for job {int(np.isnan(array).argmax())}; "
+            "it must return a number for each job"
+        )
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        return _sortable(array.astype(np.float64))
+    if array.dtype.kind == "i" and array.min(initial=0) > np.iinfo(np.int64).min:
+        return array.astype(np.int64)
+    return cast(Int64, np.unique(array, return_inverse=True)[1].astype(np.int64))
+
+
+def _sortable(values: Float64) -> Int64:
+    # IEEE 754: the bits of floats sort as integers do, backwards among the negative ones.
+    bits = (values + 0.0).view(np.int64)
+    return cast(Int64, bits ^ ((bits >> 63) & np.int64(2**63 - 1)))

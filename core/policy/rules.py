@@ -1,0 +1,292 @@
+"""Backfilling rules: who may start before whom, one row each.
+
+Everything that the house knows of a rule is in its row; nobody asks for a rule's name. A new
+rule is its functions and a row of `RULES`. Functions and classes are named, not imported: who
+reads a policy compiles no kernel.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from core import own
+from core.errors import InputError
+from core.policy.cost import CALLED, Cost, Rate
+
+ALL = -1
+"""Every waiting job holds a reservation."""
+
+GIVEN = -2
+"""As many hold one as the number in the rule's name says."""
+
+Reference = str | Callable[..., Any]
+"""``module:name`` of a function or class, loaded when it is first used, or itself."""
+
+Check = Callable[[str, Mapping[str, str]], str | None]
+"""Says in a sentence why a rule does not go with an order's name and given options, or None."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Hold what is known of a backfilling rule.
+
+    Parameters
+    ----------
+    name : str
+        How a policy calls it; one that ends with ``(K)`` takes a number from 1 in K's place.
+    meaning : str
+        What it does.
+    simulate : Reference
+        Function (workload, policy) that returns a `Schedule`, or the starts alone, int64[n], s.
+    holds : int
+        How many waiting jobs hold reservations: a number, `ALL` or `GIVEN`.
+    overtakes : bool
+        Whether a job may start while one before it in the queue waits.
+    options : tuple of str
+        Options of a policy that it knows beside those that every rule does.
+    check : callable, optional
+        Says what does not go together.
+    promise : Reference, optional
+        Function (workload, policy) that returns the start reserved for each job at its arrival,
+        int64[n], s; by default none is promised.
+    fair_start : Reference, optional
+        Function (workload, policy, fair) that returns fair start times, int64[n], s, in orders
+        that kernels know; by default each takes a simulation, or the reference.
+    refer : Reference, optional
+        Class in `core.reference` that simulates it slowly; without one there is no reference,
+        and fair start times are strict and by arrival only.
+    audit : Reference, optional
+        Class in `core.audit` that judges its passes; without one there is no audit.
+    platforms : tuple of str
+        Kinds of platform that it knows; where a reference has ``{platform}`` it is filled in.
+    aliases : tuple of str
+        Other names of the field for it.
+    cost : Cost
+        What it takes in orders that are kept sorted; under `GIVEN`, at depth 4.
+    """
+
+    name: str
+    meaning: str
+    simulate: Reference
+    holds: int = 0
+    overtakes: bool = True
+    options: tuple[str, ...] = ()
+    check: Check | None = None
+    promise: Reference | None = None
+    fair_start: Reference | None = None
+    refer: Reference | None = None
+    audit: Reference | None = None
+    platforms: tuple[str, ...] = ("pool",)
+    aliases: tuple[str, ...] = ()
+    cost: Cost = CALLED
+
+    def find(self, part: str, platform: str = "pool") -> Callable[..., Any]:
+        """Return the function or class of one of the row's references.
+
+        Parameters
+        ----------
+        part : {"simulate", "promise", "fair_start", "refer", "audit"}
+            Which.
+        platform : str
+            Kind of platform that it is for.
+
+        Raises
+        ------
+        InputError
+            If the rule does not know the platform, has no such part, or it cannot be loaded.
+
+        Examples
+        --------
+        >>> RULES["planned"].find("simulate").__name__
+        'planned'
+        """
+        reference: Reference | None = getattr(self, part)
+        if platform not in self.platforms:
+            raise InputError(
+                f"rule {self.name!r} does not know platforms of kind {platform!r}; "
+                f"it knows {', '.join(self.platforms)}"
+            )
+        if reference is None:
+            raise InputError(f"rule {self.name!r} has {_MISSING[part]}; its row names none")
+        if callable(reference):
+            return reference
+        return cast(Callable[..., Any], own.load(reference.format(platform=platform)))
+
+
+_MISSING = {
+    "simulate": "no simulation",
+    "promise": "no promised starts",
+    "fair_start": "no kernel for fair start times",
+    "refer": "no reference simulation",
+    "audit": "no auditor",
+}
+
+
+def _nobody_left(order: str, options: Mapping[str, str]) -> str | None:
+    if "backfill" not in options:
+        return None
+    return (
+        "under rule 'conservative' every waiting job holds a reservation and none is left "
+        "to backfill; leave out backfill="
+    )
+
+
+def _by_arrival(order: str, options: Mapping[str, str]) -> str | None:
+    if order == "fcfs" and not {"threshold", "backfill"} & set(options):
+        return None
+    return (
+        "rule 'planned' keeps reservations in order of arrival: it goes with order fcfs "
+        "and without threshold or backfill order"
+    )
+
+
+_POOL, _FAIR = "core.simulation.{platform}:", "core.simulation.fair_start_{platform}:"
+
+_REFERENCE, _AUDIT = "core.reference.{platform}:", "core.audit.disciplines:"
+
+_ROWS = (
+    Rule(
+        "none",
+        "start the head while it fits; stop at the first job that does not",
+        simulate=_POOL + "none",
+        overtakes=False,
+        options=("backfill",),
+        fair_start=_FAIR + "none",
+        refer=_REFERENCE + "Strict",
+        audit="core.audit.discipline:Rule",
+        cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
+    ),
+    Rule(
+        "aggressive",
+        "start everything that fits now, in queue order; no reservation (also bf)",
+        simulate=_POOL + "aggressive",
+        options=("backfill",),
+        fair_start=_FAIR + "aggressive",
+        refer=_REFERENCE + "Aggressive",
+        audit=_AUDIT + "Aggressive",
+        aliases=("bf",),
+        cost=Cost(Rate(0.17, 0.003), Rate(0.7, 0.13)),
+    ),
+    Rule(
+        "easy",
+        "one reservation, for the first job that does not fit; others may not delay it",
+        simulate=_POOL + "easy",
+        holds=1,
+        options=("backfill",),
+        fair_start=_FAIR + "easy",
+        refer=_REFERENCE + "Easy",
+        audit=_AUDIT + "Easy",
+        cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
+    ),
+    Rule(
+        "depth(K)",
+        "the first K waiting jobs hold reservations (easy is depth(1))",
+        simulate=_POOL + "reserving",
+        holds=GIVEN,
+        options=("backfill",),
+        promise=_POOL + "promise_reserving",
+        fair_start=_FAIR + "reserving",
+        refer=_REFERENCE + "Reserving",
+        audit=_AUDIT + "Reserving",
+        cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
+    ),
+    Rule(
+        "conservative",
+        "every waiting job holds a reservation, all made anew in queue order each pass",
+        simulate=_POOL + "reserving",
+        holds=ALL,
+        check=_nobody_left,
+        promise=_POOL + "promise_reserving",
+        fair_start=_FAIR + "reserving",
+        refer=_REFERENCE + "Reserving",
+        audit=_AUDIT + "Reserving",
+        cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
+    ),
+    Rule(
+        "planned",
+        "classical conservative: a reservation at arrival, kept; compressed on early ends",
+        simulate=_POOL + "planned",
+        holds=ALL,
+        options=("walk",),
+        check=_by_arrival,
+        promise=_POOL + "promise_planned",
+        refer=_REFERENCE + "Planned",
+        audit="core.audit.plan:Plan",
+        cost=Cost(Rate(2.7, 3.8), reference=(0.3, 2.2)),
+    ),
+)
+
+RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
+"""The rules that ship, by name."""
+
+ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
+"""Name of the rule that each alias stands for."""
+
+_NUMBERED = re.compile(r"(\w+)\((\d+)\)")
+_OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+def find_rule(name: str) -> Rule:
+    """Return the row of a rule: one that ships, an entry point, or a user's ``module:name``.
+
+    A user's is a `Rule`, or a plain function (workload, policy) that returns the starts.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it cannot be used.
+
+    Examples
+    --------
+    >>> find_rule("depth(4)").name, find_rule("easy").holds
+    ('depth(K)', 1)
+    """
+    numbered = _NUMBERED.fullmatch(name)
+    row = RULES.get(f"{numbered[1]}(K)" if numbered else name)
+    if row is not None and (numbered or row.holds != GIVEN):
+        return row
+    reference = name if _OWN.fullmatch(name) else own.entry_point(own.RULES, name)
+    if reference is None:
+        raise InputError(f"unknown rule {name!r}; known: {', '.join(RULES)}, module:name")
+    try:
+        found = own.load(reference)
+    except InputError as error:
+        raise InputError(f"rule {error}") from error.__cause__
+    return found if isinstance(found, Rule) else _row_of(name, found)
+
+
+def depth_of(name: str) -> int:
+    """Return how many waiting jobs hold reservations under a rule, `ALL` for all.
+
+    Raises
+    ------
+    InputError
+        If the number in the rule's name is none from 1.
+
+    Examples
+    --------
+    >>> depth_of("depth(4)"), depth_of("easy"), depth_of("conservative")
+    (4, 1, -1)
+    """
+    holds, numbered = find_rule(name).holds, _NUMBERED.fullmatch(name)
+    if holds != GIVEN or not numbered:
+        return holds
+    if int(numbered[2]) < 1 or numbered[2] != str(int(numbered[2])):
+        raise InputError(f"rule {name!r}: the depth is a whole number from 1")
+    return int(numbered[2])
+
+
+def _row_of(name: str, function: object) -> Rule:
+    try:
+        inspect.signature(cast(Callable[..., Any], function)).bind("workload", "policy")
+    except (TypeError, ValueError):
+        raise InputError(
+            f"rule {name!r} is no function of (workload, policy) that returns starts, "
+            "nor a core.policy.rules.Rule"
+        ) from None
+    meaning = (function.__doc__ or name).strip().partition("\n")[0]
+    return Rule(name, meaning, simulate=cast(Callable[..., Any], function), holds=0)

@@ -1,0 +1,195 @@
+"""From a policy to the kernels that simulate it on one pool of processors."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import NO_PROMISE, Int64
+from core.errors import InputError
+from core.kernels.fixed_order import AGGRESSIVE, EASY, NONE, run_fixed
+from core.kernels.jit import NEVER
+from core.kernels.machine import Jobs, Running, idle_machine
+from core.kernels.moving_order import NOW, next_pass, run_moving, run_pass
+from core.kernels.plan import COUNT, Plan, empty_plan
+from core.kernels.planned import run_planned
+from core.kernels.queue import empty_queue
+from core.kernels.reservations import CLOCK, UNSEEN, run_depth
+from core.kernels.reservations import NOW as INSTANT
+from core.policy.orders import find_order
+from core.policy.policy import Policy
+from core.schedule import Schedule
+from core.simulation.compiled_order import Orders
+from core.workload.workload import Workload
+
+WIDEST = 2**24
+"""No job may be wider, in units of what all widths have in common: a plan has tables by width."""
+
+
+def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
+    """Simulate a rule with at most one reservation, which every pass makes anew."""
+    jobs = _jobs(workload, workload.procs)
+    options = (code, threshold_of(workload, policy), policy.events == "per-event")
+    fixed = find_order(policy.order).fixed
+    if fixed is not None and policy.backfill in (None, policy.order):
+        run_fixed(jobs, fixed(workload), workload.processors, *options)
+    else:
+        orders = Orders(workload, policy)
+        if orders.called:
+            _step(workload, jobs, orders, *options)
+        else:
+            run_moving(jobs, orders.pair, workload.processors, *options)
+    return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
+
+
+none = partial(_without_plan, code=NONE)
+aggressive = partial(_without_plan, code=AGGRESSIVE)
+easy = partial(_without_plan, code=EASY)
+
+
+def _step(
+    workload: Workload, jobs: Jobs, orders: Orders, code: int, threshold: int, per_event: bool
+) -> None:
+    """Run pass by pass, with the keys of the waiting jobs evaluated before each."""
+    n = len(workload)
+    running, queue = idle_machine(workload.processors, n), empty_queue(n)
+    hold, clock, by_age = np.zeros(3, np.int64), np.zeros(2, np.int64), np.zeros(n, np.int64)
+    while (waiting := next_pass(queue, jobs, running, clock, per_event, by_age)).size:
+        now = int(clock[NOW])
+        orders.call(now, waiting, jobs.start, running.job[: running.count[0]])
+        limit = now - threshold if threshold < NEVER else -1
+        run_pass(queue, jobs, running, hold, orders.pair, code, now, limit, by_age)
+
+
+def reserving(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``depth(K)`` or ``conservative``."""
+    start, backfilled, _ = schedule_reserving(workload, policy, promises=False)
+    return Schedule(workload, policy.name, start, backfilled)
+
+
+def promise_reserving(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``depth(K)`` or ``conservative`` reserves at arrival, s."""
+    return schedule_reserving(workload, policy)[2]
+
+
+def planned(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``planned``."""
+    start, backfilled, _ = schedule_planned(workload, policy)
+    return Schedule(workload, policy.name, start, backfilled)
+
+
+def promise_planned(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``planned`` reserves at arrival, s."""
+    return schedule_planned(workload, policy)[2]
+
+
+def schedule_reserving(
+    workload: Workload, policy: Policy, *, promises: bool = True
+) -> tuple[Int64, npt.NDArray[np.bool_], Int64]:
+    """Simulate a workload under ``depth(K)`` or ``conservative``.
+
+    Under ``depth(K)`` the backfill order of the policy, where it has one, is the order in which
+    the jobs behind the K reserved ones are examined; starving jobs come first in it too.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs and their machine.
+    policy : Policy
+        Of such a rule.
+    promises : bool
+        Whether to work out the starts promised at arrival. Passes otherwise make reservations
+        only as far as a job may still start: 1.3 to 1.7 times as fast.
+
+    Returns
+    -------
+    start : int64[n]
+        Start instant, s.
+    backfilled : bool[n]
+        Whether the job started while one before it in the queue stayed waiting.
+    promised : int64[n]
+        Start reserved in the pass at the job's arrival, s, also where it started in that pass;
+        `NO_PROMISE` where it held no reservation, or without `promises`.
+
+    Raises
+    ------
+    InputError
+        If an order's function cannot be used, or a job is wider than `WIDEST`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
+    ...                           procs=[1, 2, 1], processors=2)
+    >>> told = schedule_reserving(w, Policy.parse("fcfs+conservative"))
+    >>> [column.tolist() for column in told]
+    [[0, 9, 2], [False, False, True], [0, 9, 2]]
+    """
+    jobs, plan, running = _with_plan(workload)
+    promised = np.full(len(workload), UNSEEN if promises else NO_PROMISE, np.int64)
+    orders, clock = Orders(workload, policy), np.zeros(CLOCK, np.int64)
+    while run_depth(
+        plan, jobs, running, clock, promised, orders.pair, orders.moves, orders.called,
+        threshold_of(workload, policy), reservations_of(policy), orders.differ,
+        policy.events == "per-event", promises,
+    ):  # fmt: skip
+        waiting = np.sort(plan.job[: plan.state[COUNT]])
+        orders.call(int(clock[INSTANT]), waiting, jobs.start, running.job[: running.count[0]])
+    return jobs.start, jobs.backfilled, promised
+
+
+def schedule_planned(
+    workload: Workload, policy: Policy
+) -> tuple[Int64, npt.NDArray[np.bool_], Int64]:
+    """Simulate a workload under ``planned``; returns as `schedule_reserving`.
+
+    Promises cost nothing here: each is the reservation that a job gets at its arrival.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
+    ...                           procs=[1, 2, 1], processors=2)
+    >>> [x.tolist() for x in schedule_planned(w, Policy.parse("fcfs+planned"))]
+    [[0, 9, 2], [False, False, True], [0, 9, 2]]
+    """
+    jobs, plan, running = _with_plan(workload)
+    promised = np.full(len(workload), UNSEEN, np.int64)
+    units = workload.processors // _unit(workload)
+    per_event, by_start = policy.events == "per-event", policy.walk == "start"
+    run_planned(plan, jobs, running, promised, units, per_event, by_start)
+    return jobs.start, jobs.backfilled, promised
+
+
+def threshold_of(workload: Workload, policy: Policy) -> int:
+    """Return the starvation threshold of a policy, s, as the kernels take it: NEVER for none."""
+    theta = policy.threshold_seconds(workload.max_estimate)
+    return NEVER if theta is None else min(theta, NEVER)
+
+
+def reservations_of(policy: Policy) -> int:
+    """Return how many waiting jobs hold reservations, as the kernels take it: NEVER for all."""
+    return policy.depth if policy.depth > 0 else NEVER
+
+
+def _jobs(workload: Workload, width: Int64) -> Jobs:
+    n = len(workload)
+    start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
+    return Jobs(workload.submit, workload.run, workload.estimate, width, start, backfilled)
+
+
+def _unit(workload: Workload) -> int:
+    """Return the processors that all widths are multiples of; no job can use a part of it."""
+    return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
+
+
+def _with_plan(workload: Workload) -> tuple[Jobs, Plan, Running]:
+    n, unit = len(workload), _unit(workload)
+    widest = int(workload.procs.max(initial=unit)) // unit
+    if widest > WIDEST:
+        raise InputError(
+            f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
+            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
+        )
+    machine = idle_machine(workload.processors // unit, n)
+    return _jobs(workload, workload.procs // unit), empty_plan(n, widest), machine
