@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 from core.errors import InputError
 from core.workload.workload import Workload
-from farm.campaign.campaign import Campaign
-from farm.campaign.checks import ORIGINAL
+from farm.campaign.campaign import ORIGINAL, Campaign
 from farm.campaign.samples import at_load, sample
 from farm.campaign.trace import Trace, span_weeks
 from farm.store.weeks import Weeks
