@@ -65,8 +65,9 @@ def check_types(value: Any) -> None:
     Traceback (most recent call last):
     core.errors.InputError: processors is 'many'; it must be a whole number, at least 1
     """
-    hints = _hints(type(value))
-    for key in (f.name for f in keys(type(value))):
+    kind: type = type(value)
+    hints = _hints(kind)
+    for key in (f.name for f in keys(kind)):
         given = getattr(value, key)
         try:
             object.__setattr__(value, key, msgspec.convert(given, hints[key]))

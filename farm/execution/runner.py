@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -19,10 +20,10 @@ from farm.planning.tasks import cells_missing, missing_blocks, plan
 from farm.store.files import remove_partial, unwritable, writing
 from farm.store.geometry import WORKLOAD_BLOCK, Block
 from farm.store.lock import locked
+from farm.store.provenance import origin
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
-from farm.watching.events import EventLog
-from farm.watching.progress import All, Watcher
+from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -188,10 +189,10 @@ def carry_out(sweep: Sweep, client: Client | None, watch: Watcher) -> Outcome:
     """
     store = sweep.store
     watch = All(watch, EventLog(store.path))
-    watch.begin(store.cells, sweep.before)
+    watch.see(Begin(cells=store.cells, before=sweep.before, pid=os.getpid(), origin=origin()))
     tally = Tally()
     with ExitStack() as stack:
-        stack.callback(watch.end)
+        stack.callback(lambda: watch.see(End()))
         stack.callback(_settle, store)
         stop = stack.enter_context(interruptible(watch))
         _work(sweep, client, stop, watch, tally)
@@ -217,7 +218,8 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
         if stop.wished:
             raise KeyboardInterrupt
         stop.wished = True
-        watch.say("stopping: finishing the blocks that run; interrupt again to abandon them")
+        text = "stopping: finishing the blocks that run; interrupt again to abandon them"
+        watch.see(Said(text=text))
 
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -227,7 +229,7 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
         yield stop
     except KeyboardInterrupt:
         stop.wished = True
-        watch.say("abandoned what was running; the next run simulates it again")
+        watch.see(Said(text="abandoned what was running; the next run simulates it again"))
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
@@ -243,7 +245,7 @@ def _work(sweep: Sweep, client: Client | None, stop: Stop, watch: Watcher, tally
     for task, error in _carry_out(sweep, alone, client, stop, watch, tally):
         cells = cells_missing(sweep.store, task.blocks[0], None)
         tally.lost += cells
-        watch.lose(cells, f"{task.blocks[0]}: {error!r}")
+        watch.see(Lost(cells=cells, why=f"{task.blocks[0]}: {error!r}"))
 
 
 def _carry_out(
@@ -255,7 +257,11 @@ def _carry_out(
     tally: Tally,
 ) -> list[tuple[Task, BaseException]]:
     lost, summary = [], Refresher(sweep.store)
-    results = on_dask(client, tasks, stop, watch.say) if client else serial(tasks, stop)
+
+    def say(text: str) -> None:
+        watch.see(Said(text=text))
+
+    results = on_dask(client, tasks, stop, say) if client else serial(tasks, stop)
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(sweep.store.path, result) from result
@@ -266,7 +272,7 @@ def _carry_out(
             # Not what this attempt simulated: one whose worker died may have left blocks done.
             cells = sweep.missing[done.block]
             tally.done += cells
-            watch.finish(replace(done, cells=cells))
+            watch.see(BlockDone(**{**vars(done), "cells": cells}))
         with writing(sweep.store.path):
             summary.look()
     return lost
