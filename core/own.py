@@ -1,97 +1,207 @@
-"""Orders, rules and metrics of the user's own: where a module's source is, and what it defines."""
+"""What users bring: orders, rules and metrics of their own, by ``module:name``.
+
+A campaign holds the text of the modules that it names, so that every worker runs what the
+campaign was planned with, wherever the file was, and a changed file is a changed campaign.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+import linecache
+import sys
+import threading
+import tokenize
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import reduce
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from core.errors import InputError
+
+ORDERS, RULES, METRICS = "schedfarm.orders", "schedfarm.rules", "schedfarm.metrics"
+"""Groups of entry points by which an installed package names what it brings."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Hold the text of a module.
+    """Hold the text of a user's module.
 
     Parameters
     ----------
-    module, text, sha256 : str
-        Its dotted name, its source, and the SHA-256 of that in UTF-8.
+    module : str
+        Its name, with dots for folders.
+    text : str
+        The source.
+
+    Examples
+    --------
+    >>> Source("mine", "limit = 3").sha256[:12]
+    '3364face7e08'
     """
 
     module: str
     text: str
-    sha256: str
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-_GIVEN: ContextVar[Mapping[str, str] | None] = ContextVar("sources", default=None)
+_given: ContextVar[Mapping[str, Source] | None] = ContextVar("given", default=None)
+_compiled: dict[Source, ModuleType] = {}
+_compiling = threading.RLock()
 
 
 def find_source(module: str, folder: Path | None = None) -> Source:
-    """Return the source of a module: a file in the folder, else one that can be imported.
+    """Find the text of a module without importing it.
+
+    Parameters
+    ----------
+    module : str
+        Its name, with dots for folders.
+    folder : Path, optional
+        Where a file of that name goes before any module that can be imported.
+
+    Returns
+    -------
+    Source
+        The module's text.
 
     Raises
     ------
     InputError
-        If there is neither, or it cannot be read.
+        If there is no such module, or none with a source that can be read.
+
+    Examples
+    --------
+    >>> find_source("core.errors").text.startswith('\"\"\"The one exception')
+    True
     """
-    beside = None if folder is None else folder / f"{module.replace('.', '/')}.py"
-    path = beside if beside is not None and beside.is_file() else _importable(module)
+    beside = None if folder is None else folder.joinpath(*module.split(".")).with_suffix(".py")
+    path = beside if beside and beside.is_file() else _installed(module)
     if path is None:
-        raise InputError(f"module {module!r} is neither {beside} nor can it be imported")
+        where = "" if beside is None else f" at {beside}, nor"
+        raise InputError(
+            f"there is no module {module!r}{where} among those that can be imported; "
+            "name a Python file beside the campaign or an installed module"
+        )
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"module {module!r}: {path} cannot be read ({error})") from None
-    return Source(module, text, hashlib.sha256(text.encode()).hexdigest())
+        with tokenize.open(path) as file:
+            return Source(module, file.read())
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"module {module!r}: {path} is no readable Python text ({error})"
+        ) from None
+
+
+def _installed(module: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    if spec is None or not spec.has_location or spec.origin is None:
+        return None
+    return Path(spec.origin)
 
 
 @contextmanager
 def sources(given: Mapping[str, str]) -> Iterator[None]:
-    """Have `load` take these modules from their texts, whatever could be imported."""
-    token = _GIVEN.set(given)
+    """Let `load` take modules from texts, by name, in this thread and as long as this lasts.
+
+    Within another such context the names given here go first. A new thread begins with none.
+
+    Parameters
+    ----------
+    given : mapping of str to str
+        Module's name to its text.
+
+    Examples
+    --------
+    >>> with sources({"mine": "limit = 3"}), sources({"yours": "limit = 5"}):
+    ...     load("mine:limit"), load("yours:limit")
+    (3, 5)
+    """
+    here = {name: Source(name, text) for name, text in given.items()}
+    token = _given.set({**(_given.get() or {}), **here})
     try:
         yield
     finally:
-        _GIVEN.reset(token)
+        _given.reset(token)
 
 
-def load(name: str) -> Callable[..., Any]:
-    """Return what ``module:name`` means.
+def load(name: str) -> object:
+    """Return what ``module:name`` stands for, from the texts of `sources` or by an import.
+
+    A text is run once in a process, as a module of a name of its own: two texts of one name
+    never mix, and it hides no module that is installed.
 
     Raises
     ------
     InputError
-        If the module cannot be loaded, or has no such thing to call.
+        If there is no such module or name, or the module's own code fails.
+
+    Examples
+    --------
+    >>> load("core.own:load") is load
+    True
+    >>> load("core.own:lod")
+    Traceback (most recent call last):
+    core.errors.InputError: 'core.own:lod' cannot be imported (module 'core.own' has no 'lod')
     """
-    module, _, thing = name.partition(":")
-    text = (_GIVEN.get() or {}).get(module)
+    module, _, attribute = name.partition(":")
+    source = (_given.get() or {}).get(module)
     try:
-        found = importlib.import_module(module) if text is None else _executed(module, text)
-    except Exception as error:
-        raise InputError(f"{name!r} cannot be loaded ({error!r})") from error
-    function: Callable[..., Any] | None = getattr(found, thing, None)
-    if not callable(function):
-        raise InputError(f"{name!r}: module {module!r} has no function {thing!r}")
-    return function
-
-
-def _executed(module: str, text: str) -> ModuleType:
-    made = ModuleType(module)
-    exec(compile(text, f"{module}.py", "exec"), made.__dict__)
-    return made
-
-
-def _importable(module: str) -> Path | None:
+        found = importlib.import_module(module) if source is None else _run(source)
+    except Exception as error:  # A user's module may fail in any way.
+        raise InputError(f"{name!r} cannot be imported ({_says(error)})") from error
     try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return None
-    return Path(spec.origin) if spec and spec.origin and spec.has_location else None
+        return reduce(getattr, attribute.split("."), found)
+    except AttributeError:
+        raise InputError(
+            f"{name!r} cannot be imported (module {module!r} has no {attribute!r})"
+        ) from None
+
+
+def entry_point(group: str, name: str) -> str | None:
+    """Return the ``module:name`` that an installed package has entered in a group, or None.
+
+    Examples
+    --------
+    >>> entry_point("schedfarm.orders", "none of this name") is None
+    True
+    """
+    found = list(entry_points(group=group, name=name))
+    return f"{found[0].module}:{found[0].attr}" if found else None
+
+
+def _run(source: Source) -> ModuleType:
+    with _compiling:
+        if source in _compiled:
+            return _compiled[source]
+        name = f"{source.module}@{source.sha256[:16]}"
+        file = f"<{source.module}.py {source.sha256[:16]}>"
+        module = ModuleType(name)
+        module.__file__, module.__package__ = file, source.module.rpartition(".")[0]
+        # Tracebacks show lines from here; dataclasses look their own module up by its name.
+        linecache.cache[file] = (len(source.text), None, source.text.splitlines(True), file)
+        sys.modules[name] = module
+        try:
+            exec(compile(source.text, file, "exec"), module.__dict__)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        _compiled[source] = module
+        return module
+
+
+def _says(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    return str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"

@@ -16,8 +16,8 @@ from core.errors import InputError
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
 from core.workload.resample_weeks import DRAWS as WEEKLY_DRAWS
-from farm.campaign.own_modules import collected, defined, hashes
 from farm.campaign.plain import Switch, Text, check_keys, check_types, to_plain
+from farm.campaign.sources import collected, defined
 from farm.campaign.trace import RESERVED, Trace
 from farm.store.schema import FAIRNESS
 
@@ -51,7 +51,7 @@ Loads = Annotated[
     Meta(min_length=1, description="a list of at least one load, such as 'original' or 0.9"),
 ]
 Resamples = Annotated[
-    int, Meta(ge=0, description="at least 1, or log = true for the log itself, a whole number")
+    int, Meta(ge=0, description="a whole number, at least 1, or log = true for the log itself")
 ]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1, description="a whole number from 0 to 2^63 - 1")]
 Seconds = Annotated[int, Meta(ge=1, description="a whole number of seconds, at least 1")]
@@ -186,24 +186,25 @@ class Campaign:
         object.__setattr__(self, "sources", collected(names, folder, self.sources))
         with own.sources(self.sources):
             policies = tuple(Policy.parse(p).name for p in self.policies)
-            for name in defined(names):
-                own.load(name)
+            found = {name: own.load(name) for name in defined(names)}
         object.__setattr__(self, "policies", policies)
-        self._check_metrics()
+        self._check_metrics(found)
 
-    def _check_metrics(self) -> None:
+    def _check_metrics(self, found: Mapping[str, object]) -> None:
         labels: dict[str, str] = {}
         for metric in self.metrics:
-            if defined([metric]) != [metric]:
+            if metric not in found:
                 raise InputError(
                     f"metric {metric!r} is not of the form module:function; for example "
                     "mine:p95_wait, of a file mine.py beside the campaign"
                 )
+            if not callable(found[metric]):
+                raise InputError(f"metric {metric!r} is {found[metric]!r}; it must be a function")
             label = metric.partition(":")[2]
             if label in {*RESERVED, *(t.name for t in self.traces)} or label in labels:
                 raise InputError(
                     f"metric {metric!r} would be called {label!r} in the store, and so is "
-                    f"{labels.get(label, 'a trace, a coordinate or a metric there')!s}; give it "
+                    f"{labels.get(label, 'a trace, a coordinate or a metric there')}; give it "
                     "another name"
                 )
             labels[label] = metric
@@ -227,7 +228,7 @@ class Campaign:
     @property
     def own(self) -> dict[str, str]:
         """SHA-256 of the source of each module of the user's own, by the module's name."""
-        return hashes(self.sources)
+        return {m: own.Source(m, text).sha256 for m, text in self.sources.items()}
 
     @property
     def resample_axis(self) -> tuple[int, ...]:
@@ -343,9 +344,9 @@ def load_label(load: str | float) -> str:
     return str(number)
 
 
-def _trace(place: int, given: object, folder: Path) -> Trace:
+def _trace(place: int, given: Any, folder: Path) -> Trace:
     try:
-        return Trace.from_dict(check_keys(Trace, given), folder)
+        return Trace.from_dict(given, folder)
     except InputError as error:
         raise InputError(f"traces[{place}]: {error}") from None
 

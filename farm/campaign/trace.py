@@ -253,18 +253,18 @@ def span_weeks(workload: Workload) -> int:
 
 def _platform(plain: Mapping[str, Any]) -> int:
     """Return the processors of a platform that is a pool, which is the only kind so far."""
-    form = "it must be a table like {name = 'pool', configuration = {processors = 64}}"
     if set(plain) != {"name", "configuration"}:
-        raise InputError(f"platform is {plain!r}; {form}")
-    if plain["name"] != "pool":
-        raise InputError(f"platform {plain['name']!r} is unknown; known: pool")
-    configuration = plain["configuration"]
-    if not isinstance(configuration, Mapping) or set(configuration) != {"processors"}:
-        raise InputError(f"platform 'pool': configuration is {configuration!r}; {form}")
-    try:
-        return whole("processors", configuration["processors"], least=1)
-    except InputError as error:
-        raise InputError(f"platform 'pool': {error}") from None
+        raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")
+    name, configuration = plain["name"], plain["configuration"]
+    if name != "pool":
+        raise InputError(f"platform: unknown name {name!r}; known: pool")
+    if not isinstance(configuration, Mapping):
+        raise InputError(f"platform 'pool': configuration={configuration!r}; give a table")
+    for key in (*configuration, "processors"):
+        if key != "processors" or key not in configuration:
+            fault = "missing" if key == "processors" else "unknown"
+            raise InputError(f"platform 'pool': {fault} key {key!r}; it has: processors")
+    return whole("processors", configuration["processors"], least=1)
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -43,14 +42,3 @@ def collected(names: Iterable[str], folder: Path, known: Mapping[str, str]) -> d
     """
     modules = dict.fromkeys(name.partition(":")[0] for name in defined(names))
     return {m: known[m] if m in known else find_source(m, folder).text for m in modules}
-
-
-def hashes(sources: Mapping[str, str]) -> dict[str, str]:
-    """Return the SHA-256 of the text of each module.
-
-    Examples
-    --------
-    >>> hashes({"mine": ""})["mine"][:8]
-    'e3b0c442'
-    """
-    return {m: hashlib.sha256(text.encode()).hexdigest() for m, text in sources.items()}
