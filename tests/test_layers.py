@@ -22,8 +22,10 @@ MAY_IMPORT = {
         "click",
         "dask",
         "distributed",
+        "msgspec",
         "numpy",
         "pandas",
+        "platformdirs",
         "pooch",
         "tomli_w",
         "tqdm",
@@ -79,8 +81,8 @@ HEAVY = {"dask", "distributed", "matplotlib", "numba", "numpy", "pandas", "scipy
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("farm.cli", HEAVY),
-        ("farm", HEAVY),
+        ("farm.cli", HEAVY | {"msgspec"}),
+        ("farm", HEAVY | {"msgspec"}),
         ("core", HEAVY - {"numpy"}),
         ("cluster", HEAVY),
         ("analysis", {"matplotlib", "scipy", "numba", "distributed"}),

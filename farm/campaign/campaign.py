@@ -4,30 +4,73 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta
+
+from core import own
 from core.errors import InputError
+from core.metrics.declared import find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
-from farm.campaign.checks import (
-    DRAWS,
-    ORIGINAL,
-    check_labels,
-    check_load_by,
-    check_numbers,
-    check_types,
-)
-from farm.campaign.keys import check_keys
-from farm.campaign.trace import Trace
-from farm.store.schema import FAIRNESS
+from core.workload.resample_weeks import DRAWS as WEEKLY_DRAWS
+from farm.campaign.plain import Switch, Text, check_keys, check_types, to_plain
+from farm.campaign.sources import collected
+from farm.campaign.trace import RESERVED, Trace
+from farm.store.product import OPTIONAL
 
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
 
+ORIGINAL = "original"
+"""Label of the load that leaves a trace as it is."""
+
+DRAWS = (*WEEKLY_DRAWS, "users")
+"""How a log is resampled: each user's weeks drawn one by one, or whole users."""
+
+LOAD_BY = ("runtime", "interarrival", "users")
+"""How a load is reached: longer run times, shorter gaps, or more users in the resample."""
+
+LONGEST_BLOCK = 3600.0
+"""Longest block that can be asked for, s: an interruption would lose that much."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+Traces = Annotated[tuple[Trace, ...], Meta(min_length=1, description="one or more [[traces]]")]
+Policies = Annotated[
+    tuple[str, ...],
+    Meta(min_length=1, description="a list of at least one policy, such as 'saf+easy'"),
+]
+Loads = Annotated[
+    tuple[str, ...],
+    Meta(min_length=1, description="a list of at least one load, such as 'original' or 0.9"),
+]
+Resamples = Annotated[
+    int, Meta(ge=0, description="a whole number, at least 1, or log = true for the log itself")
+]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1, description="a whole number from 0 to 2^63 - 1")]
+Seconds = Annotated[int, Meta(ge=1, description="a whole number of seconds, at least 1")]
+Warmup = Annotated[
+    int | float | str,
+    Meta(description="a share of the jobs, such as 0.01, or a duration such as '2w'"),
+]
+Kinds = Annotated[
+    tuple[str, ...], Meta(description=f"a list of kinds of fairness: {', '.join(OPTIONAL)}")
+]
+Metrics = Annotated[
+    tuple[str, ...], Meta(description="a list of metrics of your own, such as 'mine:p95_wait'")
+]
+BlockSeconds = Annotated[
+    float,
+    Meta(
+        ge=0,
+        le=LONGEST_BLOCK,
+        description=f"a CPU time up to {LONGEST_BLOCK:.0f} s, or 0 to leave it to the planner",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -63,7 +106,10 @@ class Campaign:
         Whether they leave out jobs that end after the last submission.
     fairness : tuple of str
         Kinds of fairness to measure: ``strict`` and ``relaxed`` fair start times, ``resource``
-        equality (Sabin and Sadayappan 2005); by default none, since they cost many reruns.
+        equality (Sabin and Sadayappan 2005), and ``promise``, lateness against the start that was
+        reserved at arrival; by default none, since they cost many reruns.
+    metrics : tuple of str
+        Metrics of one's own beside those that every summary has, each ``module:function``.
     block_seconds : float
         CPU time that a block of cells should take, s, for traces that enter the store: less loses
         less at an interruption and makes more files. By default up to 10 s, chosen by the planner.
@@ -71,6 +117,12 @@ class Campaign:
         What `farm run` writes at its end: a name in `analysis.papers`; by default the bands.
     title : str
         One line for tables and lists.
+    sources : mapping of str to str
+        Text of each module that policies and metrics name, where it is known already; found
+        otherwise, and no key of a campaign's file.
+    folder : Path, optional
+        Where the files of such modules are; by default the current folder. One that is not there
+        is looked for among the modules that can be imported.
 
     Raises
     ------
@@ -85,44 +137,89 @@ class Campaign:
     (('spf+easy',), ('0.9',), (1, 2))
     """
 
-    name: str
-    traces: tuple[Trace, ...]
-    policies: tuple[str, ...]
-    loads: tuple[str, ...] = (ORIGINAL,)
-    resamples: int = 0
-    log: bool = False
-    seed: int = 0
-    tau: int = 10
-    draw: str = "replace"
-    load_by: str = "runtime"
-    warmup: float | str = NO_WARMUP
-    cooldown: bool = False
-    fairness: tuple[str, ...] = ()
-    block_seconds: float = 0.0
-    report: str = ""
-    title: str = ""
+    name: Text
+    traces: Traces
+    policies: Policies
+    loads: Loads = (ORIGINAL,)
+    resamples: Resamples = 0
+    log: Switch = False
+    seed: Seed = 0
+    tau: Seconds = 10
+    draw: Text = "replace"
+    load_by: Text = "runtime"
+    warmup: Warmup = NO_WARMUP
+    cooldown: Switch = False
+    fairness: Kinds = ()
+    metrics: Metrics = ()
+    block_seconds: BlockSeconds = 0.0
+    report: Text = ""
+    title: Text = ""
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    folder: InitVar[Path | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, folder: Path | None) -> None:
+        if isinstance(self.loads, list | tuple):
+            object.__setattr__(self, "loads", tuple(load_label(load) for load in self.loads))
+        for trace in self.traces if isinstance(self.traces, list | tuple) else ():
+            if not isinstance(trace, Trace):
+                raise InputError(f"traces holds {trace!r}; it must be a farm.Trace")
         check_types(self)
         if not _NAME.fullmatch(self.name):
             raise InputError(f"name {self.name!r}: use letters, digits, '.', '_' and '-'")
-        object.__setattr__(self, "policies", tuple(Policy.parse(p).name for p in self.policies))
-        object.__setattr__(self, "loads", tuple(load_label(load) for load in self.loads))
+        if not self.resample_axis:
+            raise InputError("resamples is 0; it must be at least 1, or log = true")
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
-        check_numbers(self)
-        if self.draw not in DRAWS:
-            raise InputError(f"draw {self.draw!r} is unknown; known: {', '.join(DRAWS)}")
-        check_load_by(self)
+        for key, known in (("draw", DRAWS), ("load_by", LOAD_BY)):
+            _check_known(key, getattr(self, key), known)
         for kind in self.fairness:
-            if kind not in FAIRNESS:
-                known = ", ".join(FAIRNESS)
-                raise InputError(f"fairness {kind!r} is unknown; known: {known}")
-        for what, labels in (
-            ("traces", [t.name for t in self.traces]),
-            ("policies", list(self.policies)),
-            ("loads", list(self.loads)),
-        ):
-            check_labels(what, labels)
+            _check_known("fairness", kind, OPTIONAL)
+        self._check_load_by()
+        self._take_own(folder or Path())
+        for key in ("policies", "loads", "fairness", "metrics"):
+            _check_once(key, getattr(self, key))
+        _check_once("traces", [t.name for t in self.traces])
+
+    def _take_own(self, folder: Path) -> None:
+        """Find what of the policies and metrics is the user's own, and refuse what is nowhere."""
+        names = [*self.policies, *self.metrics]
+        object.__setattr__(self, "sources", collected(names, folder, self.sources))
+        with own.sources(self.sources):
+            policies = tuple(Policy.parse(p).name for p in self.policies)
+            self._check_metrics()
+        object.__setattr__(self, "policies", policies)
+
+    def _check_metrics(self) -> None:
+        labels: dict[str, str] = {}
+        for metric in self.metrics:
+            label = find_metric(metric).name
+            if label in {*RESERVED, *(t.name for t in self.traces)} or label in labels:
+                raise InputError(
+                    f"metric {metric!r} would be called {label!r} in the store, and so is "
+                    f"{labels.get(label, 'a trace, a coordinate or a metric there')}; give it "
+                    "another name"
+                )
+            labels[label] = metric
+
+    def _check_load_by(self) -> None:
+        """Refuse a way to reach loads that the samples cannot go."""
+        if self.load_by != "users":
+            return
+        if self.draw != "users":
+            raise InputError(
+                f'load_by = "users" goes with draw = "users" only, since a resample by weeks '
+                f"({self.draw}) has the users of the log"
+            )
+        models = [t.name for t in self.traces if t.model is not None]
+        if self.loads != (ORIGINAL,) and (self.log or models):
+            what = f"trace {models[0]!r}, a model," if models else "the log itself (log = true)"
+            raise InputError(
+                f'load_by = "users" cannot bring {what} to a load: only resamples draw users'
+            )
+
+    @property
+    def own(self) -> dict[str, str]:
+        """SHA-256 of the source of each module of the user's own, by the module's name."""
+        return {m: own.Source(m, text).sha256 for m, text in self.sources.items()}
 
     @property
     def resample_axis(self) -> tuple[int, ...]:
@@ -133,11 +230,7 @@ class Campaign:
     def settings(self) -> dict[str, Any]:
         """What every cell depends on beside its coordinates, without what is not asked for."""
         always = {key: getattr(self, key) for key in ("seed", "tau", "draw", "load_by")}
-        asked = {
-            "warmup": self.warmup,
-            "cooldown": self.cooldown,
-            "fairness": list(self.fairness),
-        }
+        asked = {"warmup": self.warmup, "cooldown": self.cooldown}
         return {**always, **{key: value for key, value in asked.items() if value}}
 
     @property
@@ -146,23 +239,29 @@ class Campaign:
         return len(self.traces) * len(self.resample_axis) * len(self.loads) * len(self.policies)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any], folder: Path) -> Campaign:
-        """Build a campaign from plain values; a trace's file is relative to `folder`.
+    def from_dict(
+        cls, given: Mapping[str, Any], folder: Path, sources: Mapping[str, str] | None = None
+    ) -> Campaign:
+        """Build a campaign from plain values.
+
+        Parameters
+        ----------
+        given : mapping
+            As `to_dict` returns it.
+        folder : Path
+            What a trace's file is relative to, and where modules of the user's own are.
+        sources : mapping of str to str, optional
+            The text of such modules, where it is known already.
 
         Raises
         ------
         InputError
             If a key is unknown or missing, or a value is wrong.
         """
-        check_keys("campaign", given, cls)
-        values = dict(given)
-        values["traces"] = tuple(Trace.from_dict(t, folder) for t in _tables(given["traces"]))
-        for key in ("policies", "loads", "fairness"):
-            if key in values:
-                if not isinstance(values[key], list | tuple):
-                    raise InputError(f"key {key!r} is {values[key]!r}; it must be a list")
-                values[key] = tuple(values[key])
-        return cls(**values)
+        values = dict(check_keys(cls, given))
+        if isinstance(values["traces"], list):
+            values["traces"] = [_trace(i, t, folder) for i, t in enumerate(values["traces"])]
+        return cls(**values, sources=sources or {}, folder=folder)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Campaign:
@@ -195,10 +294,8 @@ class Campaign:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values from which `from_dict` builds an equal campaign."""
-        plain = {k: v for k, v in asdict(self).items() if k != "traces"}
-        for key in ("policies", "loads", "fairness"):
-            plain[key] = list(plain[key])
-        return {**plain, "traces": [t.to_dict() for t in self.traces]}
+        kept = {k: v for k, v in to_plain(self).items() if k != "traces"}
+        return {**kept, "traces": [t.to_dict() for t in self.traces]}
 
     def to_toml(self) -> str:
         """Return the campaign in canonical form, as TOML."""
@@ -234,7 +331,19 @@ def load_label(load: str | float) -> str:
     return str(number)
 
 
-def _tables(given: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(given, list) or not given:
-        raise InputError("key 'traces' must be one or more [[traces]] tables")
-    return given
+def _trace(place: int, given: Any, folder: Path) -> Trace:
+    try:
+        return Trace.from_dict(given, folder)
+    except InputError as error:
+        raise InputError(f"traces[{place}]: {error}") from None
+
+
+def _check_known(what: str, value: str, known: Iterable[str]) -> None:
+    if value not in known:
+        raise InputError(f"{what} {value!r} is unknown; known: {', '.join(known)}")
+
+
+def _check_once(what: str, labels: Sequence[str]) -> None:
+    for i, label in enumerate(labels):
+        if label in labels[:i]:
+            raise InputError(f"{what} names {label!r} twice; once is enough")

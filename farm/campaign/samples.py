@@ -8,8 +8,7 @@ from core.workload.load import scale_arrivals, scale_load
 from core.workload.resample_users import resample_users, resample_users_size, users_for_load
 from core.workload.resample_weeks import resample_size, resample_weekly
 from core.workload.workload import Workload
-from farm.campaign.campaign import Campaign
-from farm.campaign.checks import ORIGINAL
+from farm.campaign.campaign import ORIGINAL, Campaign
 from farm.campaign.trace import Trace
 
 

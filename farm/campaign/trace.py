@@ -5,20 +5,24 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from core.errors import InputError
 from core.logs.read import read_log
 from core.logs.rows import log_name
 from core.metrics.declared import METRICS
 from core.models import MODELS
+from core.platform.platform import Platform, platform_from_dict
+from core.platform.pool import Pool
 from core.workload.resample_weeks import WEEK
 from core.workload.select import check_criteria, select, select_jobs
 from core.workload.workload import Workload
-from farm.campaign.keys import check_keys
+from farm.campaign.plain import Count, Table, check_keys, check_types, to_plain
 from farm.logs import registry
 from farm.logs.fetch import locate
 
@@ -26,6 +30,13 @@ RESERVED = {*METRICS, "trace", "resample", "load", "policy", "zarr.json"}
 """What stands at the root of a store beside the groups of the traces."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+Name = Annotated[str, Meta(description="a name")]
+File = Annotated[str, Meta(description="the path of a log")]
+Log = Annotated[str, Meta(min_length=1, description="a name, such as 'KTH-SP2'")]
+Model = Annotated[str, Meta(description=f"a model: {', '.join(MODELS)}")]
+Rows = Annotated[tuple[int, int], Meta(description="[first, last), such as [0, 5000]")]
+Criteria = Annotated[Mapping[str, Any], Meta(description="a table of criteria")]
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,9 @@ class Trace:
     processors : int, optional
         Size of the machine; by default what the registry or the log's header says. A model
         needs it.
+    platform : mapping, optional
+        The machine as a table of `name` and `configuration`; that of a pool is kept in its short
+        form, `processors`.
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
@@ -63,75 +77,82 @@ class Trace:
         If keys contradict each other or a value is out of range.
     """
 
-    name: str = ""
-    file: str | None = None
-    log: str | None = None
-    model: str | None = None
-    processors: int | None = None
-    rows: tuple[int, int] | None = None
-    jobs: int | None = None
-    weeks: int | None = None
-    select: Mapping[str, Any] = field(default_factory=dict)
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    name: Name = ""
+    file: File | None = None
+    log: Log | None = None
+    model: Model | None = None
+    processors: Count | None = None
+    platform: Table | None = None
+    rows: Rows | None = None
+    jobs: Count | None = None
+    weeks: Count | None = None
+    select: Criteria = field(default_factory=dict)
+    parameters: Table = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if isinstance(self.file, os.PathLike):
+            object.__setattr__(self, "file", os.fspath(self.file))
         given = self.log if self.log is not None else self.file
         if not self.name and isinstance(given, str):
             object.__setattr__(self, "name", log_name(given))
+        self._check_name()
+        try:
+            check_types(self)
+            self._check_source()
+            self._take_platform()
+            object.__setattr__(self, "select", _criteria(self.select))
+            self._check_model()
+        except InputError as error:
+            raise InputError(f"trace {self.name!r}: {error}") from None
+
+    def _check_name(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InputError(f"trace name {self.name!r}: use letters, digits, '.', '_' and '-'")
         if self.name in RESERVED:
             raise InputError(
                 f"trace name {self.name!r} is that of a summary array of the store; give another"
             )
-        if (given is None) == (self.model is None):
-            raise InputError(f"trace {self.name!r}: give one of 'file', 'log' and 'model'")
+
+    def _check_source(self) -> None:
+        from_log = self.log is not None or self.file is not None
+        if from_log == (self.model is not None):
+            raise InputError("give one of 'file', 'log' and 'model'")
         if self.log is not None:
-            object.__setattr__(self, "log", _full_name(self.name, self.log))
-        for key in ("processors", "jobs", "weeks"):
-            value = getattr(self, key)
-            if value is not None and (type(value) is not int or value < 1):
-                raise InputError(f"trace {self.name!r}: {key} is {value!r}; it must be at least 1")
-        if self.rows is not None:
-            object.__setattr__(self, "rows", _pair(self.name, self.rows))
-        object.__setattr__(self, "select", _criteria(self.name, self.select))
-        self._check_model()
+            entry = registry.find(self.log)
+            object.__setattr__(self, "log", entry.name if entry else log_name(self.log))
+        if self.rows is not None and not 0 <= self.rows[0] < self.rows[1]:
+            raise InputError(
+                f"rows is {list(self.rows)}; it must be [first, last), such as [0, 5000]"
+            )
+
+    def _take_platform(self) -> None:
+        if self.platform is None:
+            return
+        if self.processors is not None:
+            raise InputError(
+                f"'processors' = {self.processors} is short for a platform that is a pool; give "
+                "it or 'platform', not both"
+            )
+        machine = platform_from_dict(self.platform)
+        if machine == Pool(machine.size):
+            object.__setattr__(self, "processors", machine.size)
+            object.__setattr__(self, "platform", None)
 
     def _check_model(self) -> None:
-        if not isinstance(self.parameters, Mapping):
-            raise InputError(
-                f"trace {self.name!r}: parameters is {self.parameters!r}; it must be a table"
-            )
         if self.model is None:
             if self.parameters:
-                raise InputError(f"trace {self.name!r}: 'parameters' goes with a model only")
+                raise InputError("'parameters' goes with a model only")
             return
         if self.model not in MODELS:
-            raise InputError(
-                f"trace {self.name!r}: unknown model {self.model!r}; known: {', '.join(MODELS)}"
-            )
+            raise InputError(f"unknown model {self.model!r}; known: {', '.join(MODELS)}")
         for key in ("rows", "select"):
             if getattr(self, key):
-                raise InputError(f"trace {self.name!r}: {key!r} goes with a log only")
-        if self.processors is None or (self.jobs is None) == (self.weeks is None):
+                raise InputError(f"{key!r} goes with a log only")
+        if self.machine is None or (self.jobs is None) == (self.weeks is None):
             raise InputError(
-                f"trace {self.name!r}: a model needs 'processors' and either 'jobs' or 'weeks'"
+                "a model needs 'processors' or 'platform', and either 'jobs' or 'weeks'"
             )
-        self._check_parameters(MODELS[self.model])
-
-    def _check_parameters(self, model: Callable[..., Workload]) -> None:
-        own = ("processors", "jobs", "weeks", "seed", "index", "name")
-        known = [p for p in inspect.signature(model).parameters if p not in own]
-        for key, value in self.parameters.items():
-            if not isinstance(value, str | int | float):
-                raise InputError(
-                    f"trace {self.name!r}: {key}={value!r}; it must be a number or a name"
-                )
-            if key not in known:
-                raise InputError(
-                    f"trace {self.name!r}: unknown parameter {key!r} of model {self.model!r}; "
-                    f"known: {', '.join(known)}"
-                )
+        _check_parameters(self.model, self.parameters)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], folder: Path) -> Trace:
@@ -142,21 +163,25 @@ class Trace:
         InputError
             If a key is unknown or a value is wrong.
         """
-        check_keys("trace", given, cls)
-        values = dict(given)
+        values = dict(check_keys(cls, given))
         if "file" in values and "log" in values:
-            raise InputError(f"trace: give either file = {values['file']!r} or log")
-        if "file" in values:
-            values["file"] = str((folder / str(values["file"])).resolve())
+            raise InputError(f"give either file = {values['file']!r} or log")
+        if isinstance(values.get("file"), str):
+            values["file"] = str((folder / values["file"]).resolve())
         return cls(**values)
+
+    @property
+    def machine(self) -> Platform | None:
+        """The platform that is asked for; None where the log's own size counts."""
+        if self.platform is not None:
+            return platform_from_dict(self.platform)
+        return None if self.processors is None else Pool(self.processors)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys that are set, as plain values; where a named log's file is, is none."""
-        plain = {k: v for k, v in asdict(self).items() if v is not None and v != {}}
+        plain = {k: v for k, v in to_plain(self).items() if v is not None and v != {}}
         if self.log is not None:
             plain.pop("file", None)
-        if self.rows is not None:
-            plain["rows"] = list(self.rows)
         return plain
 
     def located(self, folder: Path | None = None) -> Trace:
@@ -236,34 +261,24 @@ def span_weeks(workload: Workload) -> int:
     return int(workload.submit[-1] - workload.submit[0]) // WEEK + 1
 
 
-def _full_name(trace: str, log: Any) -> str:
-    if not isinstance(log, str) or not log:
-        raise InputError(f"trace {trace!r}: log is {log!r}; it must be a name, such as 'KTH-SP2'")
-    entry = registry.find(log)
-    return entry.name if entry else log_name(log)
+def _check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
+    own = ("processors", "jobs", "weeks", "seed", "index", "name")
+    known = [p for p in inspect.signature(MODELS[name]).parameters if p not in own]
+    for key, value in parameters.items():
+        if not isinstance(value, str | int | float):
+            raise InputError(f"{key}={value!r}; it must be a number or a name")
+        if key not in known:
+            raise InputError(
+                f"unknown parameter {key!r} of model {name!r}; known: {', '.join(known)}"
+            )
 
 
-def _criteria(name: str, criteria: Any) -> dict[str, Any]:
-    if not isinstance(criteria, Mapping):
-        raise InputError(f"trace {name!r}: select is {criteria!r}; it must be a table of criteria")
+def _criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
     try:
         check_criteria(criteria)
     except InputError as error:
-        raise InputError(f"trace {name!r}: select: {error}") from None
+        raise InputError(f"select: {error}") from None
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in criteria.items()}
     if "dates" in plain:
         plain["dates"] = [str(day) for day in plain["dates"]]
     return plain
-
-
-def _pair(name: str, rows: Any) -> tuple[int, int]:
-    if (
-        not isinstance(rows, list | tuple)
-        or len(rows) != 2
-        or any(type(r) is not int for r in rows)
-        or not 0 <= rows[0] < rows[1]
-    ):
-        raise InputError(
-            f"trace {name!r}: rows is {rows!r}; it must be [first, last), such as [0, 5000]"
-        )
-    return rows[0], rows[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,43 +17,24 @@ POLL_SECONDS = 0.5
 def watch(store: Path, once: bool) -> None:
     """Follow the run on STORE through its log of events, until it ends."""
     from farm.store.store import Store
-    from farm.watching.events import read_events
+    from farm.watching.events import Begin, End, read_events
     from farm.watching.progress import watcher
 
     Store.open(store)
     events, offset = read_events(store)
-    begun = max((i for i, e in enumerate(events) if e["event"] == "begin"), default=None)
+    begun = max((i for i, e in enumerate(events) if isinstance(e, Begin)), default=None)
     if begun is None:
         click.echo("no run has begun yet")
         return
-    teller, ended = watcher(), False
-    events = events[begun:]
-    while not ended:
+    teller, last, events = watcher(), events[-1], events[begun:]
+    while True:
         for event in events:
-            ended = _tell(teller, event) or ended
-        if once or ended:
+            teller.see(event)
+        last = events[-1] if events else last
+        if once or isinstance(last, End):
             break
         time.sleep(POLL_SECONDS)
         events, offset = read_events(store, offset)
-    if not ended:
-        teller.end()
-
-
-def _tell(teller: Any, event: dict[str, Any]) -> bool:
-    from farm.execution.task import Done
-    from farm.store.geometry import Block
-
-    facts = {k: v for k, v in event.items() if k not in ("event", "time")}
-    match event["event"]:
-        case "begin":
-            teller.begin(facts["cells"], facts["before"])
-        case "block":
-            teller.finish(Done(**{**facts, "block": Block(**facts["block"])}))
-        case "lost":
-            teller.lose(facts["cells"], facts["why"])
-        case "say":
-            teller.say(facts["text"])
-        case "end":
-            teller.end()
-            return True
-    return False
+    if not isinstance(last, End):
+        # As far as it was when something happened last: it may have been killed long ago.
+        teller.see(End(time=last.time))

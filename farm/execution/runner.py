@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -20,10 +21,10 @@ from farm.planning.tasks import cells_missing, missing_blocks, plan
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.lock import locked
+from farm.store.provenance import origin
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
-from farm.watching.events import EventLog
-from farm.watching.progress import All, Watcher
+from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -191,10 +192,10 @@ def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outc
     """
     store = prepared.store
     watch = All(watch, EventLog(store.path))
-    watch.begin(store.cells, prepared.before)
+    watch.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
     count = Count()
     with ExitStack() as stack:
-        stack.callback(watch.end)
+        stack.callback(lambda: watch.see(End()))
         stack.callback(_settle, store)
         stop = stack.enter_context(interruptible(watch))
         _work(prepared, client, stop, watch, count)
@@ -218,7 +219,8 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
         if stop.wished:
             raise KeyboardInterrupt
         stop.wished = True
-        watch.say("stopping: finishing the blocks that run; interrupt again to abandon them")
+        text = "stopping: finishing the blocks that run; interrupt again to abandon them"
+        watch.see(Said(text=text))
 
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -228,7 +230,7 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
         yield stop
     except KeyboardInterrupt:
         stop.wished = True
-        watch.say("abandoned what was running; the next run simulates it again")
+        watch.see(Said(text="abandoned what was running; the next run simulates it again"))
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
@@ -246,7 +248,7 @@ def _work(
     for task, error in _carry_out(prepared, alone, client, stop, watch, count):
         cells = cells_missing(prepared.store, task.blocks[0], None)
         count.lost += cells
-        watch.lose(cells, f"{task.blocks[0]}: {error!r}")
+        watch.see(Lost(cells=cells, why=f"{task.blocks[0]}: {error!r}"))
 
 
 def _carry_out(
@@ -258,7 +260,11 @@ def _carry_out(
     count: Count,
 ) -> list[tuple[Task, BaseException]]:
     lost, summary = [], Refresher(prepared.store)
-    results = on_dask(client, tasks, stop, watch.say) if client else serial(tasks, stop)
+
+    def say(text: str) -> None:
+        watch.see(Said(text=text))
+
+    results = on_dask(client, tasks, stop, say) if client else serial(tasks, stop)
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(prepared.store.path, result) from result
@@ -269,7 +275,7 @@ def _carry_out(
             # Not what this attempt simulated: one whose worker died may have left blocks done.
             cells = prepared.missing[done.block]
             count.done += cells
-            watch.finish(replace(done, cells=cells))
+            watch.see(BlockDone(**{**vars(done), "cells": cells}))
         with writing(prepared.store.path):
             summary.look()
     return lost

@@ -16,7 +16,7 @@ from core.logs.formats import file_ends
 from core.logs.rows import log_name, read_bytes, unpacked
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
-"""Variable that names the folder of logs; unset or empty, the user's XDG cache folder."""
+"""Variable that names the folder of logs; unset or empty, the user's cache folder."""
 
 ENDS = file_ends()
 """How the file of a log may end, the likeliest first."""
@@ -115,11 +115,16 @@ def cache_folder() -> Path:
     named = os.environ.get(ENVIRONMENT)
     if named:
         return Path(named).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
+    from platformdirs import user_cache_path
+
     try:
-        return (Path(base) if base else Path.home() / ".cache") / "schedfarm" / "traces"
+        folder = user_cache_path("schedfarm") / "traces"
     except RuntimeError:
-        raise InputError(f"there is no home folder; set {ENVIRONMENT} to a folder") from None
+        folder = Path("~")
+    # Where there is no home folder, older versions of platformdirs return ~/.cache unexpanded.
+    if not folder.is_absolute():
+        raise InputError(f"there is no home folder; set {ENVIRONMENT} to a folder")
+    return folder
 
 
 def folders(given: Path | None = None) -> tuple[Path, ...]:

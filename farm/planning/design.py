@@ -189,7 +189,8 @@ def _existing(path: Path) -> Store | None:
 
 def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
     if log is None:
-        return {**trace.to_dict(), "platform": trace.machine.to_dict()}
+        # A model has one: without it no trace of one is made.
+        return {**trace.to_dict(), "platform": trace.machine and trace.machine.to_dict()}
     return {
         "weeks": trace.weeks,
         "columns": log.digest(),

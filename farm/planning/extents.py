@@ -14,8 +14,7 @@ from core.errors import InputError
 from core.metrics.users import known_users
 from core.models import MODELS
 from core.workload.workload import Workload
-from farm.campaign.campaign import Campaign
-from farm.campaign.checks import ORIGINAL
+from farm.campaign.campaign import ORIGINAL, Campaign
 from farm.campaign.samples import at_load, most_jobs, sample
 from farm.campaign.trace import Trace, span_weeks
 from farm.store.weeks import Weeks

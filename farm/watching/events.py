@@ -1,27 +1,146 @@
-"""A run's log of events, one JSON object a line, beside the results."""
+"""What happens in a run, and its log beside the results: one JSON object a line."""
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
 
 from farm.store.files import writing
-from farm.store.provenance import origin
-
-if TYPE_CHECKING:
-    from farm.execution.task import Done
+from farm.store.geometry import Block
 
 NAME = "events.jsonl"
 
 
+def _now() -> float:
+    return round(time.time(), 3)
+
+
+class Happening(Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Say when something happened.
+
+    Parameters
+    ----------
+    time : float
+        Unix time, s; by default now.
+    """
+
+    time: float = msgspec.field(default_factory=_now)
+
+
+class Begin(Happening, frozen=True, kw_only=True, tag="begin"):
+    """Say that a run begins.
+
+    Parameters
+    ----------
+    cells : int
+        Cells of the campaign.
+    before : int
+        Cells that earlier runs have done.
+    pid : int
+        Process that runs it.
+    origin : mapping of str to str
+        Its host, versions and commit, as of `farm.store.provenance.origin`.
+    """
+
+    cells: int
+    before: int
+    pid: int = 0
+    origin: Mapping[str, str] = {}
+
+
+class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
+    """Say that a block is on the disk and has its record.
+
+    Parameters
+    ----------
+    block : Block
+        Which.
+    cells : int
+        Cells of a policy that the run has simulated for it; none in the workload's own block.
+    failed : int
+        How many of them failed.
+    seconds : float
+        CPU time of their simulations, s.
+    worker : str
+        Host and process that did it.
+    """
+
+    block: Block
+    cells: int
+    failed: int
+    seconds: float
+    worker: str
+
+
+class Lost(Happening, frozen=True, kw_only=True, tag="lost"):
+    """Say that a task was lost.
+
+    Parameters
+    ----------
+    cells : int
+        Cells that it was to simulate.
+    why : str
+        What took it.
+    """
+
+    cells: int
+    why: str
+
+
+class Said(Happening, frozen=True, kw_only=True, tag="say"):
+    """Say something else to whoever watches.
+
+    Parameters
+    ----------
+    text : str
+        One sentence.
+    """
+
+    text: str
+
+
+class End(Happening, frozen=True, kw_only=True, tag="end"):
+    """Say that the run is over."""
+
+
+Event = Begin | BlockDone | Lost | Said | End
+"""Whatever happens in a run."""
+
+
+class Watcher(Protocol):
+    """Be told what happens in a run; watching is not doing."""
+
+    def see(self, event: Event) -> None:
+        """Hear of an event."""
+
+
+class All:
+    """Pass every event on to several watchers; to none of them: watch without a word.
+
+    Parameters
+    ----------
+    *watchers : Watcher
+        Who hears of it.
+    """
+
+    def __init__(self, *watchers: Watcher) -> None:
+        self.watchers = watchers
+
+    def see(self, event: Event) -> None:
+        """Hear of an event."""
+        for watcher in self.watchers:
+            watcher.see(event)
+
+
 class EventLog:
-    """Watch a run by appending each event to its store's log, at once.
+    """Append each event to the log of a run's store, at once.
 
     Parameters
     ----------
@@ -36,34 +155,15 @@ class EventLog:
             if _cut_off(self._stream):
                 self._stream.write(b"\n")
 
-    def begin(self, cells: int, before: int) -> None:
-        """Log the start of a run."""
-        self._write("begin", cells=cells, before=before, pid=os.getpid(), **origin())
-
-    def finish(self, done: Done) -> None:
-        """Log a block that is on the disk."""
-        self._write("block", **asdict(done))
-
-    def lose(self, cells: int, why: str) -> None:
-        """Log cells whose task was lost."""
-        self._write("lost", cells=cells, why=why)
-
-    def say(self, text: str) -> None:
-        """Log a sentence."""
-        self._write("say", text=text)
-
-    def end(self) -> None:
-        """Log the end of the run."""
-        self._write("end")
-        self._stream.close()
-
-    def _write(self, event: str, **facts: Any) -> None:
-        line = {"time": round(time.time(), 3), "event": event, **facts}
+    def see(self, event: Event) -> None:
+        """Log an event."""
         with writing(self._store):
-            self._stream.write(json.dumps(line).encode() + b"\n")
+            self._stream.write(msgspec.json.encode(event) + b"\n")
+        if isinstance(event, End):
+            self._stream.close()
 
 
-def read_events(store: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+def read_events(store: Path, offset: int = 0) -> tuple[list[Event], int]:
     """Return the events from a byte offset on, and the offset behind them.
 
     A line that is still being written, or was cut off by a kill, is left for the next call.
@@ -83,9 +183,11 @@ def _cut_off(stream: FileIO) -> bool:
     return end > 0 and os.pread(stream.fileno(), 1, end - 1) != b"\n"
 
 
-def _parsed(data: bytes) -> Iterator[dict[str, Any]]:
+def _parsed(data: bytes) -> Iterator[Event]:
+    decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
     for line in data.splitlines():
         try:
-            yield json.loads(line)
-        except ValueError:  # cut off by a kill, and another run's events follow
+            yield decoder.decode(line)
+        # Cut off by a kill, and another run's events follow; or an event that only others know.
+        except msgspec.DecodeError:
             continue

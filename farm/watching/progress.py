@@ -3,71 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import Any, TextIO
 
-if TYPE_CHECKING:
-    from farm.execution.task import Done
+from farm.watching.events import Begin, BlockDone, End, Event, Lost, Said, Watcher
 
 LINE_SECONDS = 5.0
 """Least time between two plain lines."""
-
-
-class Watcher(Protocol):
-    """Be told of a run's progress; watching is not doing."""
-
-    def begin(self, cells: int, before: int) -> None:
-        """Hear how many cells there are, and how many earlier runs have done."""
-
-    def finish(self, done: Done) -> None:
-        """Hear of a block that is on the disk."""
-
-    def lose(self, cells: int, why: str) -> None:
-        """Hear of cells whose task was lost, and why."""
-
-    def say(self, text: str) -> None:
-        """Hear one sentence."""
-
-    def end(self) -> None:
-        """Hear that the run is over."""
-
-
-class All:
-    """Pass everything on to several watchers; to none of them: watch without a word.
-
-    Parameters
-    ----------
-    *watchers : Watcher
-        Who hears of it.
-    """
-
-    def __init__(self, *watchers: Watcher) -> None:
-        self.watchers = watchers
-
-    def begin(self, cells: int, before: int) -> None:
-        """Hear how many cells there are, and how many earlier runs have done."""
-        for w in self.watchers:
-            w.begin(cells, before)
-
-    def finish(self, done: Done) -> None:
-        """Hear of a block that is on the disk."""
-        for w in self.watchers:
-            w.finish(done)
-
-    def lose(self, cells: int, why: str) -> None:
-        """Hear of cells whose task was lost, and why."""
-        for w in self.watchers:
-            w.lose(cells, why)
-
-    def say(self, text: str) -> None:
-        """Hear one sentence."""
-        for w in self.watchers:
-            w.say(text)
-
-    def end(self) -> None:
-        """Hear that the run is over."""
-        for w in self.watchers:
-            w.end()
 
 
 class Lines:
@@ -82,43 +23,41 @@ class Lines:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.cells = self.before = self.done = self.failed = 0
-        self.begun = self.last = time.monotonic()
+        self.begun = self.last = 0.0
 
-    def begin(self, cells: int, before: int) -> None:
-        """Hear how many cells there are, and how many earlier runs have done."""
-        self.cells, self.before, self.begun = cells, before, time.monotonic()
-        self.say(f"{cells} cells, {before} done before")
+    def see(self, event: Event) -> None:
+        """Count what is done, and write what is due."""
+        match event:
+            case Begin(cells=cells, before=before):
+                self.cells, self.before, self.begun = cells, before, event.time
+                self.last = event.time
+                self._write(f"{cells} cells, {before} done before")
+            case BlockDone():
+                self.done += event.cells
+                self.failed += event.failed
+                if event.time - self.last >= LINE_SECONDS:
+                    self._count(event.time)
+            case Lost():
+                self.failed += event.cells
+                self._write(f"{event.cells} cells lost: {event.why}")
+            case Said():
+                self._write(event.text)
+            case End():
+                self._count(event.time)
 
-    def finish(self, done: Done) -> None:
-        """Hear of a block that is on the disk."""
-        self.done += done.cells
-        self.failed += done.failed
-        if time.monotonic() - self.last >= LINE_SECONDS:
-            self._line()
-
-    def lose(self, cells: int, why: str) -> None:
-        """Hear of cells whose task was lost, and why."""
-        self.failed += cells
-        self.say(f"{cells} cells lost: {why}")
-
-    def say(self, text: str) -> None:
-        """Hear one sentence."""
-        self.stream.write(text + "\n")
-        self.stream.flush()
-
-    def end(self) -> None:
-        """Hear that the run is over."""
-        self._line()
-
-    def _line(self) -> None:
-        self.last = time.monotonic()
-        rate = self.done / max(self.last - self.begun, 1e-9)
+    def _count(self, now: float) -> None:
+        self.last = now
+        rate = self.done / max(now - self.begun, 1e-3)
         left = self.cells - self.before - self.done
         time_left = f"{left / rate:.0f} s left" if rate else "time left unknown"
-        self.say(
+        self._write(
             f"{self.before + self.done}/{self.cells} cells, {self.failed} failed, "
             f"{rate:.1f} cells/s, {time_left}"
         )
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text + "\n")
+        self.stream.flush()
 
 
 class Bar:
@@ -135,35 +74,33 @@ class Bar:
         self.failed = 0
         self._bar: Any = None
 
-    def begin(self, cells: int, before: int) -> None:
-        """Hear how many cells there are, and how many earlier runs have done."""
+    def see(self, event: Event) -> None:
+        """Move the bar, or write above it."""
+        match event:
+            case Begin():
+                self._bar = self._drawn(event)
+            case BlockDone():
+                self.failed += event.failed
+                self._bar.set_postfix_str(f"{self.failed} failed", refresh=False)
+                self._bar.update(event.cells)
+            case Lost():
+                self.failed += event.cells
+                self._bar.write(f"{event.cells} cells lost: {event.why}", file=self.stream)
+            case Said():
+                self._bar.write(event.text, file=self.stream)
+            case End():
+                self._bar.close()
+
+    def _drawn(self, begin: Begin) -> Any:
         from tqdm import tqdm
 
-        self._bar = tqdm(
-            total=cells, initial=before, unit=" cells", file=self.stream, dynamic_ncols=True
+        return tqdm(
+            total=begin.cells,
+            initial=begin.before,
+            unit=" cells",
+            file=self.stream,
+            dynamic_ncols=True,
         )
-
-    def finish(self, done: Done) -> None:
-        """Hear of a block that is on the disk."""
-        self.failed += done.failed
-        self._bar.set_postfix_str(f"{self.failed} failed", refresh=False)
-        self._bar.update(done.cells)
-
-    def lose(self, cells: int, why: str) -> None:
-        """Hear of cells whose task was lost, and why."""
-        self.failed += cells
-        self.say(f"{cells} cells lost: {why}")
-
-    def say(self, text: str) -> None:
-        """Hear one sentence."""
-        if self._bar is None:
-            self.stream.write(text + "\n")
-        else:
-            self._bar.write(text, file=self.stream)
-
-    def end(self) -> None:
-        """Hear that the run is over."""
-        self._bar.close()
 
 
 def watcher(stream: TextIO | None = None) -> Watcher:

@@ -9,7 +9,7 @@ from typing import Any
 
 from farm.store.records import Record
 from farm.store.store import Store
-from farm.watching.events import read_events
+from farm.watching.events import Begin, read_events
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,9 @@ def status(store: str | Path) -> Status:
 def _wall(store: Path) -> float:
     total, last = 0.0, 0.0
     for event in read_events(store)[0]:
-        if event["event"] != "begin":
-            total += event["time"] - last
-        last = event["time"]
+        if not isinstance(event, Begin):
+            total += event.time - last
+        last = event.time
     return round(total, 3)
 
 

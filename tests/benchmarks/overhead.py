@@ -26,8 +26,7 @@ from farm.store.provenance import origin
 from farm.store.records import Body, Head, Record, write_record
 from farm.store.store import Store
 from farm.store.summary import fold, summary_variables
-from farm.watching.events import read_events
-from farm.watching.progress import All
+from farm.watching.events import All, Begin, BlockDone, read_events
 from farm.watching.status import status
 
 WORKERS = 2
@@ -84,10 +83,8 @@ def run(wanted: Campaign, folder: Path) -> None:
         own, planned = time.process_time() - planned, planned - own
         spent = sum(client.run(time.process_time).values()) - before
     events, _ = read_events(folder)
-    instants = {
-        kind: [e["time"] for e in events if e["event"] == kind] for kind in ("begin", "block")
-    }
-    wall = instants["block"][-1] - instants["begin"][0]
+    begun = next(e.time for e in events if isinstance(e, Begin))
+    wall = max(e.time for e in events if isinstance(e, BlockDone)) - begun
     useful = status(folder).seconds
     tell(
         f"{outcome.done} cells, {1e3 * useful / outcome.done:.2f} ms of simulation each, "
@@ -132,7 +129,7 @@ def flat(folder: Path, plot: Path | None) -> None:
     def sample() -> None:
         while not over.wait(SAMPLE_SECONDS):
             events, _ = read_events(folder / "s")
-            done = sum(e["cells"] for e in events if e["event"] == "block")
+            done = sum(e.cells for e in events if isinstance(e, BlockDone))
             points.append((time.perf_counter() - begun, process.memory_info().rss / MIB, done))
 
     thread = threading.Thread(target=sample)

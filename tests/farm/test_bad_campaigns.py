@@ -11,20 +11,33 @@ import pytest
 
 from tests.farm.refusals import GOOD, LOG, Said, other_trace, refused, write
 
+POOL = {"name": "pool", "configuration": {"processors": 64}}
+
+
+def on(platform: object) -> list[dict[str, Any]]:
+    """Return a model on this platform."""
+    return [{"name": "m", "model": "lublin", "platform": platform, "jobs": 40}]
+
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"polices": ["x"]}, ("c.toml", "unknown key 'polices'", "policies")),
-        ({"traces": other_trace(procesors=4)}, ("c.toml", "unknown key 'procesors'", "processors")),
+        (
+            {"polices": ["x"]},
+            ("c.toml", "unknown key 'polices'", "did you mean 'policies'", "loads"),
+        ),
+        (
+            {"traces": other_trace(procesors=4)},
+            ("c.toml: traces[0]", "unknown key 'procesors'", "'processors'", "jobs"),
+        ),
         ({"policies": ["saf+esay"]}, ("c.toml", "'saf+esay'", "'esay'", "easy, depth(K)")),
         ({"policies": ["safe+easy"]}, ("c.toml", "'safe'", "fcfs, lcfs, spf")),
         ({"policies": ["saf"]}, ("c.toml", "'saf'", "ORDER+RULE")),
-        ({"policies": "saf+easy"}, ("c.toml", "'policies'", "'saf+easy'", "list")),
-        ({"policies": [1]}, ("c.toml", "'policies'", "1", "names")),
-        ({"policies": []}, ("c.toml", "'policies'", "at least one")),
-        ({"policies": ["spf+easy", "SJF+easy"]}, ("c.toml", "'policies'", "'spf+easy' twice")),
-        ({"loads": [0.9, "0.90"]}, ("c.toml", "'loads'", "'0.9' twice")),
+        ({"policies": "saf+easy"}, ("c.toml", "policies is", "'saf+easy'", "list")),
+        ({"policies": [1]}, ("c.toml", "policies is [1]", "a list of", "such as 'saf+easy'")),
+        ({"policies": []}, ("c.toml", "policies is []", "at least one")),
+        ({"policies": ["spf+easy", "SJF+easy"]}, ("c.toml", "policies", "'spf+easy' twice")),
+        ({"loads": [0.9, "0.90"]}, ("c.toml", "loads", "'0.9' twice")),
         ({"loads": [0]}, ("c.toml", "load 0 ", "0.9")),
         ({"loads": [-0.5]}, ("c.toml", "load -0.5 ", "0.9")),
         ({"loads": ["high"]}, ("c.toml", "load 'high'", "'original'", "0.9")),
@@ -33,14 +46,14 @@ from tests.farm.refusals import GOOD, LOG, Said, other_trace, refused, write
         ({"loads": [10**400]}, ("c.toml", "load 1000", "0.9")),
         ({"resamples": 0}, ("c.toml", "resamples is 0", "log = true")),
         ({"resamples": -1}, ("c.toml", "resamples is -1", "at least 1")),
-        ({"resamples": "ten"}, ("c.toml", "'resamples'", "'ten'", "int")),
+        ({"resamples": "ten"}, ("c.toml", "resamples is 'ten'", "whole number", "at least 1")),
         ({"tau": 0}, ("c.toml", "tau is 0", "at least 1")),
         ({"seed": -1}, ("c.toml", "seed is -1", "0 to 2^63")),
         ({"seed": 2**63}, ("c.toml", "seed is 9223372036854775808", "0 to 2^63")),
         ({"draw": "some"}, ("c.toml", "'some'", "replace, permute")),
         ({"name": "a/b"}, ("c.toml", "'a/b'", "letters")),
-        ({"traces": []}, ("c.toml", "'traces'", "[[traces]]")),
-        ({"traces": 2 * other_trace()}, ("c.toml", "'traces'", "'m' twice")),
+        ({"traces": []}, ("c.toml", "traces is []", "[[traces]]")),
+        ({"traces": 2 * other_trace()}, ("c.toml", "traces", "'m' twice")),
         ({"traces": other_trace(name="a/b")}, ("c.toml", "'a/b'", "letters")),
         ({"traces": other_trace(name="..")}, ("c.toml", "'..'", "letters")),
         ({"traces": other_trace(name="wait")}, ("c.toml", "'wait'", "another")),
@@ -51,12 +64,41 @@ from tests.farm.refusals import GOOD, LOG, Said, other_trace, refused, write
         ({"traces": [{"name": "m", "model": "lublin", "jobs": 5}]}, ("'m'", "'processors'")),
         ({"traces": other_trace(model="lubin")}, ("c.toml", "'m'", "'lubin'", "lublin")),
         ({"traces": other_trace(processors=0)}, ("c.toml", "'m'", "processors is 0", "at least 1")),
-        ({"traces": other_trace(jobs="40")}, ("c.toml", "'m'", "jobs is '40'", "at least 1")),
+        (
+            {"traces": other_trace(jobs="40")},
+            ("c.toml: traces[0]: trace 'm'", "jobs is '40'", "at least 1"),
+        ),
         ({"traces": other_trace(weeks=3)}, ("c.toml", "'m'", "'jobs' or 'weeks'")),
         ({"traces": other_trace(parameters={"user": 3})}, ("'m'", "'user'", "users")),
         ({"traces": other_trace(parameters={"users": 0})}, ("'m'", "users=0", "at least 1")),
         ({"traces": other_trace(parameters={"classes": [1]})}, ("'m'", "classes=[1]")),
         ({"traces": other_trace(parameters=5)}, ("c.toml", "'m'", "parameters", "5", "table")),
+        ({"traces": 5}, ("c.toml", "traces is 5", "[[traces]]")),
+        ({"traces": ["m"]}, ("c.toml: traces[0]", "'m'", "table")),
+        ({"loads": 0.9}, ("c.toml", "loads is 0.9", "list")),
+        ({"fairness": "strict"}, ("c.toml", "fairness is 'strict'", "list", "relaxed")),
+        ({"fairness": ["fair"]}, ("c.toml", "'fair'", "strict, relaxed")),
+        ({"log": 1}, ("c.toml", "log is 1", "true or false")),
+        ({"warmup": True}, ("c.toml", "warmup is True", "share", "'2w'")),
+        ({"block_seconds": 4000}, ("c.toml", "block_seconds is 4000", "3600 s")),
+        ({"sources": {}}, ("c.toml", "unknown key 'sources'")),
+        ({"metrics": ["p95"]}, ("c.toml", "'p95'", "module:function", "mine:p95_wait")),
+        ({"metrics": ["core.metrics.slowdown:TAU"]}, ("c.toml", "TAU", "10", "function")),
+        ({"metrics": ["mine:p95"]}, ("c.toml", "'mine'", "mine.py")),
+        ({"policies": ["mine:f+easy"]}, ("c.toml", "'mine'", "mine.py")),
+        ({"policies": ["saf+easy,backfill=mine:f"]}, ("c.toml", "'mine'", "mine.py")),
+        ({"traces": other_trace(platform=POOL)}, ("c.toml", "'m'", "processors", "not both")),
+        ({"traces": on(5)}, ("c.toml", "'m'", "platform is 5", "table")),
+        ({"traces": on({"name": "pool"})}, ("c.toml", "'m'", "platform=", "configuration")),
+        ({"traces": on({**POOL, "name": "grid"})}, ("c.toml", "'m'", "'grid'", "known: pool")),
+        (
+            {"traces": on({**POOL, "configuration": {"processors": 0}})},
+            ("c.toml", "'m'", "processors", "0", "at least 1"),
+        ),
+        (
+            {"traces": on({**POOL, "configuration": {"nodes": 4}})},
+            ("c.toml", "'m'", "'pool'", "'nodes'", "it has: processors"),
+        ),
     ],
     ids=lambda value: re.sub(r"[^\w+.-]+", " ", str(value))[:40].strip(),
 )
@@ -70,7 +112,46 @@ def test_campaign(said: Said, changes: dict[str, Any], words: tuple[str, ...]) -
 def test_campaign__missing_key(said: Said) -> None:
     """A key without a default is asked for by name."""
     write({k: v for k, v in GOOD.items() if k != "traces"}, Path("c.toml"))
-    assert "c.toml: campaign: key 'traces' is missing" in said("run", "c.toml")
+    assert "c.toml: key 'traces' is missing; it must be one or more [[traces]]" in said(
+        "run", "c.toml"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def other(): pass", ("c.toml", "mine:f", "'f'")),
+        ("def f(:", ("c.toml", "mine:f", "invalid syntax")),
+        ("import no_such_thing\ndef f(): pass", ("c.toml", "mine:f", "no_such_thing")),
+    ],
+)
+@pytest.mark.parametrize("key", ["policies", "metrics"])
+def test_campaign__own_name(said: Said, text: str, words: tuple[str, ...], key: str) -> None:
+    """What a file beside the campaign does not define is refused when the campaign is read."""
+    Path("mine.py").write_text(text)
+    said_now = refused(said, **{key: ["mine:f+easy" if key == "policies" else "mine:f"]})
+    for word in words:
+        assert word in said_now
+
+
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        (["mine:wait"], ("'mine:wait'", "'wait'", "another name")),
+        (["mine:m"], ("'mine:m'", "'m'", "another name")),
+        (["mine:f", "other:f"], ("'other:f'", "mine:f", "another name")),
+        (["mine:f", "mine:f"], ("'mine:f'", "another name")),
+    ],
+)
+def test_campaign__own_metric_with_a_name_that_is_taken(
+    said: Said, metrics: list[str], words: tuple[str, ...]
+) -> None:
+    """Metrics stand beside one another and beside the traces in the store."""
+    for file in ("mine.py", "other.py"):
+        Path(file).write_text("def f(): pass\nwait = m = f\n")
+    text = refused(said, metrics=metrics)
+    for word in words:
+        assert word in text
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import pickle
 from pathlib import Path
 
 import pytest
 
 from core import InputError
 from farm.campaign.campaign import Campaign, load_label
+from farm.campaign.plain import keys
 from farm.campaign.shipped import find, shipped
 from farm.campaign.trace import Trace
 
@@ -72,7 +75,7 @@ def test_ends_left_out_are_settings_only_if_they_leave_something_out() -> None:
     assert dataclasses.replace(cut, warmup="0w", cooldown=False).settings == plain.settings
     with pytest.raises(InputError, match="warmup is 2; it must be a share"):
         dataclasses.replace(plain, warmup=2)
-    with pytest.raises(InputError, match="key 'cooldown' is '2w'; it must be of type bool"):
+    with pytest.raises(InputError, match="cooldown is '2w'; it must be true or false"):
         dataclasses.replace(plain, cooldown="2w")
 
 
@@ -82,6 +85,99 @@ def test_shipped_campaign_is_valid_and_titled(name: str) -> None:
     campaign = find(name)
     assert campaign.name == name
     assert campaign.title
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_long_form_of_a_pool_is_the_short_one(name: str) -> None:
+    """`[traces.platform]` says the same as `processors`, and a store is named by the latter."""
+    campaign = find(name)
+    plain = campaign.to_dict()
+    for trace in plain["traces"]:
+        if "processors" in trace:
+            configuration = {"processors": trace.pop("processors")}
+            trace["platform"] = {"name": "pool", "configuration": configuration}
+    assert Campaign.from_dict(plain, Path()) == campaign
+    assert Campaign.from_dict(plain, Path()).to_toml() == campaign.to_toml()
+
+
+OWN = """
+def oldest(submit, estimate, procs, user, now):
+    return submit
+oldest.static = True
+
+def p95_wait(schedule):
+    return 1.0
+"""
+
+ASKS = """
+name = "own"
+resamples = 1
+policies = ["mine:oldest+easy,backfill=other.room:f", "fcfs+easy"]
+metrics = ["mine:p95_wait"]
+traces = [{ name = "m", model = "lublin", processors = 64, jobs = 9 }]
+"""
+
+
+def test_sources_of_own_names_come_with_the_campaign(tmp_path: Path) -> None:
+    """They are found beside the file, hashed, carried along and no part of the text."""
+    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "room.py").write_text("def f(submit, estimate, procs, user, now): pass")
+    campaign = Campaign.from_toml(written(tmp_path, ASKS))
+    assert list(campaign.sources) == ["mine", "other.room"]
+    assert campaign.sources["mine"] == OWN
+    assert campaign.own["mine"] == hashlib.sha256(OWN.encode()).hexdigest()
+    assert "sources" not in campaign.to_dict()
+    assert campaign.to_dict()["metrics"] == ["mine:p95_wait"]
+    assert find("quickstart").own == {}
+    # A store gives its sources back: nothing is looked for.
+    plain = campaign.to_dict()
+    assert Campaign.from_dict(plain, tmp_path / "none", campaign.sources).own == campaign.own
+    with pytest.raises(InputError, match="'mine'"):
+        Campaign.from_dict(plain, tmp_path / "none")
+    less = dataclasses.replace(campaign, policies=("mine:oldest+easy",))
+    assert list(less.sources) == ["mine"]
+    assert pickle.loads(pickle.dumps(campaign)).sources == campaign.sources
+
+
+def test_own_names_from_python_are_here_or_can_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current folder comes first, then what Python knows; a folder can be given."""
+    (tmp_path / "mine.py").write_text(OWN)
+    trace = Trace(name="m", model="lublin", processors=64, jobs=9)
+    asked = {"name": "own", "traces": (trace,), "policies": ("mine:oldest+easy",), "resamples": 1}
+    with pytest.raises(InputError, match="'mine'"):
+        Campaign(**asked)
+    assert Campaign(**asked, folder=tmp_path).sources == {"mine": OWN}
+    monkeypatch.chdir(tmp_path)
+    assert Campaign(**asked).sources == {"mine": OWN}
+    known = {**asked, "policies": ("core.policy.orders:wfp3+easy",)}
+    assert list(Campaign(**known).sources) == ["core.policy.orders"]
+
+
+def test_lists_and_paths_from_python_are_taken() -> None:
+    """Values are brought to the type that a campaign keeps."""
+    trace = Trace(file=Path("a.swf"), rows=[0, 5])
+    assert (trace.name, trace.file, trace.rows) == ("a", "a.swf", (0, 5))
+    campaign = Campaign(
+        name="lists", traces=[trace], policies=["saf+easy"], loads=[0.9], resamples=1
+    )
+    assert campaign.traces == (trace,)
+    assert (campaign.policies, campaign.loads) == (("saf+easy",), ("0.9",))
+    with pytest.raises(InputError, match=r"traces holds .*; it must be a farm\.Trace"):
+        dataclasses.replace(campaign, traces=[{"file": "a.swf"}])
+    with pytest.raises(InputError, match="trace 'a': jobs is 0; it must be a whole number"):
+        dataclasses.replace(trace, jobs=0)
+
+
+def test_every_key_is_documented() -> None:
+    """docs/campaigns.md has a row for each key, with its default."""
+    text = (Path(__file__).parents[2] / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    _, of_campaign, of_trace = text.split("\n## ")[:3]
+    for kind, part in ((Campaign, of_campaign), (Trace, of_trace)):
+        rows = [line.split("|") for line in part.splitlines() if line.startswith("| `")]
+        assert [row[1].strip(" `") for row in rows] == [f.name for f in keys(kind)]
 
 
 @pytest.mark.parametrize("load", [0, -0.5, 100, True, "fast", float("nan"), None])

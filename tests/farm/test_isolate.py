@@ -16,7 +16,7 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.cli import cli
 from farm.execution.isolate import Killed, isolated
-from farm.watching.events import read_events
+from farm.watching.events import Begin, BlockDone, End, read_events
 
 POISON = '''
 """An order that kills the process where the machine has 13 processors' worth of jobs."""
@@ -51,7 +51,10 @@ def test_death_is_an_error_that_names_the_signal() -> None:
 
 
 @pytest.fixture
-def campaign() -> Campaign:
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    (tmp_path / "poison.py").write_text(POISON, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return Campaign(
         name="poison",
         traces=(
@@ -63,13 +66,8 @@ def campaign() -> Campaign:
     )
 
 
-def test_poisonous_cells_take_no_healthy_one_with_them(
-    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_poisonous_cells_take_no_healthy_one_with_them(campaign: Campaign, tmp_path: Path) -> None:
     """Cells that kill their worker end as failures with the reason; all the others are done."""
-    (tmp_path / "poison.py").write_text(POISON, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     store = tmp_path / "store"
     with connect("local") as client:
         outcome = farm.run(campaign, store, client)
@@ -78,10 +76,10 @@ def test_poisonous_cells_take_no_healthy_one_with_them(
     assert {(f.trace, f.policy) for f in failures} == {("large", "poison:deadly+easy")}
     assert all("SIGKILL" in f.error for f in failures)
     events, _ = read_events(store)
-    assert [e["event"] for e in events][0] == "begin"
-    assert [e["event"] for e in events][-1] == "end"
-    blocks = [e["block"] for e in events if e["event"] == "block"]
-    assert len(blocks) == len({json.dumps(b, sort_keys=True) for b in blocks}) == 4
+    assert isinstance(events[0], Begin)
+    assert isinstance(events[-1], End)
+    blocks = [e.block for e in events if isinstance(e, BlockDone)]
+    assert len(blocks) == len(set(blocks)) == 4
 
 
 def test_watch_tells_what_the_run_told(campaign: Campaign, tmp_path: Path) -> None:

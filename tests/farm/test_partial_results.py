@@ -10,8 +10,7 @@ import xarray as xr
 
 import farm
 from farm.execution.runner import begin
-from farm.execution.task import Done
-from farm.watching.progress import Watcher
+from farm.watching.events import BlockDone, Event
 from tests.farm.growing import GROWN, SMALL
 
 MANY = dataclasses.replace(
@@ -26,15 +25,16 @@ def known(store: Path) -> int:
         return int(summary["wait"].notnull().sum())
 
 
-class Reader(Watcher):
+class Reader:
     """Somebody who looks at the summary whenever a block is done."""
 
     def __init__(self, store: Path) -> None:
         self.store = store
         self.seen: list[int] = []
 
-    def finish(self, done: Done) -> None:
-        self.seen.append(known(self.store))
+    def see(self, event: Event) -> None:
+        if isinstance(event, BlockDone):
+            self.seen.append(known(self.store))
 
 
 @pytest.mark.parametrize(("seconds", "early"), [(0.0, True), (60.0, False)])

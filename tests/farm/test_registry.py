@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core import InputError
 from core.logs.swf import read_log
 from farm.campaign.trace import Trace, span_weeks
 from farm.logs import registry
@@ -38,9 +39,26 @@ def test_names_are_found_however_they_are_written() -> None:
 
 
 def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variable wins; empty or unset means the XDG cache."""
+    """The variable wins; empty or unset means the user's cache, XDG's or the one at home."""
     monkeypatch.setenv("XDG_CACHE_HOME", "/var/xdg")
     monkeypatch.setenv(ENVIRONMENT, "/var/logs")
     assert cache_folder() == Path("/var/logs")
     monkeypatch.setenv(ENVIRONMENT, "")
     assert cache_folder() == Path("/var/xdg/schedfarm/traces")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert cache_folder() == Path("/home/ann/.cache/schedfarm/traces")
+
+
+def test_cache_folder_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user without a home folder is told what to set; nothing is kept in a folder named ~."""
+    import pwd
+
+    def nobody(uid: int) -> None:
+        raise KeyError(uid)
+
+    for name in ("HOME", "XDG_CACHE_HOME", ENVIRONMENT):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    with pytest.raises(InputError, match="no home folder; set SCHEDFARM_TRACES"):
+        cache_folder()

@@ -10,7 +10,7 @@ import pytest
 
 import farm
 from farm.campaign.campaign import Campaign
-from farm.watching.events import read_events
+from farm.watching.events import Said, read_events
 from tests.cluster.processes import Site, site
 from tests.farm.harness import (
     Command,
@@ -65,7 +65,7 @@ def said(run: Command, store: Path, sentence: str) -> None:
 
 
 def logged(store: Path) -> list[str]:
-    return [event["text"] for event in read_events(store)[0] if event["event"] == "say"]
+    return [event.text for event in read_events(store)[0] if isinstance(event, Said)]
 
 
 def first_cells(run: Command, store: Path) -> None:

@@ -1,10 +1,10 @@
-"""What a store can tell of the time that was spent on it."""
+"""What a store can tell of the work that was spent on it, and how a run is watched."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
+import io
 import subprocess
 from pathlib import Path
 
@@ -19,21 +19,80 @@ from farm.campaign.trace import Trace
 from farm.cli import cli
 from farm.planning.block_shape import JOB_STEP
 from farm.store import provenance
+from farm.store.geometry import Block
+from farm.watching.events import Begin, BlockDone, End, EventLog, Lost, Said, read_events
+from farm.watching.progress import Bar, Lines
+
+EVENTS = """\
+{"time": 100.0, "event": "begin", "cells": 9, "before": 0, "pid": 7, "host": "h", "commit": "c"}
+{"time": 107.5, "event": "block", "block": {"trace": "m", "kind": "cells", "resample": 0, \
+"load": 0, "policy": 0, "piece": 0}, "cells": 4, "failed": 1, "seconds": 0.5, "worker": "h:8"}
+{"time": 108.0, "event": "block", "block": {"tra
+{"event": "begin", "time": 900.0, "cells": 9, "before": 3, "pid": 9, "origin": {"host": "h"}}
+{"time": 900.5, "event": "say", "text": "a word"}
+{"time": 901.0, "event": "lost", "cells": 2, "why": "no memory"}
+{"time": 901.5, "event": "of a later version"}
+{"time": 902.0, "event": "end"}
+"""
+"""Of two runs: the first, of an older version, was killed in the middle of a line."""
+
+
+def test_events__are_read_whatever_wrote_them(tmp_path: Path) -> None:
+    """Lines that nobody finished, and kinds that are not known, are passed over."""
+    (tmp_path / "events.jsonl").write_text(EVENTS + '{"time": 90')
+    events, offset = read_events(tmp_path)
+    block = BlockDone(
+        time=107.5,
+        block=Block("m", "cells", 0, 0, 0),
+        cells=4,
+        failed=1,
+        seconds=0.5,
+        worker="h:8",
+    )
+    assert events == [
+        Begin(time=100.0, cells=9, before=0, pid=7),
+        block,
+        Begin(time=900.0, cells=9, before=3, pid=9, origin={"host": "h"}),
+        Said(time=900.5, text="a word"),
+        Lost(time=901.0, cells=2, why="no memory"),
+        End(time=902.0),
+    ]
+    log = EventLog(tmp_path)
+    log.see(block)
+    log.see(End(time=903.0))
+    assert read_events(tmp_path, offset)[0] == [block, End(time=903.0)]
+
+
+@pytest.mark.parametrize("watch", [Lines, Bar])
+def test_watchers__tell_a_run(watch: type[Lines | Bar], tmp_path: Path) -> None:
+    """Counts, what was lost and what was said; lines by the events' own clock."""
+    (tmp_path / "events.jsonl").write_text(EVENTS)
+    stream = io.StringIO()
+    teller = watch(stream)
+    for event in read_events(tmp_path)[0][2:]:
+        teller.see(event)
+    text = stream.getvalue()
+    assert "a word\n" in text
+    assert "2 cells lost: no memory\n" in text
+    assert "3/9" in text
+    assert teller.failed == 2
+
+
+def test_watch__of_a_run_that_was_killed(tmp_path: Path) -> None:
+    """It is told as far as it came, at the rate that it had."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=40)
+    farm.run(Campaign(name="s", traces=(trace,), policies=("fcfs+easy",), resamples=1), tmp_path)
+    (tmp_path / "events.jsonl").write_text("".join(EVENTS.splitlines(keepends=True)[:2]))
+    shown = CliRunner().invoke(cli, ["watch", str(tmp_path), "--once"], catch_exceptions=False)
+    assert "9 cells, 0 done before\n" in shown.output
+    assert "4/9 cells, 1 failed, 0.5 cells/s, 9 s left\n" in shown.output
 
 
 def test_wall__is_the_time_of_the_runs_without_the_pauses(tmp_path: Path) -> None:
     """A run that was killed counts until its last event, the pause after it does not."""
     trace = Trace(name="m", model="lublin", processors=64, jobs=40)
     farm.run(Campaign(name="s", traces=(trace,), policies=("fcfs+easy",), resamples=1), tmp_path)
-    (tmp_path / "events.jsonl").write_text(
-        "".join(
-            json.dumps({"time": time, "event": event}) + "\n"
-            for time, event in (
-                *((100.0, "begin"), (107.5, "block")),
-                *((900.0, "begin"), (901.0, "block"), (902.0, "end")),
-            )
-        )
-    )
+    (tmp_path / "events.jsonl").write_text(EVENTS)
     found = farm.status(tmp_path)
     assert found.wall == 9.5
     assert found.seconds > 0

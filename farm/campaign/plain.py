@@ -1,0 +1,100 @@
+"""Plain values, as out of a file: which keys a declared value has, and what each may be."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, fields
+from functools import cache
+from typing import Annotated, Any, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from core.errors import InputError
+
+Text = Annotated[str, Meta(description="a text")]
+Switch = Annotated[bool, Meta(description="true or false")]
+Count = Annotated[int, Meta(ge=1, description="a whole number, at least 1")]
+Table = Annotated[Mapping[str, Any], Meta(description="a table of keys and values")]
+
+
+def check_keys(kind: type, given: object) -> Mapping[str, Any]:
+    """Return a table of keys and values if a declared kind of value can be made of it.
+
+    Raises
+    ------
+    InputError
+        If it is no table, or has a key that is unknown or lacks one that is needed.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"{given!r} is not a table of keys and values")
+    known = {f.name: f for f in keys(kind)}
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            guess = f"did you mean {near[0]!r}? " if near else ""
+            raise InputError(f"unknown key {key!r}; {guess}known: {', '.join(known)}")
+    for key, f in known.items():
+        needed = f.default is MISSING and f.default_factory is MISSING
+        if needed and key not in given:
+            raise InputError(f"key {key!r} is missing; it must be {_right(_hints(kind)[key])}")
+    return given
+
+
+def keys(kind: type) -> tuple[Field[Any], ...]:
+    """Return the fields that are keys: those by which two values can differ."""
+    return tuple(f for f in fields(kind) if f.compare)
+
+
+def check_types(value: Any) -> None:
+    """Bring each key of a declared value to the type that it is declared with, such as a tuple.
+
+    Raises
+    ------
+    InputError
+        If one is of another type or out of range; what is right, its declaration describes.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Machine:
+    ...     processors: Count
+    >>> check_types(Machine("many"))
+    Traceback (most recent call last):
+    core.errors.InputError: processors is 'many'; it must be a whole number, at least 1
+    """
+    kind: type = type(value)
+    hints = _hints(kind)
+    for key in (f.name for f in keys(kind)):
+        given = getattr(value, key)
+        try:
+            object.__setattr__(value, key, msgspec.convert(given, hints[key]))
+        except msgspec.ValidationError:
+            right = _right(hints[key])
+            raise InputError(f"{key} is {given!r}; it must be {right}") from None
+
+
+def to_plain(value: Any) -> dict[str, Any]:
+    """Return each key of a declared value with what it is, tuples as lists."""
+    plain = ((f.name, msgspec.to_builtins(getattr(value, f.name))) for f in keys(type(value)))
+    return {key: list(one) if isinstance(one, tuple) else one for key, one in plain}
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _right(hint: Any) -> str:
+    return next(_descriptions(hint))
+
+
+def _descriptions(hint: Any) -> Iterator[str]:
+    """Yield what a type is said to be, the outermost word first."""
+    for meta in getattr(hint, "__metadata__", ()):
+        if isinstance(meta, Meta) and meta.description:
+            yield meta.description
+    for part in get_args(hint):
+        yield from _descriptions(part)
