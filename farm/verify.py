@@ -261,7 +261,7 @@ def _check_again(store: Store, record: Record) -> Iterator[Fault]:
         return
     place = ok[0]
     cell = record.head.span.cells[place]
-    campaign = Campaign.from_dict(tomllib.loads(store.text), store.path)
+    campaign = Campaign.from_dict(tomllib.loads(store.text), store.path, store.own)
     traces = {t.name: t for t in campaign.traces}
     _, rows, _ = Simulations(store, traces[block.trace]).values(block, cell, None)
     dtypes = {v.name: v.dtype for v in store.arrays_of(block.trace, block.kind)}

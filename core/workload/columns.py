@@ -122,8 +122,14 @@ class Columns:
     run: Int64 = column("s", "run time")
     estimate: Int64 = column("s", "requested time")
     procs: Int64 = column("1", "requested processors")
-    user: Int64 = column("1", "user", default=lambda n: np.full(n, -1, np.int64), always=True)
-    # A store has a dimension `job` already.
+    # A store has dimensions `user` and `job` already.
+    user: Int64 = column(
+        "1",
+        "user",
+        default=lambda n: np.full(n, -1, np.int64),
+        stored="job_user",
+        always=True,
+    )
     job: Int64 = column(
         "1",
         "job number in the log",

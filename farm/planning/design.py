@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from core import own
 from core.errors import InputError
 from core.files import PARTIAL, write_whole
 from core.workload.workload import Workload
@@ -100,7 +101,8 @@ def design(
     sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
     if old:
         _refuse_other(old, campaign, sources)
-    axes, holds = _grown_axes(old, campaign), _grown_holds(old, campaign)
+    with own.sources(campaign.sources):
+        holds = _grown_holds(old, campaign)
     known = old.jobs if old else {}
     jobs = {name: max(extent.jobs, known.get(name, 0)) for name, extent in extents.items()}
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
@@ -109,7 +111,7 @@ def design(
         campaign=campaign.name,
         text=campaign.to_toml(),
         settings=campaign.settings,
-        axes=axes,
+        axes=_grown_axes(old, campaign),
         sources=sources,
         holds=holds,
         layouts={},
@@ -119,10 +121,13 @@ def design(
         own=campaign.sources,
         acknowledgements={name: whom for name, whom in thanks.items() if whom},
     )
-    layouts = {
-        name: fitted(old.layouts.get(name) if old else None, store, name, campaign.block_seconds)
-        for name in axes["trace"]
-    }
+    with own.sources(campaign.sources):
+        layouts = {
+            name: fitted(
+                old.layouts.get(name) if old else None, store, name, campaign.block_seconds
+            )
+            for name in store.axes["trace"]
+        }
     store = replace(store, layouts=layouts)
     standing = old is not None and replace(old, text=store.text) == store
     standing = standing and not (path / GROWING).exists()

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+from core import own
 from farm.campaign.campaign import Campaign
 from farm.execution.task import Task
 from farm.planning.block_shape import SHARD_BYTES, goal_seconds
@@ -101,7 +102,8 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
 
 def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
     """Return the CPU time to plan with for each block as a whole, s."""
-    return {block: _block_seconds(store, block) for block in blocks}
+    with own.sources(store.own):
+        return {block: _block_seconds(store, block) for block in blocks}
 
 
 def _block_seconds(store: Store, block: Block) -> float:
