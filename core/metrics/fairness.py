@@ -94,6 +94,12 @@ def discrimination(schedule: Schedule) -> Float64:
     return resource_equality(schedule) - schedule.workload.run * schedule.workload.procs
 
 
+def unserved(deserved: Float64, run: Int64, procs: Int64) -> Float64:
+    """Return max(deserved - run x procs, 0) of each element, processor s."""
+    short: Float64 = np.maximum(deserved - run * procs, 0.0)
+    return short
+
+
 def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
     """Return by how much each job starts after its fair start, 0 for those that do not.
 
@@ -133,7 +139,13 @@ def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
             f"fst of job {int(fair.argmin())} is {int(fair.min())}: fair start times of all jobs "
             "are needed, from 0"
         )
-    return np.maximum(schedule.start - fair.astype(np.int64), 0)
+    return lateness_of(schedule.start, fair.astype(np.int64))
+
+
+def lateness_of(start: Int64, fst: Int64) -> Int64:
+    """Return max(start - fst, 0) of each element."""
+    late: Int64 = np.maximum(start - fst, 0)
+    return late
 
 
 def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
@@ -231,11 +243,12 @@ def summarise_fairness(
     (1.0, 0.5, 1.0, 1.0)
     """
     n, nuwt = len(schedule.start), user_waits(schedule, least_jobs).nuwt
-    unserved = np.maximum(discrimination(schedule), 0.0)
+    jobs = schedule.workload
+    short = unserved(resource_equality(schedule), jobs.run, jobs.procs)
     values = (
         np.nan if fst is None else unfairness(schedule, fst),
         np.nan if fst is None else unfair_share(schedule, fst),
-        unserved.mean() if n else np.nan,
+        short.mean() if n else np.nan,
         ratio(int(slips_and_skips(schedule)[0].sum()), n),
         nuwt.mean() if nuwt.size else np.nan,
         fairness_of_users(nuwt),

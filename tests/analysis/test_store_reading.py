@@ -55,10 +55,10 @@ def test_unknown_trace_lists_the_known(store: Path) -> None:
 
 def test_newer_version_is_refused(store: Path) -> None:
     """A store of a newer version is refused, and the sentence says both versions."""
-    head = {"format": "schedfarm-store", "version": 4}
+    head = {"format": "schedfarm-store", "version": 5}
     (store / "store.json").write_text(json.dumps(head))
     for opened in (open_summary, open_tree):
-        with pytest.raises(StoreError, match=r"has format version 4; this schedfarm reads up to 3"):
+        with pytest.raises(StoreError, match=r"has format version 5; this schedfarm reads up to 4"):
             opened(store)
 
 
