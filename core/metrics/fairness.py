@@ -95,7 +95,13 @@ def discrimination(schedule: Schedule) -> Float64:
 
 
 def unserved(deserved: Float64, run: Int64, procs: Int64) -> Float64:
-    """Return max(deserved - run x procs, 0) of each element, processor s."""
+    """Return max(deserved - run x procs, 0) of each element, processor s.
+
+    Examples
+    --------
+    >>> unserved(np.array([12.0, 9.0]), np.array([9, 3]), np.array([2, 1])).tolist()
+    [0.0, 6.0]
+    """
     short: Float64 = np.maximum(deserved - run * procs, 0.0)
     return short
 
@@ -143,7 +149,13 @@ def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
 
 
 def lateness_of(start: Int64, fst: Int64) -> Int64:
-    """Return max(start - fst, 0) of each element."""
+    """Return max(start - fst, 0) of each element.
+
+    Examples
+    --------
+    >>> lateness_of(np.array([0, 9]), np.array([3, 7])).tolist()
+    [0, 2]
+    """
     late: Int64 = np.maximum(start - fst, 0)
     return late
 

@@ -11,8 +11,9 @@ import pytest
 import xarray as xr
 
 import farm
-from analysis import StoreError
-from analysis.papers import write_report
+from analysis import StoreError, open_tree
+from analysis.papers import REPORTS, report_text, write_report
+from analysis.papers.sabin_2005.figures import bar_chart, bar_table
 from analysis.papers.sabin_2005.names import ORDERS, RULES
 from analysis.papers.sabin_2005.printed import TABLE_1
 from analysis.papers.sabin_2005.samples import comparisons, ratios
@@ -88,6 +89,37 @@ def test_width_counts(tree: xr.DataTree) -> None:
     assert jobs_by_width(tree).loc["m"].tolist() == [1, 0, 1, 0, 0, 0, 0, 0, 1]
 
 
+def test_a_cell_without_all_fair_starts_has_no_mean(tree: xr.DataTree) -> None:
+    """A job whose fair start is not there yet is not late since the beginning of time."""
+    group = tree["m"].to_dataset()
+    group["fst_strict"][dict(policy=0, job=2)] = -1
+    part = xr.DataTree.from_dict({"/": tree.to_dataset(), "/m": group})
+    means = unfairness_by_width(part, "strict").sel(trace="m", load="0.8", width="> 128")
+    assert np.isnan(means.sel(rule="no guarantee"))
+    assert means.sel(rule="conservative") == 100.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "units", "hours"),
+    [
+        ("strict", "s", "s", "hours"),
+        ("resource", "s", "processor-s", "processor-hours"),  # before version 4
+        ("resource", "processor s", "processor s", "processor-hours"),
+    ],
+)
+def test_units_are_those_of_the_store(
+    store: Path, kind: str, said: str, units: str, hours: str
+) -> None:
+    """A figure's numbers carry the units that the store gives, its axis the same in hours."""
+    tree = open_tree(store)
+    summary = tree.to_dataset()
+    summary[f"unfairness_{kind}"].attrs["units"] = said
+    tree.dataset = summary
+    values = mean_unfairness(tree, kind)
+    assert set(bar_table(values, "rule")["units"]) == {units}
+    assert bar_chart(values, "title").get_supylabel().endswith(f", {hours}")
+
+
 def test_missing_policy_is_named(tree: xr.DataTree) -> None:
     """The report says which of the nine policies a store lacks."""
     group = tree["m"].to_dataset().isel(policy=slice(8))
@@ -151,6 +183,18 @@ def test_report_writes_every_figure_and_table(store: Path) -> None:
     )
     expected = mean_unfairness(store, "strict").sel(trace="m64", load="0.8", order="LXF")
     assert csv.loc[("m64", 0.8, "LXF"), list(RULES.values())].tolist() == expected.values.tolist()
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_report_refuses_what_is_no_store(name: str, tmp_path: Path) -> None:
+    """Each row of the table has a module with a report, which says what is wrong."""
+    with pytest.raises(StoreError, match=r"nowhere' is not a folder"):
+        write_report(name, tmp_path / "nowhere")
+
+
+def test_the_report_has_no_text(store: Path) -> None:
+    """The paper prints no numbers of its figures to stand beside ours."""
+    assert report_text("sabin-2005", store) == ""
 
 
 def test_table_1_of_ctc(traces: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def unfairness_by_width(store: Store, kind: str, order: str = SHOWN) -> xr.DataA
     parts = {}
     for trace in _traces(store):
         unfair = job_unfairness(store, trace, kind).sel(order=order, drop=True)
-        parts[trace] = xr.apply_ufunc(
+        means = xr.apply_ufunc(
             mean_by_width,
             _procs(store, trace),
             unfair,
@@ -90,9 +90,8 @@ def unfairness_by_width(store: Store, kind: str, order: str = SHOWN) -> xr.DataA
             output_core_dims=[["width"]],
             vectorize=True,
         )
-    attrs = unfair.attrs
+        parts[trace] = means.assign_coords(width=list(WIDTHS)).assign_attrs(unfair.attrs)
     joined: xr.DataArray = xr.concat(parts.values(), pd.Index(list(parts), name="trace"))
-    joined = joined.assign_coords(width=list(WIDTHS)).assign_attrs(attrs)
     return joined.transpose("trace", "load", "width", "rule")
 
 
@@ -120,7 +119,7 @@ def job_unfairness(store: Store, trace: str, kind: str) -> xr.DataArray:
     """
     data, row = open_trace(store, trace), KINDS[kind]
     check_known(row.due, "variable", [str(name) for name in data])
-    data = of_log(data[list({row.due, *row.got, "start", "procs"})]).load()
+    data = of_log(data[sorted({row.due, *row.got, "start", "procs"})]).load()
     due = data[row.due]
     unfair = xr.apply_ufunc(row.unfairness, due, *(data[name] for name in row.got))
     # A job is there under every load and policy, or the cell is not done and has no mean.

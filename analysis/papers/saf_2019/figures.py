@@ -115,9 +115,11 @@ def _weekly_panels(figure: Drawing, numbers: pd.DataFrame, traces: list[str]) ->
     # lie far above the rest.
     axes = figure.subplots(len(OBJECTIVES), len(traces), squeeze=False)
     styles = policy_styles(list(POLICIES))
+    parts = dict(iter(numbers.groupby(level=["metric", "trace"], sort=False)))
     for metric, row in zip(OBJECTIVES, axes, strict=True):
         for trace, panel in zip(traces, row, strict=True):
-            bands = numbers.xs((metric, trace)).to_xarray().to_dataarray("band")
+            part = parts[metric, trace].droplevel(["metric", "trace"])
+            bands = part.to_xarray().to_dataarray("band")
             band_panel(panel, bands.transpose("policy", "week", "band"), styles, log=True)
             _scale(panel)
     _name_grid(axes, traces, [ROWS[metric] for metric in OBJECTIVES])
