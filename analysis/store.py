@@ -163,13 +163,13 @@ def of_samples(data: Data) -> Data:
     >>> of_samples(xr.DataArray([8, 5, 3], {"resample": [0, 1, 2]})).values.tolist()
     [5, 3]
     """
-    samples = data.isel(resample=np.flatnonzero(data["resample"].values > LOG))
-    if not samples.sizes["resample"]:
+    places = np.flatnonzero(data["resample"].values > LOG)
+    if not places.size:
         raise StoreError(
             "the store has no samples, only the log itself (resample 0); "
             "run the campaign with resamples"
         )
-    return samples
+    return data.isel(resample=places)
 
 
 def check_known(name: str, what: str, names: list[str]) -> None:

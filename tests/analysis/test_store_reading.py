@@ -66,6 +66,8 @@ def test_the_log_and_the_samples_are_told_apart(store: Path) -> None:
     wait = open_summary(store)["wait"]
     assert of_log(wait).identical(wait.sel(resample=0, drop=True))
     assert of_samples(wait)["resample"].values.tolist() == [*range(1, 11)]
+    between = wait.isel(resample=[2, 0, 1])
+    assert of_samples(between)["resample"].values.tolist() == [2, 1]
     with pytest.raises(StoreError, match=r"^the store lacks the log itself"):
         of_log(of_samples(wait))
     with pytest.raises(StoreError, match=r"^the store has no samples, only the log itself"):

@@ -33,11 +33,14 @@ def delayed_jobs(of: Study) -> pd.DataFrame:
     """
     tau, rows = float(of.summary.attrs.get("tau", TAU)), {}
     for trace in of.traces:
-        group = of_samples(open_trace(of.store, trace).sel(load=of.load))
-        counts = group["jobs"].values
-        run, procs = group["run"].values, group["procs"].values
+        group = open_trace(of.store, trace).sel(load=of.load)
+        # Read whole, then chosen from: zarr takes 0.6 s for ten of eleven resamples of 216,000
+        # jobs by their places, 0.07 s for all.
+        alike = of_samples(group[["jobs", "run", "procs"]].load())
+        counts = alike["jobs"].values
+        run, procs = alike["run"].values, alike["procs"].values
         for name, label in of.policies.items():
-            wait = group["wait"].sel(policy=label).values
+            wait = of_samples(group["wait"].sel(policy=label).load()).values
             worst = [
                 procs[i, most_delayed(wait[i, :n], run[i, :n], tau)] for i, n in enumerate(counts)
             ]
