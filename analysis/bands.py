@@ -11,12 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from analysis.band_rule import Rule
+from analysis.band_rule import QUANTILES, TRIM, BandRule, band_rule
 from analysis.errors import StoreError
-from analysis.store import Store, known, open_summary, open_trace
-
-QUANTILES = (0.1, 0.5, 0.9)
-"""The quantiles that a band has unless others are asked for."""
+from analysis.store import Store, check_known, of_samples, open_summary, open_trace
 
 WEEKLY = "week_"
 """Prefix of the variables that hold one number a week."""
@@ -28,7 +25,7 @@ def bands(
     over: str = "resample",
     kind: str = "trimmed",
     *,
-    trim: float = 0.1,
+    trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
 ) -> xr.Dataset:
     """Reduce a summary metric to a band over its samples.
@@ -42,7 +39,7 @@ def bands(
     over : str
         The dimension to reduce. Over ``resample``, resample 0 is left out: it is the log itself.
     kind, trim, q
-        The rule, as in `analysis.band_rule.Rule`: ``trimmed`` is the published one (Carastan-Santos
+        As in `analysis.band_rule.band_rule`: ``trimmed`` is the published rule (Carastan-Santos
         et al. 2019, section V-A), ``quantile`` gives plain quantiles.
 
     Returns
@@ -50,12 +47,13 @@ def bands(
     Dataset
         The metric on (trace, load, policy, band) or (trace, load, policy, quantile), NaN where
         fewer than two samples remain; ``n`` and ``missing``, the samples with a value and
-        without, on (trace, load, policy).
+        without, on (trace, load, policy). A metric's further dimension, such as ``width``, stays.
 
     Raises
     ------
     StoreError
-        If the store cannot be read, a name is unknown, or no cell has samples enough.
+        If the store cannot be read, a name is unknown, the metric holds no numbers, or no cell
+        has samples enough.
 
     Examples
     --------
@@ -64,7 +62,7 @@ def bands(
     >>> band["wait"].values.tolist(), band["band"].values.tolist(), int(band["n"])
     ([2.0, 5.5, 9.0], ['low', 'mean', 'high'], 10)
     """
-    rule = Rule(kind, trim, q)
+    rule = band_rule(kind, trim, q)
     return _band(_samples(open_summary(store), metric, over), over, rule)
 
 
@@ -75,7 +73,7 @@ def weekly_bands(
     load: str | None = None,
     kind: str = "trimmed",
     *,
-    trim: float = 0.1,
+    trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
 ) -> xr.Dataset:
     """Reduce the cumulative mean over the jobs ended up to each week to bands over the samples.
@@ -123,14 +121,14 @@ def weekly_bands(
     >>> weekly_bands(tree, "KTH", "wait", "0.9", trim=0)["wait"].values.tolist()
     [[2.0, 5.0, 8.0], [3.0, 4.0, 5.0]]
     """
-    rule = Rule(kind, trim, q)
+    rule = band_rule(kind, trim, q)
     group = open_trace(store, trace)
     by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
-    known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
+    check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
     if load is not None:
-        known(load, "load", group["load"].values.tolist())
+        check_known(load, "load", group["load"].values.tolist())
         group = group.sel(load=load)
-    group = _without_log(group)
+    group = of_samples(group)
     means = _cumulative(group, metric)
     means.attrs = _weekly_attrs(store, group, metric)
     weeks = group.get("weeks", xr.DataArray(max(1, group.sizes["week"] - 1)))
@@ -145,14 +143,15 @@ def gains(
     baseline: str,
     kind: str = "trimmed",
     *,
-    trim: float = 0.1,
+    trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
 ) -> xr.Dataset:
     """Compare every policy with a baseline, resample by resample, as a band of relative gains.
 
     The gain is (baseline - policy) / baseline in the same resample, so that what both policies
-    owe to the sample cancels; it is positive where the policy's number is smaller, and has no
-    value where either cell has none or the baseline is 0.
+    owe to the sample cancels; it is positive where the policy's number is smaller, or, of a
+    metric of which the store says that larger is better, where it is larger. It has no value
+    where either cell has none or the baseline is 0.
 
     Parameters
     ----------
@@ -182,13 +181,14 @@ def gains(
     >>> gains(xr.DataTree(root), "wait", "fcfs+easy", trim=0)["wait"].values.tolist()
     [[0.2, 0.35, 0.5]]
     """
-    rule = Rule(kind, trim, q)
+    rule = band_rule(kind, trim, q)
     values = _samples(open_summary(store), metric, "resample")
     if "policy" not in values.dims:
         raise StoreError(f"metric {metric!r} is the same for every policy; compare another")
-    known(baseline, "policy", values["policy"].values.tolist())
+    check_known(baseline, "policy", values["policy"].values.tolist())
     base = values.sel(policy=baseline, drop=True)
-    gain = ((base - values) / base.where(base != 0)).drop_sel(policy=baseline)
+    better_by = values - base if values.attrs.get("better") == "larger" else base - values
+    gain = (better_by / base.where(base != 0)).drop_sel(policy=baseline)
     name = values.attrs.get("long_name", metric)
     gain.attrs = {"units": "1", "long_name": f"relative gain in {name} over {baseline}"}
     band = _band(gain.transpose(*values.dims).rename(metric), "resample", rule)
@@ -196,24 +196,16 @@ def gains(
 
 
 def _samples(summary: xr.Dataset, metric: str, over: str) -> xr.DataArray:
-    known(metric, "metric", sorted(str(name) for name in summary))
+    check_known(metric, "metric", sorted(str(name) for name in summary))
     values = summary[metric]
-    known(over, "dimension", [str(name) for name in values.dims])
+    if values.dtype.kind not in "biuf":
+        raise StoreError(f"metric {metric!r} is of {values.dtype}; a band needs numbers")
+    check_known(over, "dimension", [str(name) for name in values.dims])
     if over == "resample":
-        values = _without_log(summary[[metric]])[metric]
+        values = of_samples(values)
     # An integer metric has no NaN: the format writes 0 where a cell is missing.
     floats = values.astype(np.float64)
     return floats if values.dtype.kind == "f" else floats.where(values != 0)
-
-
-def _without_log(data: xr.Dataset) -> xr.Dataset:
-    samples = data.isel(resample=np.flatnonzero(data["resample"].values > 0))
-    if not samples.sizes["resample"]:
-        raise StoreError(
-            "the store has no samples, only the log itself (resample 0); "
-            "run the campaign with resamples"
-        )
-    return samples
 
 
 def _cumulative(group: xr.Dataset, metric: str) -> xr.DataArray:
@@ -233,7 +225,7 @@ def _weekly_attrs(store: Store, group: xr.Dataset, metric: str) -> dict[str, str
 
 
 def _band(
-    values: xr.DataArray, over: str, rule: Rule, rank_by: xr.DataArray | None = None
+    values: xr.DataArray, over: str, rule: BandRule, rank_by: xr.DataArray | None = None
 ) -> xr.Dataset:
     whole = values if rank_by is None else rank_by
     n = whole.notnull().sum(over)

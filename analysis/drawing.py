@@ -1,27 +1,27 @@
-"""What all figures share: looks, panels of bands, and files that appear whole or not at all."""
+"""What all figures share: styles, panels of bands, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import xarray as xr
 
-from analysis.band_rule import Rule
 from analysis.errors import StoreError
+from core.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
-"""Where the looks are, but for the few that a style file cannot say."""
+"""How figures look, but for the little that a style file cannot say."""
 
-Looks: TypeAlias = Mapping[str, Mapping[str, Any]]
+Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Colour and line style of each policy, by the name that the legend shows."""
 
 FILL, EDGE = 0.13, 0.8
@@ -35,6 +35,9 @@ LEGEND_COLUMNS = 5
 
 THIN_SPACE = "\N{THIN SPACE}"
 """Sets thousands apart."""
+
+HOUR = 3600
+"""Seconds in the unit of axes of long times."""
 
 METADATA: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
@@ -54,8 +57,8 @@ def canvas(width: float, height: float) -> Figure:
     return figure
 
 
-def looks_of(policies: list[str]) -> dict[str, dict[str, Any]]:
-    """Return each policy's look: its place on the store's axis, in the style that is in force."""
+def policy_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
+    """Return each policy's line style: by its place on the axis, of the style sheet in force."""
     from matplotlib import rcParams
 
     cycle = list(rcParams["axes.prop_cycle"])
@@ -74,7 +77,19 @@ def thin_spaced(x: float, _: object = None) -> str:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure under a temporary name and rename it, without date or program name.
+    """Write a figure, without date or program name; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    figure : Figure
+        Drawn in the style sheet `STYLE`, in which it is also laid out and written.
+    path : Path
+        A name ending in .png, .pdf or .svg.
+
+    Raises
+    ------
+    StoreError
+        As `checked_path`.
 
     Examples
     --------
@@ -84,9 +99,12 @@ def save(figure: Figure, path: Path) -> None:
     ...
     analysis.errors.StoreError: cannot write 'out.jpeg': a figure's name ends in .png, .pdf or .svg
     """
-    kind = checked_path(path).suffix.lower()
-    with whole_file(path) as temporary:
-        figure.savefig(temporary, format=kind[1:], metadata=METADATA[kind])
+    from matplotlib import style
+
+    kind, data = checked_path(path).suffix.lower(), BytesIO()
+    with style.context(STYLE):
+        figure.savefig(data, format=kind[1:], metadata=METADATA[kind])
+    write_whole(path, data.getvalue())
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
@@ -105,57 +123,39 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a temporary name to write to, which then takes the place of the file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file that appears whole or not at all."""
-    with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 def band_panel(
-    axes: Axes, band: xr.Dataset | None, looks: Looks, rule: Rule, log: bool = False
+    axes: Axes, bands: xr.DataArray | None, styles: Styles, *, log: bool = False
 ) -> None:
-    """Draw a weekly band in one panel: a line, a filled band and its edges for each policy.
+    """Draw weekly bands in one panel: a line, a filled band and its edges for each policy.
 
     Parameters
     ----------
     axes : Axes
         Where.
-    band : Dataset or None
-        What `weekly_bands` returned, at one load; None for a trace without one.
-    looks : mapping
-        The policies to draw, in order, and how, from `looks_of`.
-    rule : Rule
-        The band's.
+    bands : DataArray or None
+        On policy, week and a last dimension of three: low, middle and high; None for a trace
+        without bands.
+    styles : mapping
+        The policies to draw, in order, and how, from `policy_styles`.
     log : bool
         Whether the metric's axis is logarithmic.
     """
     from matplotlib.ticker import MaxNLocator
 
     absent = []
-    for policy, look in looks.items():
-        cell = None if band is None else band[str(band.attrs["metric"])].sel(policy=policy)
-        if cell is None or not bool(cell.notnull().any()):
+    for policy, line in styles.items():
+        band = None if bands is None else bands.sel(policy=policy)
+        if band is None or not bool(band.notnull().any()):
             absent.append(policy)
             continue
-        weeks = cell["week"].values
-        low, middle, high = np.moveaxis(cell.transpose("week", rule.dimension).values, -1, 0)
-        color = look["color"]
+        weeks = band["week"].values
+        low, middle, high = np.moveaxis(band.values, -1, 0)
+        color = line["color"]
         axes.fill_between(weeks, low, high, color=color, alpha=FILL)
         for edge in (low, high):
             axes.plot(weeks, edge, "--", color=color, alpha=EDGE, linewidth=EDGE_WIDTH)
         alone = np.count_nonzero(np.isfinite(middle)) == 1
-        axes.plot(weeks, middle, **look, zorder=3, marker="." if alone else None)
+        axes.plot(weeks, middle, **line, zorder=3, marker="." if alone else None)
     if log:
         axes.set_yscale("log")
     else:
@@ -163,7 +163,7 @@ def band_panel(
         axes.yaxis.set_major_formatter(thin_spaced)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if absent:
-        _say_absent(axes, absent, everyone=len(absent) == len(looks))
+        _say_absent(axes, absent, everyone=len(absent) == len(styles))
 
 
 def _say_absent(axes: Axes, absent: list[str], *, everyone: bool) -> None:
@@ -176,13 +176,13 @@ def _say_absent(axes: Axes, absent: list[str], *, everyone: bool) -> None:
     axes.text(0.98, 0.97, text, transform=axes.transAxes, ha="right", va="top", bbox=box)
 
 
-def policy_legend(figure: Figure, looks: Looks) -> None:
+def policy_legend(figure: Figure, styles: Styles) -> None:
     """Put the policies below all panels."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = [
-        (Patch(color=look["color"], alpha=FILL), Line2D([], [], **look)) for look in looks.values()
+        (Patch(color=line["color"], alpha=FILL), Line2D([], [], **line)) for line in styles.values()
     ]
-    columns = min(len(looks), LEGEND_COLUMNS)
-    figure.legend(handles, list(looks), loc="outside lower center", ncols=columns)
+    columns = min(len(styles), LEGEND_COLUMNS)
+    figure.legend(handles, list(styles), loc="outside lower center", ncols=columns)

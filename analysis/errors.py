@@ -1,7 +1,11 @@
 """The one error that a caller of analysis is expected to catch."""
 
+from __future__ import annotations
 
-class StoreError(ValueError):
+from core.errors import InputError
+
+
+class StoreError(InputError):
     """Say in one sentence why a store cannot be read or cannot answer the question.
 
     Examples

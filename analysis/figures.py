@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from analysis.band_rule import Rule, left_out
+from analysis.band_rule import BandRule, band_rule
 from analysis.bands import weekly_bands
 from analysis.drawing import (
     STYLE,
     band_panel,
     canvas,
     checked_path,
-    looks_of,
     policy_legend,
+    policy_styles,
     save,
 )
 from analysis.errors import StoreError
-from analysis.store import Store, known, open_summary
-from analysis.tables import named
+from analysis.store import Store, check_known, open_summary
+from analysis.tables import axis_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,7 +93,7 @@ def weekly_bands_figure(
     panels = _panels(store, metric, load, kind)
     policies = [str(policy) for policy in open_summary(store)["policy"].values]
     with style.context(STYLE):
-        figure = _draw(panels, policies, Rule(kind), log)
+        figure = _draw(panels, policies, band_rule(kind), log)
         if target is not None:
             save(figure, target)
         else:
@@ -109,7 +109,7 @@ def _panels(
     summary = open_summary(store)
     traces, loads = summary["trace"].values.tolist(), summary["load"].values.tolist()
     if load is not None:
-        known(load, "load", loads)
+        check_known(load, "load", loads)
         loads = [load]
     bands: dict[str, xr.Dataset] = {}
     refused: list[StoreError] = []
@@ -130,50 +130,58 @@ def _panels(
     return [rows[0][i : i + across] for i in range(0, len(traces), across)]
 
 
+def _panel_values(band: xr.Dataset | None) -> xr.DataArray | None:
+    """Return the numbers of a panel on (policy, week, band)."""
+    if band is None:
+        return None
+    values = band[str(band.attrs["metric"])]
+    *cell, numbers = values.dims
+    if set(cell) != {"policy", "week"}:
+        raise StoreError(
+            f"weekly metric {values.name!r} is on {', '.join(map(str, cell))}; a figure shows one "
+            "on policy and week alone, so take weekly_bands and select along the rest"
+        )
+    return values.transpose("policy", "week", numbers)
+
+
 def _at(band: xr.Dataset | None, load: str) -> xr.Dataset | None:
     return None if band is None else band.sel(load=load)
 
 
 def _draw(
-    panels: list[list[tuple[str, xr.Dataset | None]]], policies: list[str], rule: Rule, log: bool
+    panels: list[list[tuple[str, xr.Dataset | None]]],
+    policies: list[str],
+    rule: BandRule,
+    log: bool,
 ) -> Figure:
     from matplotlib import rcParams
 
     across = max(map(len, panels))
     width = max(rcParams["figure.figsize"][0], NARROWEST * across)
     figure = canvas(width, PANEL * len(panels) + MARGIN)
-    looks = looks_of(policies)
+    styles = policy_styles(policies)
     axes = figure.subplots(len(panels), across, squeeze=False)
     for row, places in zip(panels, axes, strict=True):
         for place in places[len(row) :]:
             place.remove()
         for (title, band), place in zip(row, places, strict=False):
             place.set_title(title)
-            band_panel(place, band, looks, rule, log)
+            band_panel(place, _panel_values(band), styles, log=log)
     # A figure's own label would lie on the legend, so the lowest panel of each column has one.
     for i in range(across):
         axes[sum(i < len(row) for row in panels) - 1, i].set_xlabel("Week")
     shown = [band for row in panels for _, band in row if band is not None]
     figure.suptitle(_title(shown, rule), x=0.01, ha="left")
-    figure.supylabel(named(shown[0]), fontsize=rcParams["axes.labelsize"])
-    policy_legend(figure, looks)
+    figure.supylabel(axis_label(shown[0]), fontsize=rcParams["axes.labelsize"])
+    policy_legend(figure, styles)
     return figure
 
 
-def _title(bands: list[xr.Dataset], rule: Rule) -> str:
+def _title(bands: list[xr.Dataset], rule: BandRule) -> str:
     loads = list(dict.fromkeys(str(band["load"].values) for band in bands))
     counts = np.concatenate([band["n"].values for band in bands])
     counts = counts[counts >= rule.need]
     name = str(bands[0][str(bands[0].attrs["metric"])].attrs["long_name"])
     plural = "s" if len(loads) > 1 else ""
     first = f"{name[:1].upper()}{name[1:]}, load{plural} {', '.join(loads)}"
-    return f"{first}\n{_caption(int(counts.min()), int(counts.max()), rule)}\n{LAST_WEEK}"
-
-
-def _caption(fewest: int, most: int, rule: Rule) -> str:
-    samples = f"{most} samples" if fewest == most else f"{fewest} to {most} samples"
-    if rule.kind == "quantile":
-        return f"Line: median of {samples}; band: their 10 to 90 % quantiles"
-    one = left_out([fewest, most], rule.trim).tolist() == [1, 1]
-    gone = "the best and the worst" if one else "those outside the 10 to 90 % range"
-    return f"Line: mean of {samples} without {gone}; band: lowest to highest of these"
+    return f"{first}\n{rule.caption(int(counts.min()), int(counts.max()))}\n{LAST_WEEK}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 import xarray as xr
 
 from analysis.errors import StoreError
@@ -14,18 +15,23 @@ from analysis.errors import StoreError
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
 """A store's folder, or the tree that `open_tree` made of it."""
 
+Data = TypeVar("Data", xr.Dataset, xr.DataArray)
+
 FORMAT = "schedfarm-store"
 """What store.json calls the format."""
 
-VERSION = 3
+VERSION = 4
 """The newest version of the format that is understood here."""
 
 ARRAYS = "results.zarr"
 """Where in a store the arrays are."""
 
+LOG = 0
+"""The resample that is the log itself; samples count from 1."""
+
 
 def open_summary(store: Store) -> xr.Dataset:
-    """Open the summary metrics of a store, on (trace, resample, load, policy).
+    """Open the summary metrics of a store.
 
     Parameters
     ----------
@@ -35,7 +41,8 @@ def open_summary(store: Store) -> xr.Dataset:
     Returns
     -------
     Dataset
-        The root of the store, read lazily; NaN where a cell failed or was not simulated.
+        The root of the store on (trace, resample, load, policy), some metrics on a further
+        dimension; read lazily; NaN where a cell failed or was not simulated.
 
     Raises
     ------
@@ -66,8 +73,8 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     Returns
     -------
     Dataset
-        Jobs on (resample, load, policy, job), weeks on (resample, load, policy, week), read
-        lazily; -1 along job is padding.
+        Jobs on (resample, load, policy, job), weeks on (resample, load, policy, week), others
+        on a dimension of their own, read lazily; -1 along job is padding.
 
     Raises
     ------
@@ -82,10 +89,13 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     >>> open_trace(tree, "KTH")["week_jobs"].values.tolist()
     [5, 7]
     """
-    known(trace, "trace", open_summary(store)["trace"].values.tolist())
-    if isinstance(store, xr.DataTree):
-        return store[trace].to_dataset().drop_dims("trace", errors="ignore")
-    return _open(_arrays(store), trace)
+    check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
+    if not isinstance(store, xr.DataTree):
+        return _open(_arrays(store), trace)
+    data = store[trace].to_dataset()
+    # A tree hands its root's coordinates down to every group.
+    own = {name for values in data.values() for name in values.dims}
+    return data.drop_dims(set(data.dims) - own)
 
 
 def open_tree(store: str | os.PathLike[str]) -> xr.DataTree:
@@ -120,7 +130,49 @@ def open_tree(store: str | os.PathLike[str]) -> xr.DataTree:
         raise StoreError(f"the arrays {str(path)!r} cannot be read: {error}") from error
 
 
-def known(name: str, what: str, names: list[str]) -> None:
+def of_log(data: Data) -> Data:
+    """Return the part of a store's dataset or array that is the log itself, without `resample`.
+
+    Raises
+    ------
+    StoreError
+        If the store does not have it.
+
+    Examples
+    --------
+    >>> int(of_log(xr.DataArray([8, 5, 3], {"resample": [0, 1, 2]})))
+    8
+    """
+    if LOG not in data["resample"].values:
+        raise StoreError(
+            "the store lacks the log itself (resample 0); run the campaign with log = true"
+        )
+    return data.sel(resample=LOG, drop=True)
+
+
+def of_samples(data: Data) -> Data:
+    """Return the part of a store's dataset or array that is samples: all but the log itself.
+
+    Raises
+    ------
+    StoreError
+        If the store has none.
+
+    Examples
+    --------
+    >>> of_samples(xr.DataArray([8, 5, 3], {"resample": [0, 1, 2]})).values.tolist()
+    [5, 3]
+    """
+    places = np.flatnonzero(data["resample"].values > LOG)
+    if not places.size:
+        raise StoreError(
+            "the store has no samples, only the log itself (resample 0); "
+            "run the campaign with resamples"
+        )
+    return data.isel(resample=places)
+
+
+def check_known(name: str, what: str, names: list[str]) -> None:
     """Refuse a name that is not among the known ones, listing these.
 
     Raises
@@ -130,7 +182,7 @@ def known(name: str, what: str, names: list[str]) -> None:
 
     Examples
     --------
-    >>> known("wiat", "metric", ["wait", "response"])
+    >>> check_known("wiat", "metric", ["wait", "response"])
     Traceback (most recent call last):
     ...
     analysis.errors.StoreError: unknown metric 'wiat'; known: wait, response

@@ -133,16 +133,16 @@ def heading(bands: xr.Dataset) -> str:
     >>> heading(root)
     'Mean wait (s): highest of the samples'
     """
-    return f"{named(bands)}: {bands.attrs['description']}"
+    return f"{axis_label(bands)}: {bands.attrs['description']}"
 
 
-def named(bands: xr.Dataset) -> str:
-    """Name a band's metric as an axis would: its long name and its units.
+def axis_label(bands: xr.Dataset) -> str:
+    """Return the label of an axis of a band's metric: its long name and its units.
 
     Examples
     --------
     >>> attrs = {"units": "1", "long_name": "mean bounded slowdown"}
-    >>> named(xr.Dataset({"slow": ("band", [1.0], attrs)}, attrs={"metric": "slow"}))
+    >>> axis_label(xr.Dataset({"slow": ("band", [1.0], attrs)}, attrs={"metric": "slow"}))
     'Mean bounded slowdown'
     """
     metric = str(bands.attrs["metric"])

@@ -3,48 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from analysis.errors import StoreError
 
-REPORTS = {
-    "saf-2019": "analysis.papers.saf_2019.report",
-    "sabin-2005": "analysis.papers.sabin_2005.report",
-}
-"""Module of each report: its function `report` takes a store's folder, writes figures and tables
-into it, and returns their paths; its function `text`, where it has one, says the numbers for a
-terminal. It is imported when it is asked for."""
 
-
-def find_report(name: str) -> Callable[[Path], list[Path]]:
-    """Return the function that writes a report into a store.
+class Report(NamedTuple):
+    """A row of `REPORTS`.
 
     Parameters
     ----------
-    name : str
-        A name in `REPORTS`.
-
-    Returns
-    -------
-    callable
-        From the store's folder to the paths of what it wrote.
-
-    Raises
-    ------
-    StoreError
-        If there is no such report.
-
-    Examples
-    --------
-    >>> find_report("sabin-2005").__module__
-    'analysis.papers.sabin_2005.report'
+    module : str
+        Has the function `report`, which writes figures and tables into a store's folder and
+        returns their paths, and the function `text`, which returns the numbers for a terminal.
+        It is imported when it is asked for.
     """
-    if name not in REPORTS:
-        raise StoreError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")
-    found: Callable[[Path], list[Path]] = import_module(REPORTS[name]).report
-    return found
+
+    module: str
+
+
+REPORTS = {
+    "saf-2019": Report("analysis.papers.saf_2019.report"),
+    "sabin-2005": Report("analysis.papers.sabin_2005.report"),
+}
+"""The reports there are."""
 
 
 def write_report(name: str, store: str | os.PathLike[str]) -> list[Path]:
@@ -74,7 +58,8 @@ def write_report(name: str, store: str | os.PathLike[str]) -> list[Path]:
     ...
     analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
-    return find_report(name)(Path(store))
+    written: list[Path] = _module(name).report(Path(store))
+    return written
 
 
 def report_text(name: str, store: str | os.PathLike[str]) -> str:
@@ -95,6 +80,11 @@ def report_text(name: str, store: str | os.PathLike[str]) -> str:
     StoreError
         As `write_report`.
     """
-    find_report(name)
-    text: Callable[[Path], str] | None = getattr(import_module(REPORTS[name]), "text", None)
-    return text(Path(store)) if text else ""
+    text: str = _module(name).text(Path(store))
+    return text
+
+
+def _module(name: str) -> Any:
+    if name not in REPORTS:
+        raise StoreError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")
+    return import_module(REPORTS[name].module)

@@ -83,6 +83,18 @@ def discrimination(schedule: Schedule) -> Float64:
     return resource_equality(schedule) - schedule.workload.run * schedule.workload.procs
 
 
+def unserved(deserved: Float64, run: Int64, procs: Int64) -> Float64:
+    """Return max(deserved - run x procs, 0) of each element, processor s.
+
+    Examples
+    --------
+    >>> unserved(np.array([12.0, 9.0]), np.array([9, 3]), np.array([2, 1])).tolist()
+    [0.0, 6.0]
+    """
+    short: Float64 = np.maximum(deserved - run * procs, 0.0)
+    return short
+
+
 def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
     """Return by how much each job starts after its fair start, 0 for those that do not.
 
@@ -122,7 +134,19 @@ def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
             f"fst of job {int(fair.argmin())} is {int(fair.min())}: fair start times of all jobs "
             "are needed, from 0"
         )
-    return np.maximum(schedule.start - fair.astype(np.int64), 0)
+    return lateness_of(schedule.start, fair.astype(np.int64))
+
+
+def lateness_of(start: Int64, fst: Int64) -> Int64:
+    """Return max(start - fst, 0) of each element.
+
+    Examples
+    --------
+    >>> lateness_of(np.array([0, 9]), np.array([3, 7])).tolist()
+    [0, 2]
+    """
+    late: Int64 = np.maximum(start - fst, 0)
+    return late
 
 
 def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
@@ -204,6 +228,11 @@ class Judged(Counted):
         self.fst = fst
 
 
+def _unserved(schedule: Schedule) -> Float64:
+    jobs = schedule.workload
+    return unserved(resource_equality(schedule), jobs.run, jobs.procs)
+
+
 FAIRNESS = {
     metric.name: metric
     for metric in (
@@ -217,7 +246,7 @@ FAIRNESS = {
         ),
         Metric(
             "resource_unfairness", "processor s", "mean of what jobs deserved and did not get",
-            lambda j: mean(np.maximum(discrimination(j.schedule), 0.0)),
+            lambda j: mean(_unserved(j.schedule)),
         ),
         Metric(
             "slips", "1", "mean number of later jobs that started before a job",

@@ -56,8 +56,7 @@ def main() -> None:
 
 
 def _is_bad_input(error: ValueError) -> bool:
-    from analysis.errors import StoreError
     from cluster.spec import ClusterError
     from core.errors import InputError
 
-    return isinstance(error, InputError | ClusterError | StoreError)
+    return isinstance(error, InputError | ClusterError)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
-from farm.execution.task import Done, Task, run_task
+from farm.execution.task import Task, run_task
+from farm.watching.events import BlockDone
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -33,7 +34,7 @@ class SchedulerLost(InputError):
     """Say that a run ended because its scheduler did."""
 
 
-Result = list[Done] | BaseException
+Result = list[BlockDone] | BaseException
 
 GONE = ("cancelled", "lost")
 """States of a future whose scheduler, or whose place with it, is no more."""
@@ -67,7 +68,7 @@ def serial(tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
     Yields
     ------
     tuple of Task and its result
-        A list of `Done`, or the exception that the task raised.
+        A list of `BlockDone`, or the exception that the task raised.
     """
     for task in tasks:
         if stop.wished:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from core.simulation.promises import NO_PROMISE, promises
 
-from core.metrics.fairness import resource_equality
+from core.metrics.fairness import lateness_of, resource_equality, unserved
 from core.simulation.fair_start import fair_start_times
+from core.simulation.promises import NO_PROMISE, promises
 from farm.execution.cell import Figures, Simulations
 from farm.store.block import Rows
 from farm.store.geometry import Block, Cell
@@ -25,7 +25,7 @@ def _fair_start(
     schedule = made.schedule(cell)
     here = made.piece(block, schedule)
     fair = fair_start_times(schedule.workload, schedule.policy, kind, jobs=here)[here]
-    return _kept(f"fst_{kind}", fair, np.maximum(schedule.start[here] - fair, 0))
+    return _kept(f"fst_{kind}", fair, lateness_of(schedule.start[here], fair))
 
 
 strict = partial(_fair_start, "strict")
@@ -42,7 +42,8 @@ def resource(
     schedule = made.schedule(cell)
     here, jobs = made.piece(block, schedule), schedule.workload
     share = resource_equality(schedule)[here]
-    return _kept("resource_share", share, np.maximum(share - (jobs.run * jobs.procs)[here], 0.0))
+    short = unserved(share, jobs.run[here], jobs.procs[here])
+    return _kept("resource_share", share, short)
 
 
 def promise(
@@ -52,8 +53,8 @@ def promise(
     schedule = made.schedule(cell)
     here = made.piece(block, schedule)
     promised = promises(schedule.workload, schedule.policy)[here]
-    late = np.where(promised == NO_PROMISE, 0, schedule.start[here] - promised)
-    return _kept("promised", promised, np.maximum(late, 0))
+    late = lateness_of(schedule.start[here], promised)
+    return _kept("promised", promised, np.where(promised == NO_PROMISE, 0, late))
 
 
 def _kept(name: str, due: Array, late: Array) -> tuple[int, Rows, Figures]:

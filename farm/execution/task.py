@@ -14,6 +14,7 @@ from farm.execution.isolate import Killed, isolated
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell
 from farm.store.store import Store
+from farm.watching.events import BlockDone
 
 Question = tuple[Block, Cell, Rows | None]
 """A block, a cell of it, and what is stored of that already."""
@@ -52,32 +53,7 @@ class Task:
     run: str = ""
 
 
-@dataclass(frozen=True)
-class Done:
-    """Report one block that is on the disk and has its record.
-
-    Parameters
-    ----------
-    block : Block
-        Which.
-    cells : int
-        Cells of a policy that were simulated now; none in the workload's own block.
-    failed : int
-        How many of them failed.
-    seconds : float
-        CPU time of their simulations, s.
-    worker : str
-        Host and process that did it.
-    """
-
-    block: Block
-    cells: int
-    failed: int
-    seconds: float
-    worker: str
-
-
-def run_task(task: Task) -> list[Done]:
+def run_task(task: Task) -> list[BlockDone]:
     """Simulate a task's cells and store them, each block's record last.
 
     Parameters
@@ -87,7 +63,7 @@ def run_task(task: Task) -> list[Done]:
 
     Returns
     -------
-    list of Done
+    list of BlockDone
         One entry per block.
 
     Raises
@@ -110,7 +86,15 @@ def run_task(task: Task) -> list[Done]:
     commit(blocks)
     for block in blocks:
         counts = (len(block.missing), block.failed) if block.block.product.policies else (0, 0)
-        done.append(Done(block.block, *counts, round(block.seconds, 6), worker))
+        done.append(
+            BlockDone(
+                block=block.block,
+                cells=counts[0],
+                failed=counts[1],
+                seconds=round(block.seconds, 6),
+                worker=worker,
+            )
+        )
     return done
 
 

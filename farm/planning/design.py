@@ -103,8 +103,8 @@ def design(
         _refuse_other(old, campaign, sources)
     with own.sources(campaign.sources):
         holds = _grown_holds(old, campaign)
-    known = old.jobs if old else {}
-    jobs = {name: max(extent.jobs, known.get(name, 0)) for name, extent in extents.items()}
+    most = old.jobs if old else {}
+    jobs = {name: max(extent.jobs, most.get(name, 0)) for name, extent in extents.items()}
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
     store = Store(
         path=path,
@@ -121,6 +121,7 @@ def design(
         own=campaign.sources,
         acknowledgements={name: whom for name, whom in thanks.items() if whom},
     )
+    known = old.layouts if old else {}
     with own.sources(campaign.sources):
         layouts = {
             name: fitted(

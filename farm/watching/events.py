@@ -18,7 +18,8 @@ from farm.store.geometry import Block
 NAME = "events.jsonl"
 
 
-def _now() -> float:
+def now() -> float:
+    """Return the Unix time, s, to the millisecond."""
     return round(time.time(), 3)
 
 
@@ -31,7 +32,7 @@ class Happening(Struct, frozen=True, kw_only=True, tag_field="event"):
         Unix time, s; by default now.
     """
 
-    time: float = msgspec.field(default_factory=_now)
+    time: float = msgspec.field(default_factory=now)
 
 
 class Begin(Happening, frozen=True, kw_only=True, tag="begin"):

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 import zarr
 
-from analysis import StoreError, bands, gains, weekly_bands
+from analysis import StoreError, bands, gains, open_tree, table_text, weekly_bands
 
 
 def at(trace: str = "ALPHA", load: str = "original", policy: str = "saf+easy") -> dict[str, str]:
@@ -248,6 +249,45 @@ def test_losses_are_negative_and_zero_baselines_missing(store: Path) -> None:
     gain = gains(store, "wait", "saf+easy").sel(at(policy="fcfs+easy"))
     assert gain["wait"].values.tolist() == [-1, -1, -1]
     assert (int(gain["n"]), int(gain["missing"])) == (9, 1)
+
+
+@pytest.mark.parametrize(
+    ("better", "gain"), [("smaller", 0.5), ("larger", -0.5), ("", 0.5), (None, 0.5)]
+)
+def test_a_gain_is_towards_what_is_better(store: Path, better: str | None, gain: float) -> None:
+    """saf has half of fcfs: a gain where smaller is better or nothing is said, else a loss."""
+    if better is not None:
+        array(store, "wait").attrs["better"] = better
+    found = gains(store, "wait", "fcfs+easy")["wait"].sel(at())
+    assert found.values.tolist() == [gain] * 3
+
+
+def test_a_further_dimension_stays(store: Path) -> None:
+    """A metric by width has a band and a gain in each class, and a table with a row a class."""
+    tree = open_tree(store)
+    summary = tree.to_dataset()
+    factor = xr.DataArray([1.0, 3.0], {"width": ["1", "2"]})
+    attrs = {"units": "s", "long_name": "mean wait by width", "better": "smaller"}
+    tree.dataset = summary.assign(width_wait=(summary["wait"] * factor).assign_attrs(attrs))
+    band = bands(tree, "width_wait")
+    assert band["width_wait"].dims == ("trace", "load", "policy", "width", "band")
+    assert band["width_wait"].sel(at() | {"width": "2"}).values.tolist() == [6, 16.5, 27]
+    assert table_text(band).splitlines()[2:6] == [
+        "ALPHA, load original, policy fcfs+easy",
+        "width  low  mean  high   n  missing",
+        "1        4    11    18  10        0",
+        "2       12    33    54  10        0",
+    ]
+    gain = gains(tree, "width_wait", "fcfs+easy")["width_wait"].sel(at() | {"width": "2"})
+    assert gain.values.tolist() == [0.5, 0.5, 0.5]
+
+
+def test_a_metric_of_words_is_refused(store: Path) -> None:
+    """A band is of numbers."""
+    tree = open_tree(store)
+    tree.dataset = tree.to_dataset().assign(state=("resample", ["done"] * 11))
+    with pytest.raises(StoreError, match=r"^metric 'state' is of .*; a band needs numbers$"):
+        bands(tree, "state")
 
 
 def test_gains_refuse_what_cannot_be_compared(store: Path) -> None:

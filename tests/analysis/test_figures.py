@@ -11,11 +11,12 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
+import xarray as xr
 import zarr
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import StoreError, weekly_bands, weekly_bands_figure
+from analysis import StoreError, open_tree, weekly_bands, weekly_bands_figure
 from analysis.drawing import save
 
 
@@ -192,6 +193,18 @@ def test_unknown_names_are_refused(store: Path) -> None:
         weekly_bands_figure(store, load="1.0")
     with pytest.raises(StoreError, match=r"^unknown kind 'mean'; known: trimmed, quantile$"):
         weekly_bands_figure(store, kind="mean")
+
+
+def test_a_weekly_metric_on_more_is_refused(store: Path) -> None:
+    """A panel has a line for each policy; with a further dimension it would need more."""
+    tree = open_tree(store)
+    for trace in ("ALPHA", "BETA"):
+        group = tree[trace].to_dataset()
+        wait = group["week_wait"].expand_dims(user=[1, 2])
+        tree[trace] = xr.DataTree(group.assign(week_wait=wait))
+    assert set(weekly_bands(tree, "ALPHA", "wait")["n"].dims) == {"user", "load", "policy"}
+    with pytest.raises(StoreError, match=r"'wait' is on user, policy, week; a figure shows one on"):
+        weekly_bands_figure(tree, "wait")
 
 
 def test_no_state_is_left_behind(store: Path, tmp_path: Path) -> None:

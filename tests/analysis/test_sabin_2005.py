@@ -11,19 +11,20 @@ import pytest
 import xarray as xr
 
 import farm
-from analysis import StoreError
-from analysis.papers import write_report
-from analysis.papers.sabin_2005.numbers import (
-    ORDERS,
-    RULES,
-    by_width,
-    lateness,
-    overall,
-    rank_correlations,
-    width_counts,
-)
-from analysis.papers.sabin_2005.report import TABLE_1, table_1
+from analysis import StoreError, open_tree
+from analysis.papers import REPORTS, report_text, write_report
+from analysis.papers.sabin_2005.figures import bar_chart, bar_table
+from analysis.papers.sabin_2005.names import ORDERS, RULES
+from analysis.papers.sabin_2005.printed import TABLE_1
 from analysis.papers.sabin_2005.samples import comparisons, ratios
+from analysis.papers.sabin_2005.subsets import rank_correlations
+from analysis.papers.sabin_2005.tables import table_1
+from analysis.papers.sabin_2005.unfairness import (
+    job_unfairness,
+    jobs_by_width,
+    mean_unfairness,
+    unfairness_by_width,
+)
 from core import scale_load, simulate
 from core.models.lublin import lublin
 from core.simulation.fair_start import fair_start_times
@@ -72,20 +73,51 @@ def tree() -> xr.DataTree:
 
 def test_unfairness_by_width(tree: xr.DataTree) -> None:
     """A width's mean is over its own jobs, early ones count 0, absent widths have none."""
-    means = by_width(tree, "strict").sel(trace="m", load="0.8", rule="conservative")
+    means = unfairness_by_width(tree, "strict").sel(trace="m", load="0.8", rule="conservative")
     there = means.dropna("width")
     assert dict(zip(there["width"].values, there.values.tolist(), strict=True)) == {
         "1": 0.0,
         "3-4": 20.0,
         "> 128": 100.0,
     }
-    sjf = by_width(tree, "strict", "SJF").sel(trace="m", load="0.8", rule="no guarantee")
+    sjf = unfairness_by_width(tree, "strict", "SJF").sel(trace="m", load="0.8", rule="no guarantee")
     assert sjf.sel(width="> 128").item() == 150.0
 
 
 def test_width_counts(tree: xr.DataTree) -> None:
     """Padding is no job of one processor."""
-    assert width_counts(tree).loc["m"].tolist() == [1, 0, 1, 0, 0, 0, 0, 0, 1]
+    assert jobs_by_width(tree).loc["m"].tolist() == [1, 0, 1, 0, 0, 0, 0, 0, 1]
+
+
+def test_a_cell_without_all_fair_starts_has_no_mean(tree: xr.DataTree) -> None:
+    """A job whose fair start is not there yet is not late since the beginning of time."""
+    group = tree["m"].to_dataset()
+    group["fst_strict"][dict(policy=0, job=2)] = -1
+    part = xr.DataTree.from_dict({"/": tree.to_dataset(), "/m": group})
+    means = unfairness_by_width(part, "strict").sel(trace="m", load="0.8", width="> 128")
+    assert np.isnan(means.sel(rule="no guarantee"))
+    assert means.sel(rule="conservative") == 100.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "units", "hours"),
+    [
+        ("strict", "s", "s", "hours"),
+        ("resource", "s", "processor-s", "processor-hours"),  # before version 4
+        ("resource", "processor s", "processor s", "processor-hours"),
+    ],
+)
+def test_units_are_those_of_the_store(
+    store: Path, kind: str, said: str, units: str, hours: str
+) -> None:
+    """A figure's numbers carry the units that the store gives, its axis the same in hours."""
+    tree = open_tree(store)
+    summary = tree.to_dataset()
+    summary[f"unfairness_{kind}"].attrs["units"] = said
+    tree.dataset = summary
+    values = mean_unfairness(tree, kind)
+    assert set(bar_table(values, "rule")["units"]) == {units}
+    assert bar_chart(values, "title").get_supylabel().endswith(f", {hours}")
 
 
 def test_missing_policy_is_named(tree: xr.DataTree) -> None:
@@ -93,14 +125,14 @@ def test_missing_policy_is_named(tree: xr.DataTree) -> None:
     group = tree["m"].to_dataset().isel(policy=slice(8))
     less = xr.DataTree.from_dict({"/": tree.to_dataset(), "/m": group})
     with pytest.raises(StoreError, match=r"unknown policy 'lxf\+conservative'"):
-        lateness(less, "m", "strict")
+        job_unfairness(less, "m", "strict")
 
 
 def test_overall_is_the_mean_lateness(store: Path) -> None:
     """The bars are what core gives, policy by policy, under the paper's names."""
     jobs = scale_load(lublin(256, jobs=JOBS, seed=2005, index=0), 0.95)
     for kind in ("strict", "relaxed"):
-        values = overall(store, kind).sel(trace="m256", load="0.95")
+        values = mean_unfairness(store, kind).sel(trace="m256", load="0.95")
         for policy in POLICIES:
             order, rule = policy.split("+")
             late = np.maximum(
@@ -111,10 +143,10 @@ def test_overall_is_the_mean_lateness(store: Path) -> None:
 
 def test_widths_add_up_to_the_whole(store: Path) -> None:
     """The means by width, weighted by their jobs, are the mean over all jobs."""
-    counts = width_counts(store)
+    counts = jobs_by_width(store)
     for kind in ("strict", "relaxed", "resource"):
-        whole = overall(store, kind).sel(order="FCFS")
-        parts = by_width(store, kind).fillna(0.0)
+        whole = mean_unfairness(store, kind).sel(order="FCFS")
+        parts = unfairness_by_width(store, kind).fillna(0.0)
         weights = xr.DataArray(counts, dims=("trace", "width"))
         np.testing.assert_allclose((parts * weights).sum("width") / JOBS, whole, rtol=1e-12)
 
@@ -149,8 +181,20 @@ def test_report_writes_every_figure_and_table(store: Path) -> None:
     csv = pd.read_csv(store / "tables" / "figures-07-08-strict.csv").set_index(
         ["trace", "load", "order"]
     )
-    expected = overall(store, "strict").sel(trace="m64", load="0.8", order="LXF")
+    expected = mean_unfairness(store, "strict").sel(trace="m64", load="0.8", order="LXF")
     assert csv.loc[("m64", 0.8, "LXF"), list(RULES.values())].tolist() == expected.values.tolist()
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_report_refuses_what_is_no_store(name: str, tmp_path: Path) -> None:
+    """Each row of the table has a module with a report, which says what is wrong."""
+    with pytest.raises(StoreError, match=r"nowhere' is not a folder"):
+        write_report(name, tmp_path / "nowhere")
+
+
+def test_the_report_has_no_text(store: Path) -> None:
+    """The paper prints no numbers of its figures to stand beside ours."""
+    assert report_text("sabin-2005", store) == ""
 
 
 def test_table_1_of_ctc(traces: Path, tmp_path: Path) -> None:

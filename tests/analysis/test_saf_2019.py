@@ -17,18 +17,13 @@ import farm
 from analysis import StoreError, open_tree, weekly_bands
 from analysis.papers import report_text
 from analysis.papers.saf_2019 import printed
+from analysis.papers.saf_2019.counts import backfilled_jobs, slowdown_classes
 from analysis.papers.saf_2019.delayed import ALL, delayed_jobs
-from analysis.papers.saf_2019.figures import figure_1, figure_2, figure_3, figure_4
-from analysis.papers.saf_2019.report import FIGURES, TABLES
-from analysis.papers.saf_2019.tables import (
-    backfilled_jobs,
-    headline,
-    relative_gains,
-    slowdown_classes,
-    table_2,
-    table_3,
-    table_4,
-)
+from analysis.papers.saf_2019.figures import FIGURES, draw
+from analysis.papers.saf_2019.headline import headline, relative_gains
+from analysis.papers.saf_2019.report import TABLES
+from analysis.papers.saf_2019.study import Study, study
+from analysis.papers.saf_2019.tables import table_2, table_3, table_4
 from farm.cli import cli
 
 LABELS = ["fcfs+easy", *(f"{x}+easy,threshold=3x" for x in ("spf", "sqf", "saf"))]
@@ -37,7 +32,7 @@ CAMPAIGN = farm.Campaign(
     name="small",
     traces=(
         farm.Trace(name="KTH-SP2", model="lublin", processors=64, weeks=2),
-        farm.Trace(name="other", model="lublin", processors=128, weeks=3),
+        farm.Trace(name="ANL", model="lublin", processors=128, weeks=3),
     ),
     policies=tuple(LABELS),
     resamples=4,
@@ -88,7 +83,7 @@ def tree() -> xr.DataTree:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of two model machines that farm filled."""
+    """A store of two model machines that farm filled, not in the order of the alphabet."""
     store = tmp_path_factory.mktemp("saf") / "small.farm"
     assert farm.run(CAMPAIGN, store).failed == 0
     return store
@@ -109,7 +104,7 @@ def jobs_of(store: Path, trace: str, resample: int, policy: str) -> pd.DataFrame
 
 def test_table_2_sets_ours_beside_print(tree: xr.DataTree) -> None:
     """Rows are jobs and dropped ones; a month is a twelfth of 365.25 days."""
-    assert table_2(tree).loc["KTH-SP2"].to_dict() == {
+    assert table_2(study(tree)).loc["KTH-SP2"].to_dict() == {
         "rows": 8,
         "jobs": 3,
         "jobs_printed": 28_476,
@@ -122,12 +117,12 @@ def test_table_2_sets_ours_beside_print(tree: xr.DataTree) -> None:
 
 def test_table_3_is_of_the_log_and_of_the_samples(tree: xr.DataTree) -> None:
     """Premature jobs in percent: 30 of 200 in the log, 20 of 100 in the mean sample."""
-    assert table_3(tree).loc["KTH-SP2"].tolist() == [15.0, 20.0, 12.4]
+    assert table_3(study(tree)).loc["KTH-SP2"].tolist() == [15.0, 20.0, 12.4]
 
 
 def test_table_4_weights_samples_by_jobs(tree: xr.DataTree) -> None:
     """240 / 80 premature and 600 / 320 standard; single ratios 4, 2, 1, 2 without the extremes."""
-    row = table_4(tree).loc["SAF", "KTH-SP2"]
+    row = table_4(study(tree)).loc["SAF", "KTH-SP2"]
     assert row.to_dict() == {
         "low": 2.0,
         "ratio": (80 + 40 + 40 + 80) / 80 / ((180 + 180 + 160 + 60) / 320),
@@ -139,7 +134,7 @@ def test_table_4_weights_samples_by_jobs(tree: xr.DataTree) -> None:
 
 def test_gains_are_relative_to_fcfs(tree: xr.DataTree) -> None:
     """In percent of the mean under FCFS, which has none over itself."""
-    frame = relative_gains(tree)
+    frame = relative_gains(study(tree))
     assert frame.index.tolist() == [("KTH-SP2", x) for x in ("SPF", "SQF", "SAF")]
     assert frame.loc["KTH-SP2", "SPF"].round(9).tolist() == [60.0, 60.0, 50.0]
     assert frame.loc["KTH-SP2", "SAF"].round(9).tolist() == [50.0, 80.0, 60.0]
@@ -147,7 +142,7 @@ def test_gains_are_relative_to_fcfs(tree: xr.DataTree) -> None:
 
 def test_headline_names_the_best_and_the_printed(tree: xr.DataTree) -> None:
     """Each claim of the running text with ours, whose it is, and the paper's number."""
-    frame = headline(tree)
+    frame = headline(study(tree))
     assert {key: (round(row["ours"], 9), row["of"]) for key, row in frame.iterrows()} == {
         "gain_bounded_slowdown": (60.0, "SPF, KTH-SP2"),
         "gain_wait": (60.0, "SAF, KTH-SP2"),
@@ -172,25 +167,26 @@ def test_tables_of_the_paper_are_about_the_same_logs() -> None:
 
 def test_classes_and_ratios_are_those_of_the_jobs(made: Path) -> None:
     """From the jobs that the store holds: figure 3, Tables III and IV, figure 4."""
-    classes, ratios, counts = slowdown_classes(made), table_4(made), backfilled_jobs(made)
+    of = study(made)
+    classes, ratios, counts = slowdown_classes(of), table_4(of), backfilled_jobs(of)
     for name, label in zip(printed.POLICIES, LABELS, strict=True):
-        samples = {r: jobs_of(made, "other", r, label) for r in (1, 2, 3, 4)}
+        samples = {r: jobs_of(made, "ANL", r, label) for r in (1, 2, 3, 4)}
         jobs = pd.concat(samples.values())
         edges = pd.cut(jobs["slow"], [0, 1, 10 - 1e-9, 100 - 1e-9, math.inf]).value_counts()
         expected = 100 * edges.sort_index().to_numpy() / len(jobs)
-        row = classes.loc["other", name]
+        row = classes.loc["ANL", name]
         np.testing.assert_allclose(row["percent"], expected)
         assert row.index.tolist() == ["1", "1-10", "10-100", "100+"]
         early = (jobs["estimate"] >= 100 * jobs["run"]) & (jobs["estimate"] > 0)
         ratio = jobs["slow"][early].mean() / jobs["slow"][~early].mean()
-        np.testing.assert_allclose(ratios.loc[name, "other"]["ratio"], ratio)
+        np.testing.assert_allclose(ratios.loc[name, "ANL"]["ratio"], ratio)
         backfilled = [sample["backfilled"].sum() for sample in samples.values()]
-        assert counts.loc["other", name]["backfilled"].tolist() == backfilled
+        assert counts.loc["ANL", name]["backfilled"].tolist() == backfilled
 
 
 def test_delayed_jobs_are_the_hundred_with_the_highest_slowdowns(made: Path) -> None:
     """Of every sample; jobs of equal slowdown in order of submission."""
-    frame = delayed_jobs(made)
+    frame = delayed_jobs(study(made))
     worst = [
         jobs_of(made, "KTH-SP2", r, LABELS[0])
         .sort_values("slow", ascending=False, kind="stable")
@@ -207,20 +203,25 @@ def test_delayed_jobs_are_the_hundred_with_the_highest_slowdowns(made: Path) -> 
     assert frame.loc["KTH-SP2", ALL]["q0.5"] == everyone["procs"].median()
 
 
+def drawn(name: str, store: Path) -> Figure:
+    of, row = study(store), FIGURES[name]
+    return draw(row, of, row.numbers(of))
+
+
 def titles(figure: Figure) -> list[str]:
     return [axes.get_title(loc="left") for axes in figure.axes]
 
 
 def test_figure_1_draws_the_weekly_bands(made: Path) -> None:
     """A row an objective, a column a log; waits in hours; the same lines as `weekly_bands`."""
-    figure = figure_1(made)
-    assert titles(figure) == ["KTH-SP2", "other", "", "", "", ""]
+    figure = drawn("figure-1", made)
+    assert titles(figure) == ["KTH-SP2", "ANL", "", "", "", ""]
     assert [axes.get_ylabel() for axes in figure.axes[::2]] == [
         "Slowdown",
         "pp-slowdown",
         "Wait (h)",
     ]
-    band = weekly_bands(made, "other", "wait", "original").sel(policy=LABELS[3], band="mean")
+    band = weekly_bands(made, "ANL", "wait", "original").sel(policy=LABELS[3], band="mean")
     line = np.asarray(figure.axes[5].get_lines()[11].get_ydata())
     np.testing.assert_allclose(line, band["wait"].values / 3600)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [*printed.POLICIES]
@@ -228,16 +229,18 @@ def test_figure_1_draws_the_weekly_bands(made: Path) -> None:
 
 def test_figures_2_to_4_have_a_panel_for_each_log_or_class(made: Path) -> None:
     """Boxes of four policies and all jobs; bars of four classes; dots of four samples."""
-    assert titles(figure_2(made)) == ["KTH-SP2", "other"]
-    assert len(figure_2(made).axes[0].patches) == 5
-    bars = figure_3(made)
+    assert titles(drawn("figure-2", made)) == ["KTH-SP2", "ANL"]
+    assert len(drawn("figure-2", made).axes[0].patches) == 5
+    bars = drawn("figure-3", made)
     assert titles(bars) == [f"Slowdown {x}" for x in ("1", "1-10", "10-100", "100+")]
     heights = [[bar.get_height() for bar in axes.patches] for axes in bars.axes]  # type: ignore[attr-defined]
     np.testing.assert_allclose(np.sum(heights, axis=0), 100)
-    dots = figure_4(made)
-    assert titles(dots) == ["KTH-SP2", "other"]
+    dots = drawn("figure-4", made)
+    assert titles(dots) == ["KTH-SP2", "ANL"]
     shown = np.asarray(dots.axes[0].get_lines()[0].get_ydata()) * 1000
-    np.testing.assert_allclose(shown, backfilled_jobs(made).loc["KTH-SP2", "FCFS"]["backfilled"])
+    np.testing.assert_allclose(
+        shown, backfilled_jobs(study(made)).loc["KTH-SP2", "FCFS"]["backfilled"]
+    )
 
 
 def test_run_ends_with_the_report(made: Path, tmp_path: Path) -> None:
@@ -255,7 +258,7 @@ def test_run_ends_with_the_report(made: Path, tmp_path: Path) -> None:
     assert {name: path.read_bytes() for name in names for path in made.rglob(name)} == written
     weeks = pd.read_csv(made / "tables" / "figure-1.csv")
     assert weeks.columns.tolist() == ["metric", "trace", "policy", "week", "low", "mean", "high"]
-    assert weeks.groupby("trace")["week"].max().tolist() == [2, 3]
+    assert weeks.groupby("trace")["week"].max().to_dict() == {"KTH-SP2": 2, "ANL": 3}
 
 
 def test_an_unknown_report_is_refused_before_anything_runs(tmp_path: Path) -> None:
@@ -271,10 +274,10 @@ def test_an_unknown_report_is_refused_before_anything_runs(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("make", [table_2, table_3])
 def test_a_store_without_the_log_has_no_tables_of_it(
-    tree: xr.DataTree, make: Callable[[xr.DataTree], pd.DataFrame]
+    tree: xr.DataTree, make: Callable[[Study], pd.DataFrame]
 ) -> None:
     """Tables II and III are of the log itself; the others do without."""
-    samples = tree.isel(resample=slice(1, None))
+    samples = study(tree.isel(resample=slice(1, None)))
     with pytest.raises(StoreError, match="run the campaign with log = true"):
         make(samples)
     assert math.isnan(table_4(samples).loc["SAF", "KTH-SP2"]["log"])
@@ -283,11 +286,11 @@ def test_a_store_without_the_log_has_no_tables_of_it(
 def test_a_store_of_other_policies_is_refused(tree: xr.DataTree) -> None:
     """All four policies are needed; the one that lacks is named."""
     with pytest.raises(StoreError, match="no policy of order 'sqf', which the paper compares"):
-        headline(tree.isel(policy=[0, 1, 3]))
+        study(tree.isel(policy=[0, 1, 3]))
 
 
 def test_an_open_tree_does_as_well_as_a_path(made: Path) -> None:
     """Every table is the same from a store's folder and from the tree opened once."""
-    tree = open_tree(made)
+    tree, folder = study(open_tree(made)), study(made)
     for make in TABLES.values():
-        pd.testing.assert_frame_equal(make(tree), make(made))
+        pd.testing.assert_frame_equal(make(tree), make(folder))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis import StoreError, bands, open_summary, open_trace, open_tree, weekly_bands
+from analysis.store import of_log, of_samples
 
 
 def test_summary_is_labelled(store: Path) -> None:
@@ -53,12 +54,40 @@ def test_unknown_trace_lists_the_known(store: Path) -> None:
         open_trace(store, "GAMMA")
 
 
+def test_a_tree_hands_down_no_dimension(store: Path) -> None:
+    """What only the root has, such as classes of width, is in no trace's group."""
+    tree = open_tree(store)
+    tree.dataset = tree.to_dataset().assign_coords(width=["1", "2"])
+    assert open_trace(tree, "BETA").identical(open_trace(store, "BETA"))
+
+
+def test_the_log_and_the_samples_are_told_apart(store: Path) -> None:
+    """Resample 0 is the log; without it, or without others, a sentence says what to run."""
+    wait = open_summary(store)["wait"]
+    assert of_log(wait).identical(wait.sel(resample=0, drop=True))
+    assert of_samples(wait)["resample"].values.tolist() == [*range(1, 11)]
+    between = wait.isel(resample=[2, 0, 1])
+    assert of_samples(between)["resample"].values.tolist() == [2, 1]
+    with pytest.raises(StoreError, match=r"^the store lacks the log itself"):
+        of_log(of_samples(wait))
+    with pytest.raises(StoreError, match=r"^the store has no samples, only the log itself"):
+        of_samples(wait.isel(resample=[0]))
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_every_version_up_to_ours_is_read(store: Path, version: int) -> None:
+    """Readers take older versions as ever."""
+    head = {"format": "schedfarm-store", "version": version}
+    (store / "store.json").write_text(json.dumps(head))
+    assert open_summary(store)["trace"].values.tolist() == ["ALPHA", "BETA"]
+
+
 def test_newer_version_is_refused(store: Path) -> None:
     """A store of a newer version is refused, and the sentence says both versions."""
-    head = {"format": "schedfarm-store", "version": 4}
+    head = {"format": "schedfarm-store", "version": 5}
     (store / "store.json").write_text(json.dumps(head))
     for opened in (open_summary, open_tree):
-        with pytest.raises(StoreError, match=r"has format version 4; this schedfarm reads up to 3"):
+        with pytest.raises(StoreError, match=r"has format version 5; this schedfarm reads up to 4"):
             opened(store)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from analysis.drawing import STYLE, THIN_SPACE, save
+from analysis.drawing import HOUR, STYLE, canvas, thin_spaced
+from analysis.papers.sabin_2005.names import KINDS
+from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
+from analysis.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-HOUR = 3600
-"""Seconds in the unit of the axes."""
+    from matplotlib.figure import Figure as Drawing
 
 BARS = 0.8
 """Part of the room of a group that its bars fill."""
@@ -26,20 +27,71 @@ PANEL = 2.2
 MARGIN = 1.2
 """Height of title and legend together, inches."""
 
-MEASURES = {
-    "strict": "Mean time after strict fair start",
-    "relaxed": "Mean time after relaxed fair start",
-    "resource": "Mean unfairness by resource equality",
-}
-"""What a bar is of, by kind of fairness."""
-
 COLORS = {"no guarantee": "#D55E00", "aggressive": "#0072B2", "conservative": "#009E73"}
 """Of the rules, from the palette of Okabe and Ito (2008)."""
 
 
-def draw_bars(
-    values: xr.DataArray, title: str, path: Path, edges: xr.DataArray | None = None
-) -> None:
+class Figure(NamedTuple):
+    """A row of `FIGURES`.
+
+    Parameters
+    ----------
+    title : str
+        First line above the panels.
+    kind : str
+        Of fairness, a key of `KINDS`.
+    numbers : callable
+        From a store and the kind to the bars, overall or by width.
+    """
+
+    title: str
+    kind: str
+    numbers: Callable[[Store, str], xr.DataArray]
+
+
+FIGURES = {
+    "figures-07-08-strict": Figure(
+        "Strict fair start (figures 7 and 8)", "strict", mean_unfairness
+    ),
+    "figures-09-10-strict-by-width": Figure(
+        "Strict fair start by width, FCFS (figures 9 and 10)", "strict", unfairness_by_width
+    ),
+    "figures-11-12-relaxed": Figure(
+        "Relaxed fair start (figures 11 and 12)", "relaxed", mean_unfairness
+    ),
+    "figures-13-14-relaxed-by-width": Figure(
+        "Relaxed fair start by width, FCFS (figures 13 and 14)", "relaxed", unfairness_by_width
+    ),
+    "figures-15-16-resource": Figure(
+        "Resource equality (figures 15 and 16)", "resource", mean_unfairness
+    ),
+    "figures-17-18-resource-by-width": Figure(
+        "Resource equality by width, FCFS (figures 17 and 18)", "resource", unfairness_by_width
+    ),
+}
+"""The paper's figures, by the names of their files; a pair shows the medium and the high load."""
+
+
+def bar_table(values: xr.DataArray, columns: str) -> pd.DataFrame:
+    """Lay the numbers of a figure out as a frame, a column for each label of one dimension.
+
+    Parameters
+    ----------
+    values : DataArray
+        With units in its attributes.
+    columns : str
+        The dimension.
+
+    Returns
+    -------
+    DataFrame
+        A row a cell; the last column is ``units``.
+    """
+    frame = values.to_series().unstack(columns)[values[columns].values]
+    return frame.assign(units=values.attrs["units"])
+
+
+def bar_chart(values: xr.DataArray, title: str, edges: xr.DataArray | None = None) -> Drawing:
     """Draw groups of bars, one for each rule, a panel for each trace and load.
 
     Parameters
@@ -48,19 +100,19 @@ def draw_bars(
         On (trace, load, a dimension of groups, rule); s or processor-seconds, drawn in hours.
     title : str
         First line above the panels.
-    path : Path
-        A name ending in .png, .pdf or .svg.
     edges : DataArray, optional
         As `values`, with a first dimension of two: ends of the whisker on each bar.
+
+    Returns
+    -------
+    Figure
+        Of matplotlib's object-oriented interface, to be written by `analysis.drawing.save`.
     """
     from matplotlib import style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     rows, columns = values.sizes["trace"], values.sizes["load"]
     with style.context(STYLE):
-        figure = Figure(figsize=(9.0, PANEL * rows + MARGIN))
-        FigureCanvasAgg(figure)
+        figure = canvas(9.0, PANEL * rows + MARGIN)
         axes: Any = figure.subplots(rows, columns, squeeze=False, sharey="row")
         for i, j in np.ndindex(rows, columns):
             here = values.isel(trace=i, load=j)
@@ -71,7 +123,7 @@ def draw_bars(
         for place in axes[:, 0]:
             place.set_ylim(bottom=0)
         _label(figure, axes, values, title)
-        save(figure, path)
+    return figure
 
 
 def _panel(axes: Axes, values: xr.DataArray, edges: xr.DataArray | None) -> None:
@@ -93,18 +145,17 @@ def _panel(axes: Axes, values: xr.DataArray, edges: xr.DataArray | None) -> None
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(visible=False, axis="x")
     axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_major_formatter(lambda x, _: f"{x:,.10g}".replace(",", THIN_SPACE))
+    axes.yaxis.set_major_formatter(thin_spaced)
 
 
-def _label(figure: Figure, axes: Any, values: xr.DataArray, title: str) -> None:
+def _label(figure: Drawing, axes: Any, values: xr.DataArray, title: str) -> None:
     from matplotlib import rcParams
 
     wide = values.dims[2] == "width"
     for place in axes[-1]:
         place.set_xlabel("Processors of the job" if wide else "Queue order")
-    unit = "processor-hours" if values.attrs["kind"] == "resource" else "hours"
-    measure = MEASURES[values.attrs["kind"]]
-    figure.supylabel(f"{measure}, {unit}", fontsize=rcParams["axes.labelsize"])
+    measure, hours = KINDS[values.attrs["kind"]].measure, _hours(values.attrs["units"])
+    figure.supylabel(f"{measure}, {hours}", fontsize=rcParams["axes.labelsize"])
     figure.suptitle(title, x=0.01, ha="left")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
@@ -119,3 +170,14 @@ def _load(label: str) -> str:
     ('95 %', 'original')
     """
     return label if label == "original" else f"{100 * float(label):.3g} %"
+
+
+def _hours(units: str) -> str:
+    """Return what an axis in hours is of, given the units in seconds.
+
+    Examples
+    --------
+    >>> _hours("s"), _hours("processor s")
+    ('hours', 'processor-hours')
+    """
+    return f"{units.replace(' ', '-').removesuffix('s')}hours"

@@ -13,19 +13,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import STYLE, save
-from analysis.papers.sabin_2005.figures import MEASURES, draw_bars
-from analysis.papers.sabin_2005.numbers import ORDERS, RULES, SHARES, of_samples
+from analysis.band_rule import QUANTILES
+from analysis.drawing import STYLE, canvas
+from analysis.papers.files import write_figure, write_table
+from analysis.papers.sabin_2005.figures import bar_chart, bar_table
+from analysis.papers.sabin_2005.names import KINDS, ORDERS, RULES
+from analysis.papers.sabin_2005.unfairness import sample_unfairness
 from analysis.store import Store
+from core.arrays import Float64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-QUANTILES = (0.1, 0.5, 0.9)
-"""Ends and middle of a band."""
-
-LOOKS = {"strict": "o", "relaxed": "s", "resource": "^"}
-"""Markers of the kinds of fairness."""
+    from matplotlib.figure import Figure
 
 ROOM = 0.24
 """Distance of the kinds of one comparison, of 1 between comparisons."""
@@ -74,8 +73,8 @@ def ratios(store: Store) -> pd.DataFrame:
         If the store lacks one of the nine policies, or a kind of fairness.
     """
     rows = {}
-    for kind in SHARES:
-        values = of_samples(store, kind)
+    for kind in KINDS:
+        values = sample_unfairness(store, kind)
         for name, one, other in comparisons():
             ratio = values.sel(one).drop_vars(one) / values.sel(other).drop_vars(other)
             ratio = ratio.where(np.isfinite(ratio))
@@ -91,30 +90,30 @@ def ratios(store: Store) -> pd.DataFrame:
     return frame
 
 
-def _summary(ratio: np.ndarray) -> list[float]:
+def _summary(ratio: Float64) -> list[float]:
     if not ratio.size:
         return [np.nan] * len(QUANTILES) + [0, 0]
     return [*np.quantile(ratio, QUANTILES).tolist(), ratio.size, int((ratio > 1).sum())]
 
 
-def draw_ratios(frame: pd.DataFrame, path: Path) -> None:
+def ratio_chart(frame: pd.DataFrame) -> Figure:
     """Draw the ratios with their 10 to 90 % bands, a panel for each trace and load.
 
     Parameters
     ----------
     frame : DataFrame
         From `ratios`.
-    path : Path
-        A name ending in .png, .pdf or .svg.
+
+    Returns
+    -------
+    Figure
+        Of matplotlib's object-oriented interface, to be written by `analysis.drawing.save`.
     """
     from matplotlib import style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     cells = list(dict.fromkeys((trace, load) for _, trace, load, _ in frame.index))
     with style.context(STYLE):
-        figure = Figure(figsize=(9.0, 4.4))
-        FigureCanvasAgg(figure)
+        figure = canvas(9.0, 4.4)
         axes = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
         for (trace, load), place in zip(cells, axes, strict=True):
             _panel(place, frame, trace, load)
@@ -124,18 +123,18 @@ def draw_ratios(frame: pd.DataFrame, path: Path) -> None:
         figure.suptitle(f"{title}\nMedian and 10 to 90 % of {samples} samples", x=0.01, ha="left")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-        save(figure, path)
+    return figure
 
 
 def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
     from matplotlib.ticker import NullFormatter
 
     names = [name for name, _, _ in comparisons()]
-    for i, (kind, marker) in enumerate(LOOKS.items()):
+    for i, (kind, row) in enumerate(KINDS.items()):
         cells = [(kind, trace, load, name) for name in names]
         low, middle, high = (frame[f"q{q}"].loc[cells].to_numpy(np.float64) for q in QUANTILES)
         y = np.arange(len(names)) + (i - 1) * ROOM
-        line = axes.plot(middle, y, marker, label=MEASURES[kind].split(" ", 1)[1])[0]
+        line = axes.plot(middle, y, row.marker, label=row.measure.split(" ", 1)[1])[0]
         axes.hlines(y, low, high, color=line.get_color(), linewidth=1.4)
     axes.axvline(1.0, color="#666666", linewidth=0.9)
     axes.set_xscale("log", base=2)
@@ -147,13 +146,15 @@ def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
     axes.set_xlabel("Ratio of mean unfairness")
 
 
-def report_samples(store: Path) -> list[Path]:
+def report_samples(tree: xr.DataTree, store: Path) -> list[Path]:
     """Write the figures and tables that come from samples.
 
     Parameters
     ----------
+    tree : DataTree
+        The store's arrays.
     store : Path
-        The store's folder, with the folders figures and tables in it.
+        The store's folder.
 
     Returns
     -------
@@ -165,19 +166,22 @@ def report_samples(store: Path) -> list[Path]:
     StoreError
         As `ratios`.
     """
-    figures, tables = store / "figures", store / "tables"
     written = []
-    for kind in SHARES:
-        band = of_samples(store, kind).quantile(QUANTILES, "resample")
-        low, middle, high = (band.sel(quantile=q, drop=True) for q in QUANTILES)
-        middle.attrs = of_samples(store, kind).attrs
-        written += [figures / f"samples-{kind}.png", tables / f"samples-{kind}.csv"]
+    for kind in KINDS:
+        name, samples = f"samples-{kind}", sample_unfairness(tree, kind)
+        band = samples.quantile(QUANTILES, "resample").assign_attrs(samples.attrs)
+        band = band.assign_coords(quantile=[f"q{q}" for q in QUANTILES])
+        low, middle, high = (band.isel(quantile=i, drop=True) for i in range(len(QUANTILES)))
+        whiskers = xr.concat([low, high], "end")
         title = "Median and 10 to 90 % over samples"
-        draw_bars(middle, title, written[-2], xr.concat([low, high], "end"))
-        frame = band.to_series().unstack("quantile").add_prefix("q")
-        frame.assign(units=middle.attrs["units"]).to_csv(written[-1], lineterminator="\n")
-    found = ratios(store)
-    written += [figures / "samples-ratios.png", tables / "samples-ratios.csv"]
-    draw_ratios(found, written[-2])
-    found.to_csv(written[-1], lineterminator="\n")
-    return written
+        written += [
+            write_figure(store, name, bar_chart(middle, title, whiskers)),
+            write_table(store, name, bar_table(band, "quantile")),
+        ]
+    found = ratios(tree)
+    name = "samples-ratios"
+    return [
+        *written,
+        write_figure(store, name, ratio_chart(found)),
+        write_table(store, name, found),
+    ]

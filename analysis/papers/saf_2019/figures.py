@@ -1,46 +1,33 @@
-"""Figures of Carastan-Santos et al. 2019 from a store, one function each."""
+"""Figures of Carastan-Santos et al. 2019 from a store: a row each in `FIGURES`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import xarray as xr
 
-from analysis.band_rule import Rule
 from analysis.bands import weekly_bands
 from analysis.drawing import (
+    HOUR,
     STYLE,
+    Styles,
     band_panel,
     canvas,
-    looks_of,
     policy_legend,
-    save,
+    policy_styles,
     thin_spaced,
-    write_text,
 )
+from analysis.papers.saf_2019.counts import CLASSES, backfilled_jobs, slowdown_classes
 from analysis.papers.saf_2019.delayed import ALL, DELAYED, WHISKERS, delayed_jobs
-from analysis.papers.saf_2019.printed import POLICIES
-from analysis.papers.saf_2019.tables import (
-    CLASSES,
-    OBJECTIVES,
-    backfilled_jobs,
-    slowdown_classes,
-    study,
-)
-from analysis.store import Store
+from analysis.papers.saf_2019.printed import OBJECTIVES, POLICIES
+from analysis.papers.saf_2019.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-HOUR = 3600
-"""Waits are drawn in hours, s."""
+    from matplotlib.figure import Figure as Drawing
 
 ROWS = {"bounded_slowdown": "Slowdown", "pp_bounded_slowdown": "pp-slowdown", "wait": "Wait (h)"}
 """What figure 1 calls each objective."""
@@ -52,164 +39,144 @@ BAR = 0.2
 """Width of one of four bars that stand together."""
 
 
-def figure_1(store: Store, png: Path | None = None, csv: Path | None = None) -> Figure:
-    """Draw figure 1: the cumulative weekly mean of slowdown, pp-slowdown and wait.
+class Figure(NamedTuple):
+    """A row of `FIGURES`.
 
     Parameters
     ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    png, csv : Path, optional
-        Where to write the figure, and its numbers.
+    title : str
+        Above the panels; ``{samples}`` stands for the number of samples.
+    inches : tuple of float
+        Width and height.
+    numbers : callable
+        From the study to what the figure shows.
+    panels : callable
+        Draws these numbers, with the panels' titles being these traces.
+    """
+
+    title: str
+    inches: tuple[float, float]
+    numbers: Callable[[Study], pd.DataFrame]
+    panels: Callable[[Drawing, pd.DataFrame, list[str]], None]
+
+
+def draw(row: Figure, of: Study, numbers: pd.DataFrame) -> Drawing:
+    """Draw a figure.
+
+    Parameters
+    ----------
+    row : Figure
+        A value of `FIGURES`.
+    of : Study
+        What it is of.
+    numbers : DataFrame
+        From the row's `numbers`.
 
     Returns
     -------
     Figure
-        A row an objective, a column a log; line and band as `weekly_bands` gives them. Axes
-        are logarithmic: the first weeks of a sample may lie far above the rest.
+        Of matplotlib's object-oriented interface, to be written by `analysis.drawing.save`.
+    """
+    from matplotlib import style
+
+    with style.context(STYLE):
+        figure = canvas(*row.inches)
+        title = row.title.format(samples=of.samples.sizes["resample"])
+        figure.suptitle(title, x=0.01, ha="left")
+        row.panels(figure, numbers, of.traces)
+    return figure
+
+
+def weekly_means(of: Study) -> pd.DataFrame:
+    """Figure 1: the bands of the cumulative weekly means of the three objectives.
+
+    Returns
+    -------
+    DataFrame
+        A row a metric, log, policy and week: ``low``, ``mean`` and ``high`` as `weekly_bands`
+        gives them, waits in hours.
 
     Raises
     ------
     StoreError
-        If the store has too few samples, or lacks a policy of the paper.
+        If the store has too few samples.
     """
-    of = study(store)
-    found: dict[tuple[str, str], xr.Dataset] = {}
+    parts = {}
     for metric in OBJECTIVES:
+        unit = HOUR if metric == "wait" else 1
         for trace in of.traces:
-            band = weekly_bands(store, trace, metric, of.load)
-            band = band.sel(policy=list(of.policies.values())).assign_coords(policy=list(POLICIES))
-            if metric == "wait":
-                band["wait"] = band["wait"] / HOUR
-            found[metric, trace] = band
-    parts = {key: band[key[0]].to_series().unstack("band") for key, band in found.items()}
-    numbers = pd.concat(parts, names=["metric", "trace"])
-    n = int(next(iter(found.values()))["n"].max())
-    title = (
-        "Cumulative mean over the jobs ended up to each week\n"
-        f"Line: mean of {n} samples without the best and the worst; band: lowest to highest"
-    )
-    with _drawing(png, csv, numbers, title, (WIDTH, 6.9)) as figure:
-        axes = figure.subplots(len(OBJECTIVES), len(of.traces), squeeze=False)
-        looks = looks_of(list(POLICIES))
-        for (metric, trace), band in found.items():
-            panel = axes[OBJECTIVES.index(metric), of.traces.index(trace)]
-            band_panel(panel, band, looks, Rule(), log=True)
+            band = of.by_paper(weekly_bands(of.store, trace, metric, of.load))[metric] / unit
+            parts[metric, trace] = band.to_series().unstack("band")
+    return pd.concat(parts, names=["metric", "trace"])
+
+
+def _weekly_panels(figure: Drawing, numbers: pd.DataFrame, traces: list[str]) -> None:
+    # A row an objective, a column a log. Axes are logarithmic: the first weeks of a sample may
+    # lie far above the rest.
+    axes = figure.subplots(len(OBJECTIVES), len(traces), squeeze=False)
+    styles = policy_styles(list(POLICIES))
+    parts = dict(iter(numbers.groupby(level=["metric", "trace"], sort=False)))
+    for metric, row in zip(OBJECTIVES, axes, strict=True):
+        for trace, panel in zip(traces, row, strict=True):
+            part = parts[metric, trace].droplevel(["metric", "trace"])
+            bands = part.to_xarray().to_dataarray("band")
+            band_panel(panel, bands.transpose("policy", "week", "band"), styles, log=True)
             _scale(panel)
-        _name_grid(axes, of.traces, [ROWS[metric] for metric in OBJECTIVES])
-        for panel in axes[-1]:
-            panel.set_xlabel("Week")
-        policy_legend(figure, looks)
-    return figure
+    _name_grid(axes, traces, [ROWS[metric] for metric in OBJECTIVES])
+    for panel in axes[-1]:
+        panel.set_xlabel("Week")
+    policy_legend(figure, styles)
 
 
-def figure_2(store: Store, png: Path | None = None, csv: Path | None = None) -> Figure:
-    """Draw figure 2: processors of the 100 jobs of each sample with the highest slowdowns.
-
-    Parameters
-    ----------
-    store, png, csv
-        As for `figure_1`.
-
-    Returns
-    -------
-    Figure
-        A box for each policy and for all jobs: quartiles, median, 5 to 95 %.
-    """
-    of = study(store)
-    boxes = delayed_jobs(store)
-    title = (
-        f"Processors of the {DELAYED} jobs of each sample with the highest slowdowns, "
-        "and of all jobs\nBox: quartiles and median; whiskers: 5 to 95 %"
-    )
-    with _drawing(png, csv, boxes, title, (WIDTH, 3.3)) as figure:
-        colors = [look["color"] for look in looks_of(list(POLICIES)).values()] + ["#888888"]
-        axes = figure.subplots(1, len(of.traces), squeeze=False)
-        names = [*POLICIES, ALL]
-        for panel, trace in zip(axes[0], of.traces, strict=True):
-            stats = [_box(boxes, trace, name) for name in names]
-            drawn = panel.bxp(stats, showfliers=False, widths=0.6, patch_artist=True)
-            _paint(drawn, colors)
-            panel.set_yscale("log", base=2)
-            panel.yaxis.set_major_formatter(thin_spaced)
-            panel.yaxis.minorticks_off()
-            panel.set_xticks(range(1, len(names) + 1), [*POLICIES, "all"], rotation=45)
-            panel.grid(visible=False, axis="x")
-        _name_grid(axes, of.traces, ["Processors"])
-    return figure
+def _delayed_panels(figure: Drawing, boxes: pd.DataFrame, traces: list[str]) -> None:
+    colors = [line["color"] for line in policy_styles(list(POLICIES)).values()] + ["#888888"]
+    axes = figure.subplots(1, len(traces), squeeze=False)
+    names = [*POLICIES, ALL]
+    for panel, trace in zip(axes[0], traces, strict=True):
+        stats = [_box(boxes, trace, name) for name in names]
+        drawn = panel.bxp(stats, showfliers=False, widths=0.6, patch_artist=True)
+        _paint(drawn, colors)
+        panel.set_yscale("log", base=2)
+        panel.yaxis.set_major_formatter(thin_spaced)
+        panel.yaxis.minorticks_off()
+        panel.set_xticks(range(1, len(names) + 1), [*POLICIES, "all"], rotation=45)
+        panel.grid(visible=False, axis="x")
+    _name_grid(axes, traces, ["Processors"])
 
 
-def figure_3(store: Store, png: Path | None = None, csv: Path | None = None) -> Figure:
-    """Draw figure 3: the distribution of the jobs over classes of slowdown.
-
-    Parameters
-    ----------
-    store, png, csv
-        As for `figure_1`.
-
-    Returns
-    -------
-    Figure
-        A panel a class; bars over all samples, lines from the lowest to the highest sample
-        within the 10 to 90 % range.
-    """
-    of = study(store)
-    frame = slowdown_classes(store)
-    title = (
-        "Jobs by bounded slowdown: 1, (1, 10), [10, 100), 100 and more\n"
-        "Bars: all samples; lines: samples within the 10 to 90 % range"
-    )
-    with _drawing(png, csv, frame, title, (9.0, 5.6)) as figure:
-        looks = looks_of(list(POLICIES))
-        places = np.arange(len(of.traces))
-        axes = figure.subplots(2, 2)
-        for panel, name in zip(axes.flat, CLASSES.values(), strict=True):
-            for i, (policy, look) in enumerate(looks.items()):
-                bars = frame.xs((policy, name), level=("policy", "slowdown")).loc[of.traces]
-                at = places + (i - (len(looks) - 1) / 2) * BAR
-                panel.bar(at, bars["percent"], BAR * 0.9, color=look["color"])
-                panel.vlines(at, bars["low"], bars["high"], color="#888888", linewidth=0.9)
-            panel.set_title(f"Slowdown {name}")
-            panel.set_xticks(places, of.traces)
-            panel.grid(visible=False, axis="x")
-            panel.margins(x=0.02)
-        for row in axes:
-            row[0].set_ylabel("Jobs (%)")
-        _legend_of_patches(figure, looks)
-    return figure
+def _class_panels(figure: Drawing, percent: pd.DataFrame, traces: list[str]) -> None:
+    styles = policy_styles(list(POLICIES))
+    places = np.arange(len(traces))
+    axes = figure.subplots(2, 2)
+    for panel, name in zip(axes.flat, CLASSES.values(), strict=True):
+        for i, (policy, line) in enumerate(styles.items()):
+            bars = percent.xs((policy, name), level=("policy", "slowdown")).loc[traces]
+            at = places + (i - (len(styles) - 1) / 2) * BAR
+            panel.bar(at, bars["percent"], BAR * 0.9, color=line["color"])
+            panel.vlines(at, bars["low"], bars["high"], color="#888888", linewidth=0.9)
+        panel.set_title(f"Slowdown {name}")
+        panel.set_xticks(places, traces)
+        panel.grid(visible=False, axis="x")
+        panel.margins(x=0.02)
+    for row in axes:
+        row[0].set_ylabel("Jobs (%)")
+    _legend_of_patches(figure, styles)
 
 
-def figure_4(store: Store, png: Path | None = None, csv: Path | None = None) -> Figure:
-    """Draw figure 4: the number of backfilled jobs of each sample.
-
-    Parameters
-    ----------
-    store, png, csv
-        As for `figure_1`.
-
-    Returns
-    -------
-    Figure
-        A dot a sample, a bar at their mean.
-    """
-    of = study(store)
-    frame = backfilled_jobs(store)
-    title = "Backfilled jobs of each sample (dots) and their mean (bars)"
-    with _drawing(png, csv, frame, title, (WIDTH, 3.1)) as figure:
-        colors = [look["color"] for look in looks_of(list(POLICIES)).values()]
-        axes = figure.subplots(1, len(of.traces), squeeze=False)
-        for panel, trace in zip(axes[0], of.traces, strict=True):
-            for i, policy in enumerate(POLICIES):
-                one = frame["backfilled"].xs((trace, policy), level=("trace", "policy"))
-                counts = one.to_numpy() / 1000
-                panel.plot(np.full(counts.size, i), counts, "o", color=colors[i], alpha=0.45, ms=4)
-                panel.hlines(counts.mean(), i - 0.3, i + 0.3, color=colors[i], linewidth=2)
-            panel.set_xticks(range(len(POLICIES)), POLICIES)
-            panel.set_xlim(-0.6, len(POLICIES) - 0.4)
-            panel.set_ylim(bottom=min(0, panel.get_ylim()[0]))
-            panel.grid(visible=False, axis="x")
-        _name_grid(axes, of.traces, ["Backfilled jobs (thousands)"])
-    return figure
+def _backfilled_panels(figure: Drawing, counts: pd.DataFrame, traces: list[str]) -> None:
+    colors = [line["color"] for line in policy_styles(list(POLICIES)).values()]
+    axes = figure.subplots(1, len(traces), squeeze=False)
+    for panel, trace in zip(axes[0], traces, strict=True):
+        for i, policy in enumerate(POLICIES):
+            one = counts["backfilled"].xs((trace, policy), level=("trace", "policy"))
+            y = one.to_numpy() / 1000
+            panel.plot(np.full(y.size, i), y, "o", color=colors[i], alpha=0.45, ms=4)
+            panel.hlines(y.mean(), i - 0.3, i + 0.3, color=colors[i], linewidth=2)
+        panel.set_xticks(range(len(POLICIES)), POLICIES)
+        panel.set_xlim(-0.6, len(POLICIES) - 0.4)
+        panel.set_ylim(bottom=min(0, panel.get_ylim()[0]))
+        panel.grid(visible=False, axis="x")
+    _name_grid(axes, traces, ["Backfilled jobs (thousands)"])
 
 
 def _scale(panel: Axes) -> None:
@@ -245,30 +212,40 @@ def _name_grid(axes: npt.NDArray[Any], columns: list[str], rows: list[str]) -> N
     figure.align_ylabels(axes[:, 0])
 
 
-def _legend_of_patches(figure: Figure, looks: dict[str, dict[str, Any]]) -> None:
+def _legend_of_patches(figure: Drawing, styles: Styles) -> None:
     from matplotlib.patches import Patch
 
-    handles = [Patch(color=look["color"]) for look in looks.values()]
-    figure.legend(handles, list(looks), loc="outside lower center", ncols=len(looks))
+    handles = [Patch(color=line["color"]) for line in styles.values()]
+    figure.legend(handles, list(styles), loc="outside lower center", ncols=len(styles))
 
 
-@contextmanager
-def _drawing(
-    png: Path | None,
-    csv: Path | None,
-    numbers: pd.DataFrame,
-    title: str,
-    inches: tuple[float, float],
-) -> Iterator[Figure]:
-    from matplotlib import style
-
-    if csv:
-        write_text(csv, numbers.to_csv(lineterminator="\n"))
-    with style.context(STYLE):
-        figure = canvas(*inches)
-        figure.suptitle(title, x=0.01, ha="left")
-        yield figure
-        if png:
-            save(figure, png)
-        else:
-            figure.draw_without_rendering()
+FIGURES = {
+    "figure-1": Figure(
+        "Cumulative mean over the jobs ended up to each week\n"
+        "Line: mean of {samples} samples without the best and the worst; band: lowest to highest",
+        (WIDTH, 6.9),
+        weekly_means,
+        _weekly_panels,
+    ),
+    "figure-2": Figure(
+        f"Processors of the {DELAYED} jobs of each sample with the highest slowdowns, "
+        "and of all jobs\nBox: quartiles and median; whiskers: 5 to 95 %",
+        (WIDTH, 3.3),
+        delayed_jobs,
+        _delayed_panels,
+    ),
+    "figure-3": Figure(
+        "Jobs by bounded slowdown: 1, (1, 10), [10, 100), 100 and more\n"
+        "Bars: all samples; lines: samples within the 10 to 90 % range",
+        (9.0, 5.6),
+        slowdown_classes,
+        _class_panels,
+    ),
+    "figure-4": Figure(
+        "Backfilled jobs of each sample (dots) and their mean (bars)",
+        (WIDTH, 3.1),
+        backfilled_jobs,
+        _backfilled_panels,
+    ),
+}
+"""The paper's figures, by the names of their files."""

@@ -12,6 +12,9 @@ from typing import NamedTuple
 POLICIES = ("FCFS", "SPF", "SQF", "SAF")
 """Table I: the queue orders, the baseline first."""
 
+OBJECTIVES = ("bounded_slowdown", "pp_bounded_slowdown", "wait")
+"""Figure 1: the store's names of the metrics, in the order of its rows."""
+
 
 class Log(NamedTuple):
     """A row of Table II: processors, jobs, utilisation in percent, months."""

@@ -6,19 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.drawing import write_text
-from analysis.papers.saf_2019.figures import figure_1, figure_2, figure_3, figure_4
-from analysis.papers.saf_2019.tables import (
-    headline,
-    relative_gains,
-    table_2,
-    table_3,
-    table_4,
-)
-from analysis.store import open_tree
-
-FIGURES = {"figure-1": figure_1, "figure-2": figure_2, "figure-3": figure_3, "figure-4": figure_4}
-"""Each draws a figure and writes its numbers."""
+from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.saf_2019.figures import FIGURES, draw
+from analysis.papers.saf_2019.headline import headline, relative_gains
+from analysis.papers.saf_2019.study import Study, study
+from analysis.papers.saf_2019.tables import table_2, table_3, table_4
 
 TABLES = {
     "table-2": table_2,
@@ -55,16 +47,14 @@ def report(store: Path) -> list[Path]:
     ...
     analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
     """
-    tree = open_tree(store)
-    found = {name: make(tree) for name, make in TABLES.items()}
-    figures, tables = store / "figures", store / "tables"
-    for folder in (figures, tables):
-        folder.mkdir(exist_ok=True)
-    for name, frame in found.items():
-        write_text(tables / f"{name}.csv", frame.to_csv(lineterminator="\n"))
-    for name, draw in FIGURES.items():
-        draw(tree, figures / f"{name}.png", tables / f"{name}.csv")
-    return [figures / f"{x}.png" for x in FIGURES] + [tables / f"{x}.csv" for x in TABLES | FIGURES]
+    of = study(open_report(store))
+    # All are made before the first is written: a store that lacks what one needs gets none.
+    tables = _tables(of)
+    numbers = {name: row.numbers(of) for name, row in FIGURES.items()}
+    drawn = [
+        write_figure(store, name, draw(row, of, numbers[name])) for name, row in FIGURES.items()
+    ]
+    return drawn + [write_table(store, name, frame) for name, frame in (tables | numbers).items()]
 
 
 def text(store: Path) -> str:
@@ -75,8 +65,12 @@ def text(store: Path) -> str:
     StoreError
         As `report`.
     """
-    tree = open_tree(store)
-    return "\n".join(f"{name}\n{_as_text(make(tree))}\n" for name, make in TABLES.items())
+    tables = _tables(study(open_report(store)))
+    return "\n".join(f"{name}\n{_as_text(frame)}\n" for name, frame in tables.items())
+
+
+def _tables(of: Study) -> dict[str, pd.DataFrame]:
+    return {name: make(of) for name, make in TABLES.items()}
 
 
 def _as_text(frame: pd.DataFrame) -> str:

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.band_rule import Rule, kept, left_out, low_mean_high, quantiles
+from analysis.band_rule import (
+    BandRule,
+    Quantiles,
+    Trimmed,
+    kept,
+    left_out,
+    low_mean_high,
+    quantiles,
+)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +68,9 @@ def test_equal_samples_give_a_band_without_width() -> None:
 
 @pytest.mark.parametrize(
     ("rule", "need"),
-    [(Rule(), 4), (Rule(trim=0), 2), (Rule(trim=0.4), 6), (Rule("quantile"), 2)],
+    [(Trimmed(), 4), (Trimmed(trim=0), 2), (Trimmed(trim=0.4), 6), (Quantiles(), 2)],
 )
-def test_need_is_the_least_that_leaves_two(rule: Rule, need: int) -> None:
+def test_need_is_the_least_that_leaves_two(rule: BandRule, need: int) -> None:
     """A band exists from `need` samples on and not before."""
     assert rule.need == need
     assert np.isfinite(rule.reduce(np.arange(float(need)))).all()

@@ -1,0 +1,78 @@
+"""How well a tenth of the jobs ranks the simulations of Sabin and Sadayappan: their Table 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from analysis.papers.sabin_2005.names import KINDS
+from analysis.papers.sabin_2005.unfairness import job_unfairness
+from analysis.store import Store, open_summary
+from core.arrays import Float64, Int64
+
+SUBSETS = 10
+"""Parts into which the paper's Table 2 divides a trace."""
+
+DIVISIONS = ("every tenth", "tenths in a row", "random")
+"""Readings of "random subsets, based solely on the arrival order": dealt out one by one, cut
+into ten runs, or drawn at random."""
+
+SEED = 2005  # of the random division
+
+
+def rank_correlations(store: Store, kinds: Iterable[str] = KINDS) -> pd.DataFrame:
+    """Return Spearman's correlation of each subset of the jobs with the whole (Table 2).
+
+    The simulations of a trace, all loads and policies, are ranked by the mean unfairness over
+    a tenth of its jobs and by that over all.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+    kinds : iterable of str
+        Kinds of fairness.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by (division, subset), a column for each (trace, kind); the divisions are the
+        `DIVISIONS`. NaN where no simulation differs from another.
+
+    Raises
+    ------
+    StoreError
+        As for `job_unfairness`.
+    """
+    columns = {}
+    for trace in open_summary(store)["trace"].values.tolist():
+        for kind in kinds:
+            unfair = job_unfairness(store, trace, kind).transpose("job", ...)
+            columns[trace, kind] = _correlations(unfair.values.reshape(unfair.sizes["job"], -1))
+    index = pd.MultiIndex.from_product([DIVISIONS, range(SUBSETS)], names=["division", "subset"])
+    frame = pd.DataFrame(columns, index=index)
+    return frame.rename_axis(columns=["trace", "kind"])
+
+
+def _correlations(unfair: Float64) -> list[float]:
+    from scipy.stats import spearmanr
+
+    whole = unfair.mean(axis=0)
+    parts = [part for name in DIVISIONS for part in _divide(len(unfair), name)]
+    means = [unfair[part].mean(axis=0) for part in parts]
+    # Simulations that are all alike have no ranks.
+    return [
+        float(spearmanr(mean, whole).statistic) if np.ptp(mean) and np.ptp(whole) else np.nan
+        for mean in means
+    ]
+
+
+def _divide(jobs: int, division: str) -> list[Int64]:
+    places = np.arange(jobs)
+    if division == "every tenth":
+        return [places[i::SUBSETS] for i in range(SUBSETS)]
+    if division == "random":
+        places = np.random.default_rng(SEED).permutation(places)
+    return list(np.array_split(places, SUBSETS))
