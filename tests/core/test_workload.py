@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -183,8 +184,6 @@ def test_a_column_more_is_one_field_more(tmp_path: Path) -> None:
         [sys.executable, "-c", USES], cwd=tmp_path, check=False, capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
-    import json
-
     found = json.loads(run.stdout)
     given: dict[str, Any] = {
         "submit": [0, 5, 700_000],
