@@ -12,3 +12,6 @@ Int64 = npt.NDArray[np.int64]
 
 HORIZON = 2**62
 """No instant of a simulation may lie beyond this, s: sums of two instants then fit int64."""
+
+NO_PROMISE = -1
+"""Stands for the start promised to a job where a rule promises none."""

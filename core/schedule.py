@@ -12,9 +12,6 @@ import numpy.typing as npt
 from core.arrays import Int64
 from core.workload.workload import Workload
 
-NO_PROMISE = -1
-"""Stands in `Schedule.promised` where a rule gives no start at arrival."""
-
 
 @dataclass(frozen=True, eq=False)
 class Schedule:

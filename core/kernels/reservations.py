@@ -7,7 +7,7 @@ pass makes its reservations anew in queue order (SEMANTICS: backfilling), by wha
 
 from __future__ import annotations
 
-from core.arrays import Int64
+from core.arrays import NO_PROMISE, Int64
 from core.kernels.jit import NEVER, kernel, verb
 from core.kernels.machine import Jobs, Running, next_end, release
 from core.kernels.moving_order import Order
@@ -30,7 +30,6 @@ from core.kernels.plan import (
 )
 from core.kernels.plan_queue import goes_before, insert, place_by_key, resort, starve
 from core.kernels.profile import advance
-from core.schedule import NO_PROMISE
 
 NOW, ARRIVED, BEFORE, STARVED, ANEW, LOWEST, HIGHEST, TURNED = range(8)
 """Places in a clock: the instant, s; jobs that arrived; jobs that arrived before it; jobs known to

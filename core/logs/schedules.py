@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import HORIZON, Int64
+from core.arrays import HORIZON, NO_PROMISE, Int64
 from core.errors import InputError
 from core.logs.rows import check_sizes
 from core.logs.swf import read_log
-from core.schedule import NO_PROMISE, Schedule
+from core.schedule import Schedule
 from core.workload.workload import Workload
 
 KILL_MARK = 1

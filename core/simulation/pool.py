@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
+from core.arrays import NO_PROMISE, Int64
 from core.errors import InputError
 from core.kernels.fixed_order import AGGRESSIVE, EASY, NONE, run_fixed
 from core.kernels.jit import NEVER
@@ -20,7 +20,7 @@ from core.kernels.reservations import CLOCK, UNSEEN, run_depth
 from core.kernels.reservations import NOW as INSTANT
 from core.policy.orders import find_order
 from core.policy.policy import Policy
-from core.schedule import NO_PROMISE, Schedule
+from core.schedule import Schedule
 from core.simulation.compiled_order import Orders
 from core.workload.workload import Workload
 
@@ -32,9 +32,9 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     """Simulate a rule with at most one reservation, which every pass makes anew."""
     jobs = _jobs(workload, workload.procs)
     options = (code, threshold_of(workload, policy), policy.events == "per-event")
-    fixed = find_order(policy.order).fixed
-    if fixed is not None and policy.backfill in (None, policy.order):
-        run_fixed(jobs, fixed(workload), workload.processors, *options)
+    key = find_order(policy.order).fixed_key(workload)
+    if key is not None and policy.backfill in (None, policy.order):
+        run_fixed(jobs, key, workload.processors, *options)
     else:
         orders = Orders(workload, policy)
         if orders.called:

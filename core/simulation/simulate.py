@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
+from core.arrays import NO_PROMISE, Int64
 from core.errors import InputError
 from core.policy.policy import Policy
-from core.schedule import NO_PROMISE, Schedule
+from core.schedule import Schedule
 from core.workload.workload import Workload
 
 

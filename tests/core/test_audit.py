@@ -13,11 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import core.audit
+from core.arrays import NO_PROMISE
 from core.audit import Verdict, audit, read_schedule
 from core.errors import InputError
 from core.logs.swf import read_swf, write_swf
 from core.policy.orders import ORDERS
-from core.schedule import NO_PROMISE, Schedule
+from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 from tests.strategies import RULES, crowd, policies, workloads

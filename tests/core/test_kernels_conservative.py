@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.arrays import NO_PROMISE
 from core.policy.policy import Policy
-from core.schedule import NO_PROMISE
 from core.simulation.pool import schedule_reserving
 from core.workload.workload import Workload
 

@@ -8,9 +8,9 @@ import inspect
 import pytest
 
 import core.reference.pool
+from core.arrays import NO_PROMISE
 from core.policy.orders import ORDERS
 from core.reference.pool import simulate_reference
-from core.schedule import NO_PROMISE
 from core.workload.workload import Workload
 
 NO = NO_PROMISE
@@ -167,6 +167,7 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     ours = {name for name in names if name and name.startswith("core")}
     assert ours == {
+        "core.arrays",
         "core.policy.orders",
         "core.policy.policy",
         "core.schedule",

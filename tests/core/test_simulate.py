@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from core.arrays import NO_PROMISE
 from core.errors import InputError
 from core.policy.orders import ORDERS
-from core.schedule import NO_PROMISE
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 from tests.strategies import workloads

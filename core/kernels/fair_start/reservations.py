@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
+from core.arrays import NO_PROMISE, Int64
 from core.kernels.fair_start.state import (
     GONE,
     Fair,
@@ -44,7 +44,6 @@ from core.kernels.reservations import (
     make_pass,
     turn,
 )
-from core.schedule import NO_PROMISE
 
 
 class Planner(NamedTuple):
