@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from core.arrays import Int64
-from core.policy.orders import fixed_key, order_function
+from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.workload.workload import Workload
 
@@ -61,7 +61,7 @@ def _sorter(workload: Workload, order: str) -> Sorter:
     if order in ("lxf", "sxf"):
         sign = -1 if order == "lxf" else 1
         return lambda jobs, waiting, now: _by_expansion(workload, np.sort(jobs), now, sign)
-    key = _STATIC[order](workload) if order in _STATIC else fixed_key(workload, order)
+    key = _STATIC[order](workload) if order in _STATIC else find_order(order).fixed_key(workload)
     if key is None:
         return _by_function(workload, order)
     rank = np.empty(len(workload), np.int64)
@@ -70,7 +70,8 @@ def _sorter(workload: Workload, order: str) -> Sorter:
 
 
 def _by_function(workload: Workload, order: str) -> Sorter:
-    function = order_function(order)
+    function = find_order(order).function
+    assert function is not None
 
     def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
         # A function may compare the jobs it is given, so it is given all who wait, always.

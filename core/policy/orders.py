@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from core import own
 from core.arrays import Float64, Int64
@@ -43,8 +44,8 @@ class Order:
     fixed : callable, optional
         Gives each job of a workload its number where that is known at submission, a new array,
         int64[n], smallest first.
-    moving : OrderFunction, optional
-        Gives the waiting jobs their numbers at each pass.
+    function : OrderFunction, optional
+        Gives the jobs their numbers otherwise: once, or at each pass to those that wait.
     aliases : tuple of str
         Other names of the field for it.
     code : str, optional
@@ -62,7 +63,7 @@ class Order:
     name: str
     meaning: str
     fixed: Callable[[Workload], Int64] | None = None
-    moving: OrderFunction | None = None
+    function: OrderFunction | None = None
     aliases: tuple[str, ...] = ()
     code: str | None = None
     width: Callable[[Workload], Float64] | None = None
@@ -72,16 +73,38 @@ class Order:
     @property
     def moves(self) -> bool:
         """Whether the order may change as time passes."""
-        return self.fixed is None
+        return self.fixed is None and (self.function is None or self.function.moves)
 
     @property
     def is_compiled(self) -> bool:
         """Whether no function has to be called at a pass."""
-        return self.fixed is not None or self.code is not None
+        return not self.moves or self.code is not None
 
+    def fixed_key(self, workload: Workload) -> Int64 | None:
+        """Return a number of each job by which the order sorts, or None if it moves.
 
-def _once(function: OrderFunction) -> Callable[[Workload], Int64]:
-    return lambda workload: function.key(workload, slice(None))
+        Returns
+        -------
+        int64[n] or None
+            New and writable; smallest first, ties by index.
+
+        Raises
+        ------
+        InputError
+            As `core.policy.functions.as_key`.
+
+        Examples
+        --------
+        >>> w = Workload.from_columns(submit=[0, 5], run=[10, 3], estimate=[20, 3], procs=[2, 4],
+        ...                           processors=4)
+        >>> ORDERS["saf"].fixed_key(w).tolist(), ORDERS["lxf"].fixed_key(w)
+        ([40, 12], None)
+        """
+        if self.fixed is not None:
+            return self.fixed(workload)
+        if self.function is None or self.moves:
+            return None
+        return self.function.key(workload, slice(None))
 
 
 def _log2_procs(workload: Workload) -> Float64:
@@ -137,14 +160,14 @@ _ROWS = (
     Order(
         "wfp3",
         "largest (wait / estimate)^3 x procs first (Tang et al. 2009)",
-        moving=OrderFunction("wfp3", wfp3),
+        function=OrderFunction("wfp3", wfp3),
         code=_KERNEL + "LARGEST_CUBE",
         cost=LOOKED_THROUGH,
     ),
     Order(
         "unicef",
         "largest wait / (log2(procs) x estimate) first (Tang et al. 2009)",
-        moving=OrderFunction("unicef", unicef),
+        function=OrderFunction("unicef", unicef),
         code=_KERNEL + "LARGEST_SHARE",
         width=_log2_procs,
         cost=LOOKED_THROUGH,
@@ -152,25 +175,25 @@ _ROWS = (
     Order(
         "f1",
         f"log10(estimate) procs + 870 log10(submit) {_CARASTAN}",
-        _once(OrderFunction("f1", f1)),
+        function=OrderFunction("f1", f1),
         share=0.15,
     ),
     Order(
         "f2",
         f"sqrt(estimate) procs + 25600 log10(submit) {_CARASTAN}",
-        _once(OrderFunction("f2", f2)),
+        function=OrderFunction("f2", f2),
         share=0.15,
     ),
     Order(
         "f3",
         f"estimate procs + 6860000 log10(submit) {_CARASTAN}",
-        _once(OrderFunction("f3", f3)),
+        function=OrderFunction("f3", f3),
         share=0.15,
     ),
     Order(
         "f4",
         f"estimate sqrt(procs) + 530000 log10(submit) {_CARASTAN}",
-        _once(OrderFunction("f4", f4)),
+        function=OrderFunction("f4", f4),
         share=0.15,
     ),
 )
@@ -201,13 +224,11 @@ def find_order(name: str) -> Order:
         raise InputError(f"unknown order {name!r}; known: {', '.join(ORDERS)}, module:function")
     function = own_function(name)
     meaning = (getattr(function.call, "__doc__", None) or name).strip().partition("\n")[0]
-    if function.moves:
-        return Order(name, meaning, moving=function, cost=CALLED)
-    return Order(name, meaning, _once(function))
+    return Order(name, meaning, function=function, cost=CALLED if function.moves else FREE)
 
 
-def order_function(name: str) -> OrderFunction:
-    """Return the function that an order is evaluated by at each pass.
+def order_function(name: str) -> Callable[..., npt.ArrayLike]:
+    """Return the Python function of an order, as it was written.
 
     Raises
     ------
@@ -216,34 +237,10 @@ def order_function(name: str) -> OrderFunction:
 
     Examples
     --------
-    >>> order_function("wfp3").asks
-    ('submit', 'estimate', 'procs', 'now')
+    >>> order_function("wfp3") is wfp3
+    True
     """
-    function = find_order(name).moving
+    function = find_order(name).function
     if function is None:
-        raise InputError(f"order {name!r} is not evaluated by a function at each pass")
-    return function
-
-
-def fixed_key(workload: Workload, order: str) -> Int64 | None:
-    """Return a number of each job by which a fixed order sorts, or None if the order moves.
-
-    Returns
-    -------
-    int64[n] or None
-        New and writable; smallest first, ties by index.
-
-    Raises
-    ------
-    InputError
-        As `find_order` and `core.policy.functions.as_key`.
-
-    Examples
-    --------
-    >>> w = Workload.from_columns(submit=[0, 5], run=[10, 3], estimate=[20, 3], procs=[2, 4],
-    ...                           processors=4)
-    >>> fixed_key(w, "saf").tolist(), fixed_key(w, "lpf").tolist(), fixed_key(w, "lxf")
-    ([40, 12], [-20, -3], None)
-    """
-    fixed = find_order(order).fixed
-    return None if fixed is None else fixed(workload)
+        raise InputError(f"order {name!r} has no function of its own")
+    return function.call

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from core.arrays import NO_PROMISE, Int64
-from core.policy.orders import fixed_key, order_function
+from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule
 from core.workload.workload import Workload
@@ -240,9 +240,11 @@ class _Queued(_Simulation):
         if order in _KEYS:
             return {job.index: _KEYS[order](job, self.now) for job in jobs}
         indices = np.array([job.index for job in jobs], np.int64)
-        known = fixed_key(self.workload, order)
+        row = find_order(order)
+        known = row.fixed_key(self.workload)
         if known is None:
-            key = order_function(order).key(self.workload, indices, self.now)
+            assert row.function is not None
+            key = row.function.key(self.workload, indices, self.now)
         else:
             key = known[indices]
         return dict(zip(indices.tolist(), key.tolist(), strict=True))

@@ -50,11 +50,11 @@ def named_order(workload: Workload, name: str) -> tuple[Order, OrderFunction | N
     """
     row = find_order(name)
     width = workload.procs.astype(np.float64) if row.width is None else row.width(workload)
-    if row.fixed is not None:
-        return Order(KEYED, row.fixed(workload), width), None
+    if (key := row.fixed_key(workload)) is not None:
+        return Order(KEYED, key, width), None
     code = KEYED if row.code is None else cast(int, own.load(row.code))
     order = Order(code, np.zeros(len(workload), np.int64), width)
-    return order, row.moving if row.code is None else None
+    return order, row.function if row.code is None else None
 
 
 class Orders:

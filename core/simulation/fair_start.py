@@ -13,7 +13,7 @@ import numpy as np
 from core.arrays import Int64
 from core.checks import whole
 from core.errors import InputError
-from core.policy.orders import fixed_key
+from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.reference.fair_start import fair_start_reference
 from core.simulation.simulate import simulate
@@ -126,7 +126,7 @@ def _rank(workload: Workload, later: str) -> Int64:
     rank = np.arange(len(workload))
     if later == ARRIVAL:
         return rank
-    key = fixed_key(workload, Policy(later, "none").order)
+    key = find_order(later).fixed_key(workload)
     if key is None:
         raise InputError(
             f"later={later!r} changes as time passes; a fair order is {ARRIVAL} or a queue order "

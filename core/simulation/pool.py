@@ -32,9 +32,9 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     """Simulate a rule with at most one reservation, which every pass makes anew."""
     jobs = _jobs(workload, workload.procs)
     options = (code, threshold_of(workload, policy), policy.events == "per-event")
-    fixed = find_order(policy.order).fixed
-    if fixed is not None and policy.backfill in (None, policy.order):
-        run_fixed(jobs, fixed(workload), workload.processors, *options)
+    key = find_order(policy.order).fixed_key(workload)
+    if key is not None and policy.backfill in (None, policy.order):
+        run_fixed(jobs, key, workload.processors, *options)
     else:
         orders = Orders(workload, policy)
         if orders.called:

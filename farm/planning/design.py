@@ -124,9 +124,7 @@ def design(
     known = old.layouts if old else {}
     with own.sources(campaign.sources):
         layouts = {
-            name: fitted(
-                old.layouts.get(name) if old else None, store, name, campaign.block_seconds
-            )
+            name: fitted(known.get(name), store, name, campaign.block_seconds)
             for name in store.axes["trace"]
         }
     store = replace(store, layouts=layouts)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.policy.functions import as_key, f1, f2, f3, f4, own_function, unicef, wfp3
-from core.policy.orders import fixed_key
+from core.policy.orders import find_order
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 
@@ -37,7 +37,7 @@ COLUMNS = (np.array([0, 100]), np.array([100, 4]), np.array([1, 4]))
 )
 def test_fixed_orders(order: str, first_to_last: list[int]) -> None:
     """Smallest or largest first, equals by (submit, position)."""
-    key = fixed_key(WORK, order)
+    key = find_order(order).fixed_key(WORK)
     assert key is not None
     assert np.argsort(key, kind="stable").tolist() == first_to_last
 
@@ -45,7 +45,7 @@ def test_fixed_orders(order: str, first_to_last: list[int]) -> None:
 @pytest.mark.parametrize("order", ["spf", "sqf", "saf", "fcfs", "lcfs"])
 def test_keys_belong_to_the_caller(order: str) -> None:
     """Starving jobs are marked in the key, so it is never a column of the workload."""
-    key = fixed_key(WORK, order)
+    key = find_order(order).fixed_key(WORK)
     assert key is not None
     key[:] = -1
     assert WORK.submit.tolist() == [0, 5, 5]
@@ -54,7 +54,7 @@ def test_keys_belong_to_the_caller(order: str) -> None:
 @pytest.mark.parametrize("order", ["lxf", "sxf", "wfp3", "unicef", "core.policy.functions:wfp3"])
 def test_moving_orders_have_no_fixed_key(order: str) -> None:
     """What changes with time has no key at submission."""
-    assert fixed_key(WORK, order) is None
+    assert find_order(order).fixed_key(WORK) is None
 
 
 def test_published_formulas() -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from core.arrays import NO_PROMISE
 from core.errors import InputError
 from core.policy.orders import ORDERS
-from core.simulation.promises import NO_PROMISE, promises
+from core.simulation.promises import promises
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 from tests.strategies import workloads

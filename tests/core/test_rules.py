@@ -1,0 +1,55 @@
+"""The rows of rules and orders: complete, and nowhere asked for by name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from core import own
+from core.policy.orders import ORDERS
+from core.policy.policy import Policy
+from core.policy.rules import RULES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PARTS = ("simulate", "promise", "fair_start", "audit")
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("rule", RULES)
+def test_what_a_row_names_exists(rule: str, part: str) -> None:
+    """Every reference of a row can be loaded."""
+    row = RULES[rule]
+    if getattr(row, part) is not None:
+        assert callable(row.find(part))
+
+
+def test_rows_without_a_number_promise_or_kernel() -> None:
+    """One reservation for the head is no promise; a plan that is kept has no kernel for copies."""
+    assert [name for name, row in RULES.items() if row.promise is None] == [
+        "none",
+        "aggressive",
+        "easy",
+    ]
+    assert [name for name, row in RULES.items() if row.fair_start is None] == ["planned"]
+    depths = [Policy("fcfs", name.replace("K", "3")).depth for name in RULES]
+    assert depths == [0, 0, 1, 3, -1, -1]
+
+
+def test_codes_of_orders_differ() -> None:
+    """No two orders share a kernel's code, and each order has something to sort by."""
+    codes = [own.load(row.code) for row in ORDERS.values() if row.code]
+    assert len(set(codes)) == len(codes) == 4
+    assert all(row.fixed or row.function or row.code for row in ORDERS.values())
+
+
+@pytest.mark.parametrize("room", ["policy", "simulation", "kernels", "audit"])
+def test_nobody_asks_for_a_rules_name(room: str) -> None:
+    """No comparison with the name of a rule; what differs between rules is in their rows."""
+    for path in (ROOT / "core" / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare):
+                told = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
+                assert not told & {*RULES, "depth"}, f"{path}:{node.lineno}"
