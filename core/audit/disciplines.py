@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
-from core.audit.discipline import Rule
+from core.audit.discipline import Discipline
 from core.audit.machine import Pass
 from core.audit.plan import Plan
 from core.audit.profile import Profile
@@ -18,7 +18,26 @@ Right = Callable[[Int64], npt.NDArray[np.bool_]]
 """Tells which of some jobs would start, as processors and reservations now stand."""
 
 
-class Aggressive(Rule):
+class Strict(Discipline):
+    """Nobody overtakes."""
+
+    def check(self, step: Pass) -> None:
+        """Tell the pass of every right to start and of every lack of it."""
+        for place, job in enumerate(step.queue.tolist()):
+            if not step.fits(job):
+                step.may_not(job, step.lacks(job))
+                self.behind_head(step, job, step.queue[place + 1 :])
+                return
+            step.may(job, step.room(job))
+
+    def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
+        """Judge the jobs behind the first that does not start."""
+        why = f"{step.machine.says(head)}, before it in the queue, waits"
+        for job in rest[step.is_given(rest)].tolist():
+            step.may_not(job, why)
+
+
+class Aggressive(Strict):
     """Whoever fits starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
@@ -31,7 +50,7 @@ class Aggressive(Rule):
         _walk(step, step.behind(rest), right, step.lacks)
 
 
-class Easy(Rule):
+class Easy(Strict):
     """Whoever fits and does not delay the head starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
@@ -65,7 +84,7 @@ class Easy(Rule):
         _walk(step, step.behind(rest), right, why, charge)
 
 
-class Reserving(Rule):
+class Reserving(Discipline):
     """The first waiting jobs, or all, hold reservations, made anew at each pass."""
 
     def __init__(self, depth: int) -> None:
@@ -147,10 +166,10 @@ def _walk(
         jobs = jobs[place + 1 :]
 
 
-def rule_of(policy: Policy) -> Rule:
-    """Return the rule of a policy."""
+def rule_of(policy: Policy) -> Discipline:
+    """Return the discipline by which a policy is judged."""
     if policy.rule == "planned":
         return Plan(policy)
     if policy.rule == "conservative" or policy.rule.startswith("depth"):
         return Reserving(policy.depth)
-    return {"none": Rule, "aggressive": Aggressive, "easy": Easy}[policy.rule]()
+    return {"none": Strict, "aggressive": Aggressive, "easy": Easy}[policy.rule]()
