@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,10 @@ import pytest
 collect_ignore = ["benchmarks"]
 """Measured only when asked for: see tests/benchmarks/table.py."""
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+HERE = Path(__file__).resolve().parent
+
+TRACES_VARIABLE = "SCHEDFARM_TRACES"
+"""Environment variable that names the folder of the archive's logs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,20 +29,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skip)
 
 
-def _folder(name: str) -> Path:
-    folder = SHARED / name
+@pytest.fixture(scope="session")
+def traces() -> Path:
+    """Folder of the archive's logs, which are not ours to hand on."""
+    named = os.environ.get(TRACES_VARIABLE)
+    folder = Path(named) if named else HERE.parents[1] / "shared" / "traces"
     if not folder.is_dir():
-        pytest.skip(f"the folder {name}/ of real data is not beside the project")
+        where = f"{TRACES_VARIABLE}={named} is no folder" if named else f"{TRACES_VARIABLE} unset"
+        pytest.skip(f"the archive's logs are not beside the project, and {where}")
     return folder
 
 
 @pytest.fixture(scope="session")
-def traces() -> Path:
-    """Folder of the archive's logs."""
-    return _folder("traces")
-
-
-@pytest.fixture(scope="session")
 def golden() -> Path:
-    """Folder of the independent program's schedules."""
-    return _folder("golden")
+    """Folder of the schedules that are known to be right."""
+    return HERE / "data" / "golden"

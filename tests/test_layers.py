@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -73,6 +76,125 @@ def test_only_the_command_line_uses_clusters(path: Path) -> None:
     inside = path.is_relative_to(COMMAND_LINE) or path.is_relative_to(ROOT / "cluster")
     roots = {name.partition(".")[0] for name in imported(path)}
     assert inside or "cluster" not in roots
+
+
+FLOORS = {
+    "core": (
+        ("errors", "arrays"),
+        ("checks", "philox", "files"),
+        ("platform",),
+        ("workload",),
+        ("policy", "schedule", "models"),
+        ("logs", "kernels"),
+        ("reference",),
+        ("simulation", "offline"),
+        ("metrics", "audit"),
+    ),
+    "cluster": (("spec",), ("local", "watching"), ("connect",)),
+    "farm": (
+        ("store",),
+        ("logs", "watching"),
+        ("campaign",),
+        ("planning",),
+        ("execution",),
+        ("verify",),
+        ("cli",),
+    ),
+    "analysis": (
+        ("errors",),
+        ("band_rule", "store", "tables"),
+        ("bands", "drawing"),
+        ("figures", "compare", "explain"),
+        ("papers", "report"),
+    ),
+}
+"""The rooms of each package from the ground up: each imports only from floors below its own.
+
+The package's door stands above them all. Imports inside functions count, those for types alone
+do not.
+"""
+
+UPWARD = {
+    ("core.schedule", "core.simulation.simulate"),
+    ("farm.planning.tasks", "farm.execution.task"),
+    ("farm.store.arrays", "farm.planning.block_shape"),
+    ("farm.store.summary", "farm.execution.fair_start"),
+}
+"""Imports that run against `FLOORS` as the code stands; this table may only become shorter."""
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def statements(node: ast.AST, inside_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the import statements that can run, perhaps also those inside functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child
+        elif is_for_types(child):
+            assert isinstance(child, ast.If)
+            for other in child.orelse:
+                yield from statements(ast.Module([other], []), inside_functions)
+        elif inside_functions or not isinstance(
+            child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+        ):
+            yield from statements(child, inside_functions)
+
+
+@cache
+def files() -> dict[str, Path]:
+    """Every module of the house by its dotted name; a package is its ``__init__``."""
+    found = {}
+    for path in modules():
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def house_imports(name: str, inside_functions: bool) -> set[str]:
+    """Modules of the house that a module names in its imports."""
+    found = set()
+    tree = ast.parse(files()[name].read_text(encoding="utf-8"))
+    for node in statements(tree, inside_functions):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        else:
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {one if one in files() else str(node.module) for one in whole}
+    return (found & set(files())) - {name}
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    """What runs when a module is imported leads back to no module on the way."""
+    try:
+        TopologicalSorter({name: house_imports(name, False) for name in files()}).prepare()
+    except CycleError as error:
+        pytest.fail("an import circle: " + " <- ".join(error.args[1]))
+
+
+def floor_of(name: str) -> int:
+    """How high the room of a module lies in its package."""
+    package, *inside = name.split(".")
+    if not inside:
+        return len(FLOORS[package])
+    floors = [number for number, rooms in enumerate(FLOORS[package]) if inside[0] in rooms]
+    assert len(floors) == 1, f"give {package}.{inside[0]} its floor in FLOORS"
+    return floors[0]
+
+
+def test_rooms_import_only_from_below() -> None:
+    """Data flows one way: nothing below knows what is above it, at the top or inside a function."""
+    found = {
+        (name, other)
+        for name in files()
+        for other in house_imports(name, True)
+        if name.split(".")[0] == other.split(".")[0]
+        and name.split(".")[:2] != other.split(".")[:2]
+        and floor_of(other) >= floor_of(name)
+    }
+    assert found - UPWARD == set(), "these imports run upward"
+    assert UPWARD - found == set(), "these no longer do: take them out of UPWARD"
 
 
 HEAVY = {"dask", "distributed", "matplotlib", "numba", "numpy", "pandas", "scipy", "xarray", "zarr"}

@@ -9,17 +9,18 @@ second. If all passes are so, the schedule is exactly one that the rule permits.
 where there is no pass is a fault too. Where an instant has several passes (a job with run 0, or
 the per-event convention) a start belongs to the first pass that gives it the right.
 
-Beside this, and without the replay, straight from the columns: no start before submission, no
-run past its estimate, never more processors in use than the machine has.
+Beside this, and without the replay, straight from the columns: every job starts, none before its
+submission, no run past its estimate, never more processors in use than the machine has.
 
-Nothing is shared with the simulators but the formulas of the float-valued orders.
+Nothing is shared with the simulators, not even the formulas of the orders. Those in floats are
+evaluated in double precision from left to right, so that ties fall as they do in the simulator.
 """
 
 from __future__ import annotations
 
 from core.arrays import HORIZON
 from core.audit.replay import Replay
-from core.audit.times import early, overload, overrun
+from core.audit.times import early, overload, overrun, unstarted
 from core.audit.verdict import Fault, Verdict
 from core.logs.schedules import LoggedSchedule, read_schedule
 from core.policy.policy import Policy
@@ -62,14 +63,22 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     'job 2 (2 processors) started at 8 s, when the jobs that run need 4 of 2 processors'
     """
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
-    checked = ("submit", "kills", "capacity", policy.name)
+    checked = ("start", "submit", "kills", "capacity", policy.name)
+    missing = unstarted(schedule)
+    if missing:
+        # Of a queue in which a job waits for ever nothing can be said.
+        return _refuted(checked, missing)
     plain = [fault for fault in (early(schedule), overrun(schedule), overload(schedule)) if fault]
     until = min((fault.instant for fault in plain), default=HORIZON)
     fault = _first(plain, Replay(schedule, policy).first_fault(until))
     if fault is None:
         n = len(schedule.workload)
-        why = f"every one of the {n} jobs keeps {', '.join(checked[:3])} and {policy.name}"
+        why = f"every one of the {n} jobs keeps {', '.join(checked[:-1])} and {policy.name}"
         return Verdict(True, checked, None, None, None, why)
+    return _refuted(checked, fault)
+
+
+def _refuted(checked: tuple[str, ...], fault: Fault) -> Verdict:
     return Verdict(False, checked, fault.rule, fault.job, fault.instant, fault.why)
 
 

@@ -1,16 +1,15 @@
-"""The simplest rule, and the hooks that the others fill: strict order."""
+"""What an auditor must know of any backfilling rule: how it judges a pass, and what it keeps."""
 
 from __future__ import annotations
 
-from core.arrays import Int64
 from core.audit.machine import Machine, Pass
 from core.policy.policy import Policy
 
 
-class Rule:
-    """Judge each pass; by itself this is the rule `none`, that nobody overtakes.
+class Discipline:
+    """Judge each pass by one rule.
 
-    A rule keeps nothing from one pass to the next but what it keeps through these hooks.
+    A discipline keeps nothing from one pass to the next but what it keeps through these hooks.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -28,15 +27,4 @@ class Rule:
 
     def check(self, step: Pass) -> None:
         """Tell the pass of every right to start and of every lack of it."""
-        for place, job in enumerate(step.queue.tolist()):
-            if not step.fits(job):
-                step.may_not(job, step.lacks(job))
-                self.behind_head(step, job, step.queue[place + 1 :])
-                return
-            step.may(job, step.room(job))
-
-    def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the first that does not start."""
-        why = f"{step.machine.says(head)}, before it in the queue, waits"
-        for job in rest[step.is_given(rest)].tolist():
-            step.may_not(job, why)
+        raise NotImplementedError

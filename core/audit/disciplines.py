@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
-from core.audit.discipline import Rule
+from core.audit.discipline import Discipline
 from core.audit.machine import Pass
 from core.audit.profile import Profile
 from core.policy.policy import Policy
@@ -17,7 +17,26 @@ Right = Callable[[Int64], npt.NDArray[np.bool_]]
 """Tells which of some jobs would start, as processors and reservations now stand."""
 
 
-class Aggressive(Rule):
+class Strict(Discipline):
+    """Nobody overtakes."""
+
+    def check(self, step: Pass) -> None:
+        """Tell the pass of every right to start and of every lack of it."""
+        for place, job in enumerate(step.queue.tolist()):
+            if not step.fits(job):
+                step.may_not(job, step.lacks(job))
+                self.behind_head(step, job, step.queue[place + 1 :])
+                return
+            step.may(job, step.room(job))
+
+    def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
+        """Judge the jobs behind the first that does not start."""
+        why = f"{step.machine.says(head)}, before it in the queue, waits"
+        for job in rest[step.is_given(rest)].tolist():
+            step.may_not(job, why)
+
+
+class Aggressive(Strict):
     """Whoever fits starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
@@ -30,7 +49,7 @@ class Aggressive(Rule):
         _walk(step, step.behind(rest), right, step.lacks)
 
 
-class Easy(Rule):
+class Easy(Strict):
     """Whoever fits and does not delay the head starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
@@ -64,7 +83,7 @@ class Easy(Rule):
         _walk(step, step.behind(rest), right, why, charge)
 
 
-class Reserving(Rule):
+class Reserving(Discipline):
     """The first waiting jobs, or all, hold reservations, made anew at each pass."""
 
     def __init__(self, policy: Policy) -> None:
@@ -146,7 +165,7 @@ def _walk(
         jobs = jobs[place + 1 :]
 
 
-def rule_of(policy: Policy) -> Rule:
+def rule_of(policy: Policy) -> Discipline:
     """Return the rule of a policy.
 
     Raises
@@ -154,5 +173,5 @@ def rule_of(policy: Policy) -> Rule:
     InputError
         If nobody has written how its passes are judged.
     """
-    rule: Rule = policy.row.find("audit")(policy)
+    rule: Discipline = policy.row.find("audit")(policy)
     return rule

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
-from core.audit.order import Order
+from core.audit.order import Order, Past
 from core.audit.profile import Profile
 from core.policy.policy import Policy
 from core.schedule import Schedule
@@ -21,7 +21,8 @@ class Machine:
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         work = schedule.workload
         self.policy = policy
-        self.order = Order(work, policy)
+        self.past = Past()
+        self.order = Order(work, policy, self.past)
         self.starts = schedule.start
         self.estimates, self.widths = work.estimate, work.procs
         self.start: list[int] = schedule.start.tolist()
@@ -31,6 +32,7 @@ class Machine:
         self.run: list[int] = work.run.tolist()
         self.procs: list[int] = work.procs.tolist()
         self.number: list[int] = work.job.tolist()
+        self.user: list[int] = work.user.tolist()
         self.free = work.processors
         self.now = 0
         self.waiting = np.empty(0, np.int64)
@@ -56,6 +58,8 @@ class Machine:
             self.free += self.procs[job]
             key = (self.start[job] + self.estimate[job], job)
             del self.running[bisect_left(self.running, key)]
+            wait = self.start[job] - self.submit[job]
+            self.past.add(self.user[job], wait, self.run[job] * self.procs[job])
         return ended
 
     def ends_now(self) -> bool:

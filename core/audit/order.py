@@ -2,29 +2,79 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from core.arrays import Int64
-from core.policy.orders import find_order
+from core.arrays import Float64, Int64
+from core.errors import InputError
+from core.policy.orders import order_function
 from core.policy.policy import Policy
 from core.workload.workload import Workload
 
 EXACT = 2**53
 """Below this, whole numbers are floats without rounding, and a quotient keeps their order."""
 
-_STATIC: dict[str, Callable[[Workload], Int64]] = {
-    "fcfs": lambda w: w.submit,
-    "lcfs": lambda w: -w.submit,
-    "spf": lambda w: w.estimate,
-    "lpf": lambda w: -w.estimate,
-    "sqf": lambda w: w.procs,
-    "lqf": lambda w: -w.procs,
-    "saf": lambda w: w.estimate * w.procs,
-    "laf": lambda w: -w.estimate * w.procs,
+Key = npt.NDArray[Any]
+"""A number of each job, smallest first."""
+
+
+def _log10(seconds: Int64) -> Float64:
+    logarithm = np.zeros(seconds.size)
+    return np.log10(seconds, out=logarithm, where=seconds > 0)
+
+
+# r is the estimate, n the width, s the submission (Carastan-Santos and de Camargo 2017).
+_STATIC: dict[str, Callable[[Int64, Int64, Int64], Key]] = {
+    "fcfs": lambda s, r, n: s,
+    "lcfs": lambda s, r, n: -s,
+    "spf": lambda s, r, n: r,
+    "lpf": lambda s, r, n: -r,
+    "sqf": lambda s, r, n: n,
+    "lqf": lambda s, r, n: -n,
+    "saf": lambda s, r, n: r * n,
+    "laf": lambda s, r, n: -r * n,
+    "f1": lambda s, r, n: _log10(r) * n + 870.0 * _log10(s),
+    "f2": lambda s, r, n: np.sqrt(r) * n + 25_600.0 * _log10(s),
+    "f3": lambda s, r, n: r.astype(np.float64) * n + 6_860_000.0 * _log10(s),
+    "f4": lambda s, r, n: np.sqrt(n) * r + 530_000.0 * _log10(s),
 }
+
+
+def _wfp3(wait: Int64, length: Int64, procs: Int64) -> Float64:
+    # The cube is multiplied out: numpy's power may round otherwise in the last place.
+    slowness = wait / length
+    return slowness * slowness * slowness * procs
+
+
+def _unicef(wait: Int64, length: Int64, procs: Int64) -> Float64:
+    # log2 of a serial job is 0, by which nobody divides: 2^-40 stands for it.
+    logarithm = np.full(procs.size, 2.0**-40)
+    np.log2(procs, out=logarithm, where=procs > 1)
+    return wait / (logarithm * length)
+
+
+_URGENCY: dict[str, Callable[[Int64, Int64, Int64], Float64]] = {"wfp3": _wfp3, "unicef": _unicef}
+"""Of wait, estimate (at least 1 s) and processors, largest first (Tang et al. 2009)."""
+
+
+@dataclass
+class Past:
+    """Hold what each user's completed jobs have waited, s, and worked, s x processors."""
+
+    waited: dict[int, int] = field(default_factory=dict)
+    worked: dict[int, int] = field(default_factory=dict)
+
+    def add(self, user: int, wait: int, work: int) -> None:
+        """Count a job that has ended."""
+        self.waited[user] = self.waited.get(user, 0) + wait
+        self.worked[user] = self.worked.get(user, 0) + work
+
 
 Sorter = Callable[[Int64, Int64, int], Int64]
 """Puts some of the waiting jobs into queue order at an instant, s; knows all who wait."""
@@ -33,11 +83,11 @@ Sorter = Callable[[Int64, Int64, int], Int64]
 class Order:
     """Put waiting jobs into the order in which a pass of this policy meets them."""
 
-    def __init__(self, workload: Workload, policy: Policy) -> None:
+    def __init__(self, workload: Workload, policy: Policy, past: Past) -> None:
         self.submit = workload.submit
         self.theta = policy.threshold_seconds(workload.max_estimate)
-        self.primary = _sorter(workload, policy.order)
-        self.backfill = _sorter(workload, policy.backfill) if policy.backfill else None
+        self.primary = _sorter(workload, policy.order, past)
+        self.backfill = _sorter(workload, policy.backfill, past) if policy.backfill else None
 
     def queue(self, waiting: Int64, now: int) -> Int64:
         """Sort the waiting jobs: the starving ones by arrival, then the others by key."""
@@ -57,26 +107,68 @@ class Order:
         return np.concatenate((np.sort(jobs[starving]), others))
 
 
-def _sorter(workload: Workload, order: str) -> Sorter:
+def _sorter(workload: Workload, order: str, past: Past) -> Sorter:
     if order in ("lxf", "sxf"):
         sign = -1 if order == "lxf" else 1
         return lambda jobs, waiting, now: _by_expansion(workload, np.sort(jobs), now, sign)
-    key = _STATIC[order](workload) if order in _STATIC else find_order(order).fixed_key(workload)
-    if key is None:
-        return _by_function(workload, order)
-    rank = np.empty(len(workload), np.int64)
-    rank[np.argsort(key, kind="stable")] = np.arange(len(workload))
+    if order in _URGENCY:
+        return _by_urgency(workload, _URGENCY[order])
+    if order in _STATIC:
+        return _by_rank(_STATIC[order](workload.submit, workload.estimate, workload.procs))
+    ask = _Asking(workload, order, past)
+    if ask.once:
+        return _by_rank(ask(np.arange(len(workload)), 0))
+    return _by_function(ask)
+
+
+def _by_rank(key: Key) -> Sorter:
+    rank = np.empty(key.size, np.int64)
+    rank[np.argsort(key, kind="stable")] = np.arange(key.size)
     return lambda jobs, waiting, now: jobs[np.argsort(rank[jobs])]
 
 
-def _by_function(workload: Workload, order: str) -> Sorter:
-    function = find_order(order).function
-    assert function is not None
+def _by_urgency(workload: Workload, urgency: Callable[[Int64, Int64, Int64], Float64]) -> Sorter:
+    length = np.maximum(workload.estimate, 1)
 
+    def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
+        jobs = np.sort(jobs)
+        key = urgency(now - workload.submit[jobs], length[jobs], workload.procs[jobs])
+        return jobs[np.argsort(-key, kind="stable")]
+
+    return sort
+
+
+class _Asking:
+    """Call a user's own order with what it asks for, by the names of its parameters."""
+
+    def __init__(self, workload: Workload, order: str, past: Past) -> None:
+        self.workload, self.order, self.past = workload, order, past
+        self.function: Callable[..., Any] = order_function(order)
+        self.once = bool(getattr(self.function, "static", False))
+        self.wanted = set(inspect.signature(self.function).parameters)
+
+    def __call__(self, jobs: Int64, now: int) -> Key:
+        given: dict[str, Any] = {
+            name: getattr(self.workload, name)[jobs]
+            for name in {"submit", "estimate", "procs", "user"} & self.wanted
+        }
+        if "now" in self.wanted:
+            given["now"] = now
+        for name in {"waited", "worked"} & self.wanted:
+            total: dict[int, int] = getattr(self.past, name)
+            users = self.workload.user[jobs].tolist()
+            given[name] = np.array([total.get(user, 0) for user in users], np.int64)
+        key: Key = np.asarray(self.function(**given))
+        if key.shape != jobs.shape or bool(np.isnan(key).any()):
+            raise InputError(f"order {self.order!r} must return one number for each job")
+        return key
+
+
+def _by_function(ask: _Asking) -> Sorter:
     def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
         # A function may compare the jobs it is given, so it is given all who wait, always.
         everyone = np.sort(waiting)
-        key = function.key(workload, everyone, now)
+        key = ask(everyone, now)
         jobs = np.sort(jobs)
         return jobs[np.argsort(key[np.searchsorted(everyone, jobs)], kind="stable")]
 

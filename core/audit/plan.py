@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.audit.discipline import Rule
+from core.audit.discipline import Discipline
 from core.audit.machine import Machine, Pass
 from core.audit.profile import Profile
 from core.policy.policy import Policy
 
 
-class Plan(Rule):
+class Plan(Discipline):
     """Keep each waiting job's reservation as the rule would, from arrivals and given ends."""
 
     def __init__(self, policy: Policy) -> None:

@@ -14,7 +14,7 @@ class Replay:
 
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         self.machine = Machine(schedule, policy)
-        self.rule = rule_of(policy)
+        self.discipline = rule_of(policy)
         self.name = policy.name
         self.per_event = policy.events == "per-event"
         self.by_start: list[int] = schedule.start.argsort(kind="stable").tolist()
@@ -44,7 +44,7 @@ class Replay:
         instants = machine.submit[self.arrived : self.arrived + 1]
         instants += [end for end, _ in machine.ending[:1]]
         instants += [machine.start[job] for job in self.by_start[self.begun : self.begun + 1]]
-        due = self.rule.due(machine.now)
+        due = self.discipline.due(machine.now)
         return min(instants if due is None else [*instants, due], default=None)
 
     def _given(self) -> list[int]:
@@ -62,7 +62,7 @@ class Replay:
 
     def _calls_for_pass(self) -> bool:
         now = self.machine.now
-        return self._submits() or self.machine.ends_now() or self.rule.due(now - 1) == now
+        return self._submits() or self.machine.ends_now() or self.discipline.due(now - 1) == now
 
     def _passes(self, given: list[int]) -> list[Pass]:
         """Meet every event of this instant, and make the pass after each, or after all."""
@@ -79,13 +79,13 @@ class Replay:
             step = Pass(machine)
             # Most passes meet a full machine: nobody started, and nobody could have.
             if given or machine.could_start():
-                self.rule.check(step)
+                self.discipline.check(step)
                 machine.leave_queue(step.started)
             passes.append(step)
         return passes
 
     def _complete(self, most: int | None) -> None:
-        self.rule.completed(self.machine, self.machine.complete(most))
+        self.discipline.completed(self.machine, self.machine.complete(most))
 
     def _arrive(self, most: int | None) -> None:
         jobs: list[int] = []
@@ -93,7 +93,7 @@ class Replay:
             jobs.append(self.arrived)
             self.arrived += 1
         self.machine.arrive(jobs)
-        self.rule.arrived(self.machine, jobs)
+        self.discipline.arrived(self.machine, jobs)
 
     def _judge(self, given: list[int], passes: list[Pass]) -> Fault | None:
         """Name the job that a fault of this instant rests on.

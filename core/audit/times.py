@@ -1,4 +1,4 @@
-"""What holds for every policy: submission, kills and capacity, straight from the columns."""
+"""What holds for every policy, straight from the columns: starts, submission, kills, capacity."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ import numpy as np
 from core.audit.verdict import Fault
 from core.logs.schedules import LoggedSchedule
 from core.schedule import Schedule
+
+
+def unstarted(schedule: Schedule) -> Fault | None:
+    """Return the first job that has no start; its instant is that of its submission."""
+    work = schedule.workload
+    bad = np.flatnonzero(schedule.start < 0)
+    if not bad.size:
+        return None
+    job = int(bad[0])
+    instant = int(work.submit[job])
+    why = f"job {work.job[job]} ({work.procs[job]} processors) never started"
+    return Fault(instant, job, "start", f"{why} after its submission at {instant} s")
 
 
 def early(schedule: Schedule) -> Fault | None:

@@ -14,7 +14,7 @@ class Verdict:
     ok : bool
         Whether every rule in `checked` holds for the whole schedule.
     checked : tuple of str
-        The rules: ``submit``, ``kills``, ``capacity`` and the name of the policy.
+        The rules: ``start``, ``submit``, ``kills``, ``capacity`` and the name of the policy.
     rule : str, optional
         The rule that is broken first by time.
     job : int, optional
@@ -30,7 +30,7 @@ class Verdict:
     >>> from core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0], run=[3], estimate=[3], procs=[1], processors=1)
     >>> audit(simulate(w, "fcfs+none"), "fcfs+none").why
-    'every one of the 1 jobs keeps submit, kills, capacity and fcfs+none'
+    'every one of the 1 jobs keeps start, submit, kills, capacity and fcfs+none'
     """
 
     ok: bool

@@ -157,7 +157,7 @@ _ROWS = (
         options=("backfill",),
         fair_start=_FAIR + "none",
         refer=_REFERENCE + "Strict",
-        audit="core.audit.discipline:Rule",
+        audit=_AUDIT + "Strict",
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
     ),
     Rule(

@@ -1,4 +1,4 @@
-"""The reference for fair start times: every job by a simulation of its own, as SEMANTICS says it.
+"""The reference for fair start times: every job by a simulation of its own.
 
 Like the reference simulator on which it stands it is slow and obvious, knows every policy, and
 shares no step with the compiled kernels.
@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 from core.arrays import Int64
 from core.policy.policy import Policy
-from core.reference.pool import _Job, _Planned, _Queued
+from core.reference.job import Job
+from core.reference.pool import Simulation, simulation_of
 from core.workload.workload import Workload
 
 
@@ -37,6 +38,11 @@ def fair_start_reference(
     list of int
         In the order of `jobs`.
 
+    Raises
+    ------
+    RuntimeError
+        If a job would wait for ever, which is a mistake of this program.
+
     Examples
     --------
     >>> import numpy as np
@@ -45,58 +51,51 @@ def fair_start_reference(
     >>> fair_start_reference(w, Policy.parse("fcfs+easy"), False, range(3), np.arange(3))
     [0, 6, 10]
     """
-    return [_FairRun(workload, policy, index, rank.tolist()).start(relaxed) for index in jobs]
+    fair_start = _relaxed if relaxed else _strict
+    found = []
+    for index in jobs:
+        simulation = simulation_of(workload, policy)
+        found.append(fair_start(simulation, simulation.jobs[index], rank.tolist()))
+    return found
 
 
-class _FairRun:
-    """The real schedule up to the arrival of one job; from then on without those later than it."""
+def _strict(simulation: Simulation, job: Job, rank: list[int]) -> int:
+    """Let the job arrive as it did, and nobody who is later than it."""
+    ending, arriving = _until_arrival(simulation, job)
+    _forget_the_later(simulation, job, rank)
+    simulation.step(ending, [other for other in arriving if other in simulation.coming])
+    return _until_start(simulation, job)
 
-    def __init__(self, workload: Workload, policy: Policy, index: int, rank: list[int]) -> None:
-        self.simulation = (_Planned if policy.rule == "planned" else _Queued)(workload, policy)
-        self.job = self.simulation.jobs[index]
-        self.rank = rank
 
-    def start(self, relaxed: bool) -> int:
-        simulation, job = self.simulation, self.job
-        while True:
-            ending, arriving = self.events()
-            if job in arriving:
-                break
-            simulation.step(ending, arriving)
-        self.forget_the_later()
-        arriving = [one for one in arriving if self.goes_before(one)]
-        if not relaxed:
-            simulation.step(ending, [*arriving, job])
-        else:
-            # The job itself comes only when nobody waits before it.
-            simulation.coming.remove(job)
-            simulation.step(ending, arriving)
-            while simulation.waiting:
-                simulation.step(*self.events())
-            simulation.coming.append(job)
-            simulation.step([], [job])
-        while job.start < 0:
-            simulation.step(*self.events())
-        return job.start
+def _relaxed(simulation: Simulation, job: Job, rank: list[int]) -> int:
+    """Let the job join, with its own submit time, when nobody waits before it any more."""
+    ending, arriving = _until_arrival(simulation, job)
+    _forget_the_later(simulation, job, rank)
+    simulation.coming.remove(job)
+    simulation.step(ending, [other for other in arriving if other in simulation.coming])
+    while simulation.waiting:
+        simulation.step(*simulation.next_event())
+    simulation.coming.append(job)
+    simulation.step([], [job])
+    return _until_start(simulation, job)
 
-    def events(self) -> tuple[list[_Job], list[_Job]]:
-        """Go to the next instant; return what completes and what arrives, to be taken together."""
-        simulation = self.simulation
-        simulation.now = min(simulation.instants())
-        ending = [x for x in simulation.running if x.end == simulation.now]
-        ending.sort(key=lambda x: x.index)
-        arriving = [x for x in simulation.coming if x.submit == simulation.now]
-        if simulation.policy.events == "instant":
+
+def _until_arrival(simulation: Simulation, job: Job) -> tuple[list[Job], list[Job]]:
+    """Simulate what really happened; return the event at which the job arrives, not yet taken."""
+    while True:
+        ending, arriving = simulation.next_event()
+        if job in arriving:
             return ending, arriving
-        return ([], arriving[:1]) if arriving else (ending[:1], [])
+        simulation.step(ending, arriving)
 
-    def goes_before(self, other: _Job) -> bool:
-        return self.rank[other.index] < self.rank[self.job.index]
 
-    def forget_the_later(self) -> None:
-        simulation = self.simulation
-        simulation.coming = [x for x in simulation.coming if x is self.job or self.goes_before(x)]
-        simulation.waiting = [x for x in simulation.waiting if self.goes_before(x)]
-        if isinstance(simulation, _Planned):
-            waiting = {x.index for x in simulation.waiting}
-            simulation.plan = {i: t for i, t in simulation.plan.items() if i in waiting}
+def _forget_the_later(simulation: Simulation, job: Job, rank: list[int]) -> None:
+    for other in simulation.coming + simulation.waiting:
+        if rank[other.position] > rank[job.position]:
+            simulation.forget(other)
+
+
+def _until_start(simulation: Simulation, job: Job) -> int:
+    while job.start < 0:
+        simulation.step(*simulation.next_event())
+    return job.start

@@ -1,72 +1,29 @@
-"""The reference simulator: slow, obvious, objects and lists.
+"""The reference simulator of one pool of processors: slow, obvious, objects and lists.
 
-It is the specification in code. It shares nothing with the compiled simulator, not even a
-helper, so that an agreement of the two on random workloads says something about both.
+It is the definition in code, one class for each backfilling rule. It shares nothing with the
+compiled simulator, not even a helper or a formula, so that an agreement of the two on random
+workloads says something about both.
+
+The convention `events=per-event` is what the compiled simulator knows of it: submissions before
+completions at one instant, and a full pass after each single event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Int64
-from core.policy.orders import find_order
+from core.arrays import Int64
 from core.policy.policy import Policy
+from core.reference.job import Job, jobs_of
+from core.reference.order import keys
 from core.schedule import Schedule
 from core.workload.workload import Workload
 
 
-@dataclass(eq=False)
-class _Job:
-    index: int
-    submit: int
-    run: int
-    estimate: int
-    procs: int
-    user: int
-    start: int = -1
-    promised: int = NO_PROMISE
-    backfilled: bool = False
-
-    @property
-    def end(self) -> int:
-        return self.start + self.run
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Processors that are taken in [begin, end)."""
-
-    begin: int
-    end: int
-    procs: int
-
-
-def _expansion(job: _Job, now: int) -> Fraction:
-    length = max(job.estimate, 1)
-    return Fraction(now - job.submit + length, length)
-
-
-_KEYS: dict[str, Callable[[_Job, int], int | Fraction]] = {
-    "fcfs": lambda job, now: job.submit,
-    "lcfs": lambda job, now: -job.submit,
-    "spf": lambda job, now: job.estimate,
-    "lpf": lambda job, now: -job.estimate,
-    "sqf": lambda job, now: job.procs,
-    "lqf": lambda job, now: -job.procs,
-    "saf": lambda job, now: job.estimate * job.procs,
-    "laf": lambda job, now: -job.estimate * job.procs,
-    "lxf": lambda job, now: -_expansion(job, now),
-    "sxf": lambda job, now: _expansion(job, now),
-}
-"""Keys of the orders that whole numbers decide, smallest first."""
-
-
 def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
-    """Simulate a workload under a policy, slowly, as SEMANTICS says it.
+    """Simulate a workload under a policy, slowly, as its definition says.
 
     Parameters
     ----------
@@ -84,6 +41,8 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     ------
     InputError
         If the policy's name is not understood.
+    RuntimeError
+        If a job would wait for ever, which is a mistake of this program.
 
     Examples
     --------
@@ -92,7 +51,8 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     >>> simulate_reference(w, "fcfs+easy").start.tolist()
     [0, 9, 1]
     """
-    simulation = _simulated(workload, policy)
+    simulation = simulation_of(workload, policy)
+    simulation.run()
     return Schedule(
         workload=workload,
         policy=simulation.policy.name,
@@ -102,229 +62,310 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
 
 
 def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
-    """Return the start that a rule reserves for each job at its arrival, slowly.
+    """Return the start that the rule reserves for each job at its arrival.
 
     Parameters
     ----------
-    workload, policy
-        As for `simulate_reference`.
+    workload : Workload
+        The jobs and the machine.
+    policy : Policy or str
+        What the scheduler does, or its name.
 
     Returns
     -------
     int64[n]
-        The same as `core.promises`.
+        Start, s; -1 under a rule that promises nothing, and for a job that at its arrival is
+        not among the first that hold reservations.
+
+    Raises
+    ------
+    InputError
+        If the policy's name is not understood.
 
     Examples
     --------
-    >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
-    ...                           processors=2)
+    >>> w = Workload.from_columns(submit=[0, 0, 1], run=[6, 5, 8], estimate=[9, 5, 8],
+    ...                           procs=[2, 3, 1], processors=3)
     >>> promises_reference(w, "fcfs+conservative").tolist()
-    [0, 9]
+    [0, 9, 1]
+    >>> promises_reference(w, "fcfs+easy").tolist()
+    [-1, -1, -1]
     """
-    return np.array([job.promised for job in _simulated(workload, policy).jobs], np.int64)
-
-
-def _simulated(workload: Workload, policy: Policy | str) -> _Simulation:
-    if isinstance(policy, str):
-        policy = Policy.parse(policy)
-    simulation = (_Planned if policy.rule == "planned" else _Queued)(workload, policy)
+    simulation = simulation_of(workload, policy)
     simulation.run()
-    return simulation
+    return np.array([job.promise for job in simulation.jobs], np.int64)
 
 
-class _Simulation:
-    """The clock and the machine; what a pass does is left to the rule."""
+@dataclass(frozen=True)
+class Claim:
+    """Processors that someone has, or is to have, in [begin, end)."""
+
+    begin: int
+    end: int
+    procs: int
+
+
+class Simulation:
+    """The clock, the queue and the machine; what a pass does is left to the rule."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
-        columns = (workload.submit, workload.run, workload.estimate, workload.procs, workload.user)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        self.jobs = [_Job(index, *row) for index, row in enumerate(rows)]
-        self.workload = workload
         self.policy = policy
         self.processors = workload.processors
         self.threshold = policy.threshold_seconds(workload.max_estimate)
         self.now = 0
+        self.jobs = jobs_of(workload)
+        # A job goes through these four lists in turn.
         self.coming = list(self.jobs)
-        self.waiting: list[_Job] = []
-        self.running: list[_Job] = []
+        self.waiting: list[Job] = []
+        self.running: list[Job] = []
+        self.completed: list[Job] = []
+
+    # The clock.
 
     def run(self) -> None:
+        """Go from event to event until every job has ended."""
         while self.coming or self.waiting or self.running:
-            self.now = min(self.instants())
-            ending = [job for job in self.jobs if job in self.running and job.end == self.now]
-            arriving = [job for job in self.coming if job.submit == self.now]
-            if self.policy.events == "instant":
-                self.step(ending, arriving)
-            elif arriving:
-                self.step([], arriving[:1])
-            else:
-                self.step(ending[:1], [])
+            self.step(*self.next_event())
+
+    def next_event(self) -> tuple[list[Job], list[Job]]:
+        """Go to the next instant; return who ends and who arrives before one pass is made."""
+        instants = self.instants()
+        if not instants:
+            stuck = min(self.waiting, key=lambda job: job.position)
+            raise RuntimeError(
+                f"job {stuck.number} ({stuck.procs} processors, submitted at {stuck.submit} s) "
+                f"would wait for ever under {self.policy.name}: nothing happens after {self.now} s"
+            )
+        self.now = min(instants)
+        arriving = [job for job in self.coming if job.submit == self.now]
+        ending = [job for job in self.running if job.end == self.now]
+        ending.sort(key=lambda job: job.position)
+        if self.policy.events == "instant":
+            return ending, arriving
+        return ([], arriving[:1]) if arriving else (ending[:1], [])
 
     def instants(self) -> list[int]:
-        """When something may happen next; a run of 0 makes the present instant come again."""
+        """Return when something is to happen; the present again if a job of run 0 started."""
         return [job.submit for job in self.coming] + [job.end for job in self.running]
 
-    def step(self, ending: list[_Job], arriving: list[_Job]) -> None:
+    def step(self, ending: list[Job], arriving: list[Job]) -> None:
+        """Take completions, then arrivals, then make one pass."""
         for job in ending:
             self.running.remove(job)
+            self.completed.append(job)
         self.after_completions(ending)
         for job in arriving:
             self.coming.remove(job)
             self.waiting.append(job)
         self.scheduling_pass(arriving)
 
-    def after_completions(self, ended: list[_Job]) -> None:
+    def forget(self, job: Job) -> None:
+        """Let a job that has not started never have been."""
+        for jobs in (self.coming, self.waiting):
+            if job in jobs:
+                jobs.remove(job)
+
+    # What the rule adds.
+
+    def after_completions(self, ended: list[Job]) -> None:
         """Do what the rule does between completions and arrivals."""
 
-    def scheduling_pass(self, arrived: list[_Job]) -> None:
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs that the rule starts now."""
         raise NotImplementedError
 
-    def start(self, job: _Job, *, backfilled: bool) -> None:
-        job.start = self.now
-        job.backfilled = backfilled
+    # The queue.
+
+    def queue(self, order: str | None = None) -> list[Job]:
+        """Return the waiting jobs in queue order, or in another: whoever starves goes first."""
+        key = keys(order or self.policy.order, self.jobs, self.waiting, self.completed, self.now)
+        starving = [job for job in self.waiting if self.starves(job)]
+        others = [job for job in self.waiting if not self.starves(job)]
+        starving.sort(key=lambda job: (job.submit, job.position))
+        others.sort(key=lambda job: (key[job], job.submit, job.position))
+        return starving + others
+
+    def starves(self, job: Job) -> bool:
+        """Whether a waiting job has waited longer than the threshold allows."""
+        return self.threshold is not None and self.now - job.submit > self.threshold
+
+    # The machine.
+
+    def fits(self, job: Job) -> bool:
+        """Whether the processors that are physically free now are enough."""
+        return sum(other.procs for other in self.running) + job.procs <= self.processors
+
+    def start(self, job: Job, *, backfilled: bool) -> None:
+        """Give a waiting job its processors."""
         self.waiting.remove(job)
         self.running.append(job)
+        job.start = self.now
+        job.backfilled = backfilled
 
-    def fits(self, job: _Job) -> bool:
-        """Whether the processors that are physically free now are enough."""
-        return job.procs <= self.processors - sum(other.procs for other in self.running)
+    def running_claims(self) -> list[Claim]:
+        """Return what the running jobs hold as far as the scheduler knows."""
+        return [Claim(job.start, job.predicted_end, job.procs) for job in self.running]
 
-    def predicted(self) -> list[_Block]:
-        return [_Block(job.start, job.start + job.estimate, job.procs) for job in self.running]
+    def free_at(self, instant: int, claims: list[Claim]) -> int:
+        """Return how many processors the claims leave free at an instant."""
+        return self.processors - sum(c.procs for c in claims if c.begin <= instant < c.end)
 
-    def earliest(self, job: _Job, blocks: list[_Block]) -> int:
-        """First instant from now on with the job's processors free for its estimate."""
-        instants = sorted({self.now} | {b.end for b in blocks if b.end > self.now})
-        length = max(job.estimate, 1)
-        return next(t for t in instants if self.is_free(job.procs, t, t + length, blocks))
+    def are_free(self, procs: int, begin: int, end: int, claims: list[Claim]) -> bool:
+        """Whether the claims leave so many processors free in all of [begin, end)."""
+        # Only where a claim begins does the number of free processors fall.
+        falls = [begin] + [c.begin for c in claims if begin < c.begin]
+        return all(self.free_at(t, claims) >= procs for t in falls if t < end)
 
-    def is_free(self, procs: int, begin: int, end: int, blocks: list[_Block]) -> bool:
-        """Whether so many processors are free in all of [begin, end)."""
-        # The use of a set of blocks grows only where one of them begins.
-        changes = {begin} | {b.begin for b in blocks}
-        instants = [t for t in changes if begin <= t < end]
-        return all(procs <= self.processors - _used(blocks, t) for t in instants)
+    def earliest(self, job: Job, claims: list[Claim]) -> int:
+        """Return the first instant from now on at which a job could run beside the claims.
+
+        A job with estimate 0 asks for its processors at that instant alone.
+        """
+        # Only where a claim ends does the number of free processors rise.
+        rises = {self.now} | {c.end for c in claims if c.end > self.now}
+        return next(
+            t
+            for t in sorted(rises)
+            if self.are_free(job.procs, t, t + max(job.estimate, 1), claims)
+        )
 
 
-def _used(blocks: list[_Block], instant: int) -> int:
-    return sum(b.procs for b in blocks if b.begin <= instant < b.end)
+class Strict(Simulation):
+    """`none`: start the head while it fits; stop at the first job that does not."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs that the rule starts now."""
+        behind = self.queue(self.policy.backfill)
+        for head in self.queue():
+            if not self.fits(head):
+                self.blocked(head, [job for job in behind if job in self.waiting])
+                return
+            self.start(head, backfilled=False)
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Do what the rule does when a head does not fit; waiting holds it and all behind it."""
 
 
-class _Queued(_Simulation):
-    """The rules that make every decision anew at each pass."""
+class Aggressive(Strict):
+    """`aggressive`: start everything that fits now; nobody holds a reservation."""
 
-    def scheduling_pass(self, arrived: list[_Job]) -> None:
-        queue = self.ordered(self.waiting, self.policy.order)
-        behind = self.ordered(self.waiting, self.policy.backfill or self.policy.order)
-        if self.policy.rule == "conservative" or self.policy.rule.startswith("depth"):
-            self.reserve(queue, behind, arrived)
-            return
-        while queue and self.fits(queue[0]):
-            self.start(queue.pop(0), backfilled=False)
-        behind = [job for job in behind if job in queue and job is not queue[0]]
-        if self.policy.rule == "aggressive":
-            self.fill(behind)
-        elif self.policy.rule == "easy" and queue:
-            self.fill_around(queue[0], behind)
-
-    def ordered(self, jobs: list[_Job], order: str) -> list[_Job]:
-        """Jobs in this order, but those that starve first, in order of arrival."""
-        theta = self.threshold
-        starving = [j for j in jobs if theta is not None and self.now - j.submit > theta]
-        keys = self.keys(jobs, order)
-        others = [job for job in jobs if job not in starving]
-        others.sort(key=lambda job: (keys[job.index], job.index))
-        return sorted(starving, key=lambda job: job.index) + others
-
-    def keys(self, jobs: list[_Job], order: str) -> dict[int, int | Fraction]:
-        if order in _KEYS:
-            return {job.index: _KEYS[order](job, self.now) for job in jobs}
-        indices = np.array([job.index for job in jobs], np.int64)
-        row = find_order(order)
-        known = row.fixed_key(self.workload)
-        if known is None:
-            assert row.function is not None
-            key = row.function.key(self.workload, indices, self.now)
-        else:
-            key = known[indices]
-        return dict(zip(indices.tolist(), key.tolist(), strict=True))
-
-    def fill(self, behind: list[_Job]) -> None:
-        for job in behind:
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start whatever fits."""
+        for job in waiting:
             if self.fits(job):
                 self.start(job, backfilled=True)
 
-    def fill_around(self, head: _Job, behind: list[_Job]) -> None:
-        shadow = self.earliest(head, self.predicted())
-        extra = self.processors - _used(self.predicted(), shadow) - head.procs
-        for job in behind:
-            if not self.fits(job):
+
+class Easy(Strict):
+    """`easy`: the head that does not fit holds the one reservation."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start whatever fits and does not delay the head."""
+        claims = self.running_claims()
+        ends = {self.now} | {claim.end for claim in claims if claim.end > self.now}
+        shadow = min(t for t in ends if self.free_at(t, claims) >= head.procs)
+        extra = self.free_at(shadow, claims) - head.procs
+        for job in waiting:
+            if job is head or not self.fits(job):
                 continue
             if self.now + job.estimate <= shadow:
                 self.start(job, backfilled=True)
             elif job.procs <= extra:
-                self.start(job, backfilled=True)
                 extra -= job.procs
+                self.start(job, backfilled=True)
 
-    def reserve(self, queue: list[_Job], behind: list[_Job], arrived: list[_Job]) -> None:
-        depth = len(queue) if self.policy.depth < 0 else self.policy.depth
-        held: list[tuple[_Job, int]] = []
-        while queue and len(held) < depth:
-            job = queue.pop(0)
-            planned = [_Block(t, t + other.estimate, other.procs) for other, t in held]
-            instant = self.earliest(job, self.predicted() + planned)
+
+class Reserving(Simulation):
+    """`depth(K)` and `conservative`: the first jobs hold reservations, all made anew each pass."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the first K that cannot start; then start whoever delays none of them."""
+        queue, behind = self.queue(), self.queue(self.policy.backfill)
+        held: dict[Job, int] = {}
+        for job in queue:
+            if len(held) == self.policy.depth:
+                break
+            claims = [Claim(t, t + other.estimate, other.procs) for other, t in held.items()]
+            begin = self.earliest(job, self.running_claims() + claims)
             if job in arrived:
-                job.promised = instant
-            if instant == self.now and self.fits(job):
+                job.promise = begin
+            if begin == self.now and self.fits(job):
                 self.start(job, backfilled=bool(held))
             else:
-                held.append((job, instant))
-        # Easy does not let a job pass over the shadow of a head with estimate 0, which occupies
-        # nothing; so that easy is depth(1), such a holder blocks here the instant of its start.
-        planned = [_Block(t, t + max(other.estimate, 1), other.procs) for other, t in held]
-        for job in [job for job in behind if job in queue]:
-            end = self.now + job.estimate
-            free = self.is_free(job.procs, self.now, end, self.predicted() + planned)
-            if free and self.fits(job):
-                self.start(job, backfilled=True)
+                held[job] = begin
+        # A holder with estimate 0 occupies nothing, yet easy, which is depth(1), lets nobody
+        # cross its start: beyond the depth it claims the second in which it starts.
+        claims = [Claim(t, t + max(other.estimate, 1), other.procs) for other, t in held.items()]
+        for job in behind:
+            if job in self.waiting and job not in held and self.fits(job):
+                end = self.now + job.estimate
+                if self.are_free(job.procs, self.now, end, self.running_claims() + claims):
+                    self.start(job, backfilled=True)
 
 
-class _Planned(_Simulation):
-    """The rule that keeps a plan: a reservation at arrival, earlier after early completions."""
+class Planned(Simulation):
+    """`planned`: a reservation at arrival, kept; earlier whenever a job ends before its estimate.
+
+    As the text has it the rule goes with every queue order, which decides in which order
+    `walk=queue` compresses and in which the jobs that are due start.
+    """
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
-        self.plan: dict[int, int] = {}
+        self.plan: dict[Job, int] = {}
 
     def instants(self) -> list[int]:
-        """Also the reservations: after a walk by arrival one may begin where nothing ends."""
-        return super().instants() + [t for t in self.plan.values() if t > self.now]
+        """Add the reservations: one may begin where nothing ends and nobody arrives."""
+        return super().instants() + [begin for begin in self.plan.values() if begin > self.now]
 
-    def place(self, job: _Job) -> None:
-        self.plan.pop(job.index, None)
-        planned = [
-            _Block(t, t + self.jobs[index].estimate, self.jobs[index].procs)
-            for index, t in self.plan.items()
-        ]
-        self.plan[job.index] = self.earliest(job, self.predicted() + planned)
+    def after_completions(self, ended: list[Job]) -> None:
+        """Compress the plan if a job ended early: each reservation into its earliest gap."""
+        if any(job.run < job.estimate for job in ended):
+            for job in self.walk():
+                self.reserve(job)
 
-    def after_completions(self, ended: list[_Job]) -> None:
-        if not any(job.run < job.estimate for job in ended):
-            return
-        walk = sorted(self.waiting, key=lambda job: job.index)
-        if self.policy.walk == "start":
-            walk.sort(key=lambda job: self.plan[job.index])
-        for job in walk:
-            self.place(job)
+    def walk(self) -> list[Job]:
+        """Return the waiting jobs in the order in which their reservations are lifted out."""
+        arrivals = sorted(self.waiting, key=lambda job: (job.submit, job.position))
+        if self.policy.walk == "arrival":
+            return arrivals
+        if self.policy.walk == "queue":
+            return self.queue()
+        return sorted(arrivals, key=lambda job: self.plan[job])
 
-    def scheduling_pass(self, arrived: list[_Job]) -> None:
+    def reserve(self, job: Job) -> None:
+        """Give a job the earliest start beside all that run and all other reservations."""
+        self.plan.pop(job, None)
+        claims = [Claim(t, t + other.estimate, other.procs) for other, t in self.plan.items()]
+        self.plan[job] = self.earliest(job, self.running_claims() + claims)
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the new jobs; then start those whose reservation has come."""
         for job in arrived:
-            self.place(job)
-            job.promised = self.plan[job.index]
+            self.reserve(job)
+            job.promise = self.plan[job]
         passed = False
-        for job in list(self.waiting):
-            if self.plan[job.index] <= self.now and self.fits(job):
+        for job in self.queue():
+            if self.plan[job] <= self.now and self.fits(job):
+                del self.plan[job]
                 self.start(job, backfilled=passed)
-                del self.plan[job.index]
             else:
                 passed = True
+
+    def forget(self, job: Job) -> None:
+        """Let a job that has not started never have been."""
+        super().forget(job)
+        self.plan.pop(job, None)
+
+
+def simulation_of(workload: Workload, policy: Policy | str) -> Simulation:
+    """Return a simulation at instant 0, before anyone has arrived.
+
+    Raises
+    ------
+    InputError
+        If the policy's name is not understood.
+    """
+    policy = Policy.parse(policy) if isinstance(policy, str) else policy
+    made: Simulation = policy.row.find("refer", workload.platform.name)(workload, policy)
+    return made

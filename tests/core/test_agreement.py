@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.policy.orders import ORDERS
@@ -19,32 +20,52 @@ from core.schedule import Schedule
 from core.simulation.promises import promises
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
-from tests.strategies import BACKFILLING, PLANNED, RULES, THRESHOLDS, crowd, workloads
+from tests.strategies import (
+    BACKFILLING,
+    LOGARITHMIC,
+    PLANNED,
+    RULES,
+    THRESHOLDS,
+    crowd,
+    is_close_call,
+    workloads,
+)
 
-Simulator = Callable[[Workload, Policy], Schedule]
+Simulator = Callable[[Workload, Policy], dict[str, object]]
 
 EVENTS = ("instant", "per-event")
 
 
-PROMISES = {simulate: promises, simulate_reference: promises_reference}
-"""What each simulator promises the jobs."""
-
-
-def story(simulator: Simulator, work: Workload, policy: Policy) -> dict[str, list[object]]:
-    """Return everything that a simulator says, and of what jobs, to compare and to print."""
-    schedule = simulator(work, policy)
-    assert schedule.policy == policy.name
+def story(schedule: Schedule, promised: np.ndarray) -> dict[str, object]:
+    """Return everything that a schedule says, and of what jobs, to compare and to print."""
+    work = schedule.workload
     columns = (work.submit, work.run, work.estimate, work.procs)
     return {
+        "processors": work.processors,
         "submit, run, estimate, procs": list(zip(*(c.tolist() for c in columns), strict=True)),
         "start": schedule.start.tolist(),
         "backfilled": schedule.backfilled.tolist(),
-        "promised": PROMISES[simulator](work, policy).tolist(),
+        "promised": promised.tolist(),
     }
 
 
+def compiled(work: Workload, policy: Policy) -> dict[str, object]:
+    schedule = simulate(work, policy)
+    assert schedule.policy == policy.name
+    return story(schedule, promises(work, policy))
+
+
+def reference(work: Workload, policy: Policy) -> dict[str, object]:
+    schedule = simulate_reference(work, policy)
+    assert schedule.policy == policy.name
+    return story(schedule, promises_reference(work, policy))
+
+
 def check(work: Workload, policy: Policy) -> None:
-    assert story(simulate, work, policy) == story(simulate_reference, work, policy), policy.name
+    """Compare, unless the last place of a float decides: then nobody is wrong."""
+    if {policy.order, policy.backfill} & LOGARITHMIC:
+        assume(not is_close_call(simulate_reference(work, policy), policy))
+    assert compiled(work, policy) == reference(work, policy), policy.name
 
 
 @pytest.mark.parametrize("starving", [False, True], ids=["", "threshold"])
@@ -92,7 +113,21 @@ def test_fast_equals_reference_where_a_plan_is_kept(policy: Policy, work: Worklo
     check(work, policy)
 
 
-@pytest.mark.parametrize("simulator", [simulate, simulate_reference])
+STRANDED = Workload.from_columns(
+    submit=[1, 2, 3, 4], run=[3, 3, 2, 2], estimate=[5, 3, 2, 2], procs=[3, 2, 4, 2], processors=4
+)
+"""The third job's reservation comes to begin at 8, where nothing ends and nobody arrives."""
+
+BY_ARRIVAL_PER_EVENT = Policy("fcfs", "planned", walk="arrival", events="per-event")
+
+
+@pytest.mark.xfail(reason="the kernel makes no pass at a reservation of its own: the job is lost")
+def test_a_reservation_is_an_event_of_its_own() -> None:
+    """Every job of a schedule starts."""
+    check(STRANDED, BY_ARRIVAL_PER_EVENT)
+
+
+@pytest.mark.parametrize("simulator", [compiled, reference])
 @given(work=workloads(), data=st.data())
 def test_easy_is_depth_one(simulator: Simulator, work: Workload, data: st.DataObject) -> None:
     """One reservation is easy's; only that easy does not promise it."""
@@ -104,11 +139,12 @@ def test_easy_is_depth_one(simulator: Simulator, work: Workload, data: st.DataOb
     }
     one = simulator(work, Policy(order, "depth(1)", **options))
     easy = simulator(work, Policy(order, "easy", **options))
-    assert one.start.tolist() == easy.start.tolist()
-    assert one.backfilled.tolist() == easy.backfilled.tolist()
+    assert easy.pop("promised") == [-1] * len(work)
+    del one["promised"]
+    assert one == easy
 
 
-@pytest.mark.parametrize("simulator", [simulate, simulate_reference])
+@pytest.mark.parametrize("simulator", [compiled, reference])
 @given(work=workloads(), data=st.data())
 def test_conservative_is_depth_of_all(
     simulator: Simulator, work: Workload, data: st.DataObject
@@ -117,17 +153,16 @@ def test_conservative_is_depth_of_all(
     order = data.draw(st.sampled_from(tuple(ORDERS)))
     events = data.draw(st.sampled_from(EVENTS))
     depth = max(len(work), 1)
-    deep = Policy(order, f"depth({depth})", events=events)
-    conservative = Policy(order, "conservative", events=events)
-    assert story(simulator, work, deep) == story(simulator, work, conservative)
+    deep = simulator(work, Policy(order, f"depth({depth})", events=events))
+    assert deep == simulator(work, Policy(order, "conservative", events=events))
 
 
-@pytest.mark.parametrize("simulator", [simulate, simulate_reference])
+@pytest.mark.parametrize("simulator", [compiled, reference])
 @given(work=workloads(exact=True).filter(lambda w: w.estimate.min(initial=1) > 0))
 def test_planned_is_conservative_with_exact_estimates(simulator: Simulator, work: Workload) -> None:
     """Where nothing ends early no reservation moves, so making them anew changes nothing."""
-    conservative = story(simulator, work, Policy("fcfs", "conservative"))
-    assert story(simulator, work, Policy("fcfs", "planned")) == conservative
+    planned = simulator(work, Policy("fcfs", "planned"))
+    assert planned == simulator(work, Policy("fcfs", "conservative"))
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="this is the run without the JIT")

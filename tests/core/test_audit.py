@@ -17,6 +17,8 @@ from core.audit import Verdict, audit, read_schedule
 from core.errors import InputError
 from core.logs.swf import read_swf, write_swf
 from core.policy.orders import ORDERS
+from core.policy.policy import Policy
+from core.reference.pool import simulate_reference
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
@@ -48,7 +50,7 @@ def test_our_schedules_pass(order: str, rule: str, work: Workload, data: st.Data
     policy = data.draw(policies(order=order, rule=rule))
     verdict = audit(simulate(work, policy), policy)
     assert verdict.ok, verdict.why
-    assert verdict.checked == ("submit", "kills", "capacity", policy.name)
+    assert verdict.checked == ("start", "submit", "kills", "capacity", policy.name)
 
 
 @pytest.mark.parametrize("rule", ANY_RULE)
@@ -80,14 +82,18 @@ def test_crowds_pass(rule: str, order: str) -> None:
 
 
 def test_it_shares_nothing_with_the_simulators() -> None:
-    """The auditor imports the shared types, the reader, and the formulas of orders in floats."""
+    """The auditor imports the shared types, the reader, and what finds a user's own order."""
     names = set()
     for path in Path(core.audit.__file__).parent.glob("*.py"):
         tree = ast.parse(path.read_text())
         names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "core.policy.orders":
+                assert [alias.name for alias in node.names] == ["order_function"]
     ours = {n for n in names if n and n.startswith("core.") and not n.startswith("core.audit")}
     assert ours == {
         "core.arrays",
+        "core.errors",
         "core.logs.schedules",
         "core.policy.orders",
         "core.policy.policy",
@@ -138,6 +144,29 @@ def test_a_job_started_one_second_early() -> None:
     assert verdict.why == (
         "job 2 (4 processors) started at 9 s, when the jobs that run need 8 of 4 processors"
     )
+
+
+def test_a_job_that_never_started() -> None:
+    """Of such a schedule nothing else is said, whatever the rule."""
+    for policy in ("fcfs+easy", "fcfs+planned", "lxf+none"):
+        verdict = audit(placed(EASY, 4, [0, 12, -1]), policy)
+        assert blamed(verdict) == ("start", 2, 2)
+        assert verdict.why == "job 3 (1 processors) never started after its submission at 2 s"
+
+
+@pytest.mark.parametrize("order", ["heaviest", "least_served"])
+@pytest.mark.parametrize("rule", RULES)
+@given(work=workloads(), events=st.sampled_from(("instant", "per-event")))
+def test_orders_of_what_users_had(rule: str, order: str, work: Workload, events: str) -> None:
+    """What the reference simulates by users' completed jobs passes, and no moved job does."""
+    policy = Policy(f"tests.core.test_reference:{order}", rule, events=events)
+    schedule = simulate_reference(work, policy)
+    verdict = audit(schedule, policy)
+    assert verdict.ok, verdict.why
+    for job in range(len(work)):
+        start = schedule.start.copy()
+        start[job] += 1
+        assert blamed(audit(replace(schedule, start=start), policy))[1] == job
 
 
 def test_a_job_started_before_its_submission() -> None:

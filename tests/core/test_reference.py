@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
-import inspect
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-import core.reference.pool
-from core.arrays import NO_PROMISE
+import core.reference
+from core.errors import InputError
 from core.policy.orders import ORDERS
-from core.reference.pool import promises_reference, simulate_reference
+from core.policy.policy import Policy
+from core.reference.order import KEYS
+from core.reference.pool import Planned, Strict, promises_reference, simulate_reference
 from core.workload.workload import Workload
 
-NO = NO_PROMISE
+NO = -1
+"""No promise."""
 
 Rows = list[tuple[int, int, int, int]]
 """Jobs as (submit, run, estimate, procs)."""
@@ -28,6 +32,11 @@ def workload(rows: Rows, processors: int) -> Workload:
 
 def starts(rows: Rows, processors: int, policy: str) -> list[int]:
     found: list[int] = simulate_reference(workload(rows, processors), policy).start.tolist()
+    return found
+
+
+def promises(rows: Rows, processors: int, policy: str) -> list[int]:
+    found: list[int] = promises_reference(workload(rows, processors), policy).tolist()
     return found
 
 
@@ -97,10 +106,9 @@ def test_backfilled_is_to_start_past_a_waiting_job() -> None:
 def test_promises() -> None:
     """Conservative promises each job its first reservation; easy promises nothing."""
     rows: Rows = [(0, 4, 10, 3), (1, 5, 5, 4), (2, 9, 9, 1)]
-    work = workload(rows, 4)
-    assert promises_reference(work, "fcfs+conservative").tolist() == [0, 10, 15]
-    assert promises_reference(work, "fcfs+depth(1)").tolist() == [0, 10, NO]
-    assert promises_reference(work, "fcfs+easy").tolist() == [NO] * 3
+    assert promises(rows, 4, "fcfs+conservative") == [0, 10, 15]
+    assert promises(rows, 4, "fcfs+depth(1)") == [0, 10, NO]
+    assert promises(rows, 4, "fcfs+easy") == [NO] * 3
 
 
 def test_the_shadow_counts_every_tie() -> None:
@@ -149,7 +157,7 @@ def test_a_plan_is_compressed_by_start_or_by_arrival() -> None:
     """By arrival the second job finds no gap and keeps 6, where nothing ends and nothing comes."""
     assert starts(PLAN, 2, "fcfs+planned") == [0, 5, 1, 4]
     assert starts(PLAN, 2, "fcfs+planned,walk=arrival") == [0, 6, 1, 4]
-    assert promises_reference(workload(PLAN, 2), "fcfs+planned").tolist() == [0, 6, 1, 5]
+    assert promises(PLAN, 2, "fcfs+planned") == [0, 6, 1, 5]
 
 
 def test_a_head_with_estimate_0_is_not_delayed() -> None:
@@ -160,13 +168,103 @@ def test_a_head_with_estimate_0_is_not_delayed() -> None:
     assert starts(rows, 2, "fcfs+conservative") == [0, 22, 2]
 
 
+ALONE: Rows = [(1, 3, 5, 3), (2, 3, 3, 2), (3, 2, 2, 4), (4, 2, 2, 2)]
+"""At 4 the first ends early; the third then waits for 8, where nothing ends and nobody comes."""
+
+
+def test_a_reservation_is_an_event_of_its_own() -> None:
+    """Under the other clock the compression by arrival leaves the third job such a start."""
+    assert starts(ALONE, 4, "fcfs+planned,walk=arrival,events=per-event") == [1, 4, 8, 4]
+
+
+def planned_by_queue(rows: Rows, processors: int, order: str) -> list[int]:
+    """Simulate `planned` with walk=queue, which policies may not name yet."""
+    policy = Policy(order, "conservative")
+    for name, value in {"rule": "planned", "walk": "queue"}.items():
+        object.__setattr__(policy, name, value)
+    simulation = Planned(workload(rows, processors), policy)
+    simulation.run()
+    return [job.start for job in simulation.jobs]
+
+
+def test_a_plan_is_compressed_by_the_queue() -> None:
+    """The first job ends early at 5: the older or the shorter of the two is moved there."""
+    rows: Rows = [(0, 5, 10, 2), (1, 4, 4, 2), (2, 3, 3, 2)]
+    assert planned_by_queue(rows, 2, "fcfs") == [0, 5, 9]
+    assert planned_by_queue(rows, 2, "spf") == [0, 8, 5]
+
+
+def test_nobody_waits_for_ever() -> None:
+    """A rule that forgets a job is refused, with the job's number; so is a plan that misses one."""
+
+    class Forgetful(Strict):
+        def queue(self, order: str | None = None) -> list[core.reference.job.Job]:
+            return [job for job in super().queue(order) if job.number != 2]
+
+    with pytest.raises(RuntimeError, match=r"job 2 \(4 processors, submitted at 1 s\) would wait"):
+        Forgetful(workload(BLOCKED, 4), Policy("fcfs", "none")).run()
+
+
+def least_served(user: np.ndarray, waited: np.ndarray, worked: np.ndarray) -> np.ndarray:
+    """Order by the normalised wait of the user's completed jobs, the largest first."""
+    return -waited / np.maximum(worked, 1)
+
+
+def heaviest(worked: np.ndarray) -> np.ndarray:
+    """Order by the work of the user's completed jobs."""
+    return worked
+
+
+def unheard_of(worked: np.ndarray) -> np.ndarray:
+    """Return no number for anyone."""
+    return np.full(worked.size, np.nan)
+
+
+def of_users(users: list[int], rows: Rows, processors: int) -> Workload:
+    submit, run, estimate, procs = zip(*rows, strict=True)
+    return Workload.from_columns(
+        submit=submit, run=run, estimate=estimate, procs=procs, user=users, processors=processors
+    )
+
+
+def test_an_order_asks_for_what_users_had() -> None:
+    """At 2 user 7 has had 2 s of work, user 8 none; at 4, under the other, 7 has waited 2 s."""
+    rows: Rows = [(0, 2, 2, 1), (0, 2, 2, 1), (0, 3, 3, 1), (0, 3, 3, 1), (3, 1, 1, 1)]
+    work = of_users([7, 7, 8, 8, 7], rows, 1)
+    here = "tests.core.test_reference"
+    assert simulate_reference(work, f"{here}:heaviest+none").start.tolist() == [0, 5, 2, 7, 10]
+    assert simulate_reference(work, f"{here}:least_served+none").start.tolist() == [0, 2, 5, 8, 4]
+    with pytest.raises(InputError, match="must return one number for each of 5 jobs"):
+        simulate_reference(of_users([1] * 5, [(0, 1, 1, 1)] * 5, 1), f"{here}:unheard_of+none")
+
+
+def test_only_completed_jobs_are_asked_for() -> None:
+    """User 7 has a long job running, user 8 a short one completed: 7 goes first at 2."""
+    rows: Rows = [(0, 10, 10, 1), (0, 2, 2, 1), (0, 3, 3, 1), (0, 3, 3, 1)]
+    order = "tests.core.test_reference:heaviest"
+    for users in ([7, 8, 8, 7], [-1, 8, 8, -1]):
+        schedule = simulate_reference(of_users(users, rows, 2), f"{order}+none")
+        assert schedule.start.tolist() == [0, 0, 5, 2]
+
+
+def test_every_order_has_a_key_of_its_own() -> None:
+    """The reference takes no formula from elsewhere."""
+    assert set(KEYS) == set(ORDERS)
+
+
 def test_it_shares_nothing_with_the_fast_simulator() -> None:
-    """The reference imports the shared types, and the formulas of the orders in floats."""
-    tree = ast.parse(inspect.getsource(core.reference.pool))
-    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    ours = {name for name in names if name and name.startswith("core")}
+    """The reference imports the shared types, and what finds a user's own order."""
+    names: set[str | None] = set()
+    for path in Path(core.reference.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "core.policy.orders":
+                assert [alias.name for alias in node.names] == ["order_function"]
+    ours = {n for n in names if n and n.startswith("core") and not n.startswith("core.reference")}
     assert ours == {
         "core.arrays",
+        "core.errors",
         "core.policy.orders",
         "core.policy.policy",
         "core.schedule",

@@ -128,15 +128,15 @@ def test_the_verdict_in_words(tmp_path: Path) -> None:
         0,
         f"{path}: 3 jobs on 4 processors against fcfs+easy\n"
         "  left out: 1 rows, no wait\n"
-        "  checked: submit, kills, capacity, fcfs+easy\n"
-        "sound: every one of the 3 jobs keeps submit, kills, capacity and fcfs+easy\n",
+        "  checked: start, submit, kills, capacity, fcfs+easy\n"
+        "sound: every one of the 3 jobs keeps start, submit, kills, capacity and fcfs+easy\n",
     )
     done = farm("audit", path, "--policy", "none")
     assert (done.exit_code, done.output) == (
         1,
         f"{path}: 3 jobs on 4 processors against fcfs+none\n"
         "  left out: 1 rows, no wait\n"
-        "  checked: submit, kills, capacity, fcfs+none\n"
+        "  checked: start, submit, kills, capacity, fcfs+none\n"
         "refuted: fcfs+none is broken first by job 3\n"
         "  at 2 s job 3 (1 processors) started, but job 2 (4 processors), before it in the queue, "
         "waits\n",
