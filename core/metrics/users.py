@@ -110,10 +110,11 @@ def index_users(
     label = known_users(workload) if label is None else label
     user = workload.user if user is None else user
     count = label.size
-    largest = int(user.max(initial=0))
-    if count and label[0] >= 0 and largest < TABLE and int(user.min(initial=0)) >= UNKNOWN:
+    largest = max(int(user.max(initial=0)), int(label.max(initial=0)))
+    least = min(int(user.min(initial=0)), int(label.min(initial=0)))
+    if largest < TABLE and least >= UNKNOWN:
         # One place more, at the end, for -1.
-        table = np.full(max(largest, int(label[-1])) + 2, count)
+        table = np.full(largest + 2, count)
         table[label] = np.arange(count)
         place = table[user]
     else:

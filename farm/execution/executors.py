@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
-from farm.execution.task import Task, run_task
+from farm.execution.task import run_task
+from farm.planning.tasks import Task
 from farm.watching.events import BlockDone
 
 if TYPE_CHECKING:

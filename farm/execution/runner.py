@@ -17,9 +17,8 @@ from msgspec import structs
 from core.files import remove_partial
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import Stop, on_dask, serial
-from farm.execution.task import Task
 from farm.planning.design import build, design, survey
-from farm.planning.tasks import cells_missing, missing_blocks, plan
+from farm.planning.tasks import Task, cells_missing, missing_blocks, plan
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.lock import locked

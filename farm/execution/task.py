@@ -6,11 +6,11 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from farm.campaign.trace import Trace
 from farm.execution.cell import Figures, Simulations
 from farm.execution.isolate import Killed, isolated
+from farm.planning.tasks import Task
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell
 from farm.store.store import Store
@@ -21,36 +21,6 @@ Question = tuple[Block, Cell, Rows | None]
 
 Answer = tuple[int, Rows, Figures, float] | Exception
 """What a block keeps of a cell and the CPU time it took, s; or why there is nothing."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """Ask for blocks of one trace over the same jobs: a run of resamples at a run of loads.
-
-    Parameters
-    ----------
-    store : Store
-        Where the blocks belong.
-    trace : Trace
-        Where the jobs come from.
-    blocks : tuple of Block
-        What to write.
-    seconds : float
-        CPU time that planning expects, s.
-    careful : bool
-        Whether the cells run in processes of their own, so that one which kills its process takes
-        no other with it.
-    run : str
-        Name of the run that asks, without which nothing is written; see
-        `farm.store.lock.check_turn`. Empty where nobody else can be at the store.
-    """
-
-    store: Store
-    trace: Trace
-    blocks: tuple[Block, ...]
-    seconds: float
-    careful: bool = False
-    run: str = ""
 
 
 def run_task(task: Task) -> list[BlockDone]:

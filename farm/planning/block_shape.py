@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.store.arrays import CHUNK_VALUES, divisor
-from farm.store.geometry import Axes, Layout, Shape
-from farm.store.product import PRODUCTS, Product
-from farm.store.store import Store
+from farm.store.geometry import NO_SHAPE, Axes, Layout, Shape
+from farm.store.product import Product
 
 BLOCK_SECONDS = 10.0
 """CPU time that a block should take at most: long against the 50 ms that Dask, Zarr and its
@@ -37,50 +36,56 @@ JOB_STEP = 64
 """The length of a shard along `job` is a multiple of this."""
 
 
-def fitted(layout: Layout | None, store: Store, trace: str, block_seconds: float = 0.0) -> Layout:
+def lay_out(
+    sizes: Mapping[str, int],
+    axes: Axes,
+    kinds: Sequence[Product],
+    block_seconds: float = 0.0,
+    layout: Layout | None = None,
+) -> Layout:
     """Choose the sizes of a trace's shards from the campaign alone, never from the machine.
 
     Parameters
     ----------
-    layout : Layout or None
-        What the trace has already: its sizes stay, so that finished shards do.
-    store : Store
-        Says axes, sizes, and what it holds of each product.
-    trace : str
-        Label.
+    sizes : mapping of str to int
+        Lengths of job, week, user and width.
+    axes : mapping of str to sequence
+        Labels of resample, load and policy.
+    kinds : sequence of Product
+        What the trace is to have.
     block_seconds : float
         CPU time that a block should take, s; 0 stands for `goal_seconds` of all the trace's work.
+    layout : Layout, optional
+        What the trace has already: its sizes stay, so that finished shards do.
 
     Returns
     -------
     Layout
         Sizes by which a block takes about that time.
+
+    Examples
+    --------
+    >>> axes = {"resample": range(10), "load": ["0.9"], "policy": ["fcfs+easy"]}
+    >>> sizes = {"job": 5000, "week": 10, "user": 0, "width": 9}
+    >>> lay_out(sizes, axes, [PRODUCTS["cells"]]).cells
+    (10, 1, 1)
     """
-    kinds = [PRODUCTS[name] for name in store.holds]
-    if layout is not None:
-        return _with_long(layout, store, trace, kinds, block_seconds)
     # A resample may be empty.
-    jobs = max(1, store.jobs[trace])
-    shard = -(-jobs // JOB_STEP) * JOB_STEP
-    short = [kind for kind in kinds if kind.simulates]
-    cells = _shape(store.axes, shard, _costs(store.axes, short, jobs, jobs), block_seconds)
-    sizes = {**store.sizes(trace), "job": shard}
-    inner = {name: max(1, sizes[name]) for name in ("job", "week", "user", "width")}
-    return _with_long(Layout(cells, (0, 0, 0), inner, shard), store, trace, kinds, block_seconds)
-
-
-def _with_long(
-    layout: Layout, store: Store, trace: str, kinds: Sequence[Product], block_seconds: float
-) -> Layout:
-    """Choose the sizes for products that take long, when the first of them comes."""
+    jobs = max(1, sizes["job"])
+    if layout is None:
+        shard = -(-jobs // JOB_STEP) * JOB_STEP
+        short = [kind for kind in kinds if kind.simulates]
+        cells = _shape(axes, shard, _costs(axes, short, jobs, jobs), block_seconds)
+        inner = {name: max(1, sizes[name]) for name in ("week", "user", "width")}
+        layout = Layout(cells, NO_SHAPE, {"job": shard, **inner}, shard)
     long = [kind for kind in kinds if kind.long]
-    if not long or all(layout.long):
+    if not long or layout.long != NO_SHAPE:
         return layout
-    jobs, shard = max(1, store.jobs[trace]), layout.inner["job"]
-    most = max(_costs(store.axes, long, jobs, jobs))
+    shard = layout.inner["job"]
+    most = max(_costs(axes, long, jobs, jobs))
     pieces = max(1, math.ceil(most / (block_seconds or BLOCK_SECONDS)))
     piece = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
-    shape = _shape(store.axes, piece, _costs(store.axes, long, piece, jobs), block_seconds)
+    shape = _shape(axes, piece, _costs(axes, long, piece, jobs), block_seconds)
     return replace(layout, long=shape, long_jobs=piece)
 
 

@@ -13,14 +13,14 @@ from core.files import PARTIAL, write_whole
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
-from farm.planning.block_shape import fitted
+from farm.planning.block_shape import lay_out
 from farm.planning.extents import Extent, extent_of
 from farm.store.arrays import consolidate, fit_group, open_results
 from farm.store.files import writing
 from farm.store.lock import NAME as LOCK
 from farm.store.logs import log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
-from farm.store.product import Holding, holdings
+from farm.store.product import PRODUCTS, Holding, holdings
 from farm.store.store import Store
 from farm.store.summary import fit_summary, fold
 
@@ -121,10 +121,12 @@ def design(
         own=campaign.sources,
         acknowledgements={name: whom for name, whom in thanks.items() if whom},
     )
-    known = old.layouts if old else {}
+    known, kinds = old.layouts if old else {}, [PRODUCTS[kind] for kind in holds]
     with own.sources(campaign.sources):
         layouts = {
-            name: fitted(known.get(name), store, name, campaign.block_seconds)
+            name: lay_out(
+                store.sizes(name), store.axes, kinds, campaign.block_seconds, known.get(name)
+            )
             for name in store.axes["trace"]
         }
     store = replace(store, layouts=layouts)

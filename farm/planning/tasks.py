@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import Any
 
 from core import own
 from farm.campaign.campaign import Campaign
-from farm.execution.task import Task
+from farm.campaign.trace import Trace
 from farm.planning.block_shape import SHARD_BYTES, goal_seconds
 from farm.store.geometry import Block
 from farm.store.product import PRODUCTS
@@ -23,6 +24,36 @@ TASK_BYTES = 8 * SHARD_BYTES
 
 BYTES_PER_JOB = 17
 """Start and wait, int64, and one byte for backfilled."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Ask for blocks of one trace over the same jobs: a run of resamples at a run of loads.
+
+    Parameters
+    ----------
+    store : Store
+        Where the blocks belong.
+    trace : Trace
+        Where the jobs come from.
+    blocks : tuple of Block
+        What to write.
+    seconds : float
+        CPU time that planning expects, s.
+    careful : bool
+        Whether the cells run in processes of their own, so that one which kills its process takes
+        no other with it.
+    run : str
+        Name of the run that asks, without which nothing is written; see
+        `farm.store.lock.check_turn`. Empty where nobody else can be at the store.
+    """
+
+    store: Store
+    trace: Trace
+    blocks: tuple[Block, ...]
+    seconds: float
+    careful: bool = False
+    run: str = ""
 
 
 def missing_blocks(

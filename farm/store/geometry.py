@@ -13,6 +13,9 @@ from farm.store.product import PRODUCTS, Product
 Shape = tuple[int, int, int]
 """Lengths along resample, load and policy."""
 
+NO_SHAPE = (0, 0, 0)
+"""Of what a trace does not have yet."""
+
 Axes = Mapping[str, Sequence[Any]]
 """Labels along each dimension."""
 

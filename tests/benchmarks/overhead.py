@@ -21,11 +21,10 @@ import numpy as np
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.execution.runner import begin, carry_out
-from farm.store.geometry import WORKLOAD_BLOCK
 from farm.store.provenance import origin
 from farm.store.records import Body, Head, Record, write_record
 from farm.store.store import Store
-from farm.store.summary import fold, summary_variables
+from farm.store.summary import fold
 from farm.watching.events import All, Begin, BlockDone, read_events
 from farm.watching.status import status
 
@@ -171,15 +170,11 @@ def resume(folder: Path, plot: Path | None) -> None:
 def fabricated(store: Store, block: Any) -> Record:
     """Return a record as a block's would be: one value a cell for everything."""
     span, rng = store.span_of(block), np.random.default_rng(0)
-    count, shared = len(span), block.kind == WORKLOAD_BLOCK
-    names = [
-        v.name
-        for v in summary_variables(store.fairness)
-        if v.name != "jobs" and (v.name == "offered_load") == shared
-    ]
-    arrays = [v.name for v in store.variables_of(block)]
+    count, holding = len(span), store.holds[block.kind]
+    names = [v.name for v in holding.figures]
+    arrays = [v.name for v in store.arrays_of(block.trace, block.kind)]
     return Record(
-        Head(block, store.identity, span, ()),
+        Head(block, store.identity, span, (), holding.digest),
         Body(
             np.full(count, 50),
             {},

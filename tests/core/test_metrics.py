@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,11 @@ from core import (
     simulate,
     summarise,
 )
-from core.metrics.declared import METRICS
-from core.metrics.weekly import MAX_WEEKS, WEEKLY, weekly
+from core.metrics.counted import MAX_WEEKS, Counted
+from core.metrics.declared import CELL, METRICS, Metric, find_metric, metrics_over
+from core.metrics.declared import WEEK as OF_WEEK
+from core.metrics.users import index_users
+from core.metrics.weekly import weekly
 from core.workload.resample_weeks import WEEK
 
 
@@ -71,7 +75,8 @@ def test_tau_is_a_parameter() -> None:
 def test_summary_is_the_literal() -> None:
     """Every metric of the literal schedule, worked out by hand."""
     summary = summarise(LITERAL)
-    assert math.isnan(summary.pop("bounded_slowdown_premature"))
+    undefined = {"bounded_slowdown_premature", *(m for m in METRICS if m.startswith("nuwt_"))}
+    assert all(math.isnan(summary.pop(name)) for name in undefined)
     assert summary == {
         "jobs": 4.0,
         "counted": 4.0,
@@ -100,6 +105,7 @@ def test_summary_is_the_literal() -> None:
         "killed": 1.0,
         "queue_length": 90 / 75,
         "offered_load": 280 / (8 * 40),
+        "users": 0.0,
     }
 
 
@@ -132,13 +138,125 @@ def test_premature_jobs_ended_at_a_hundredth_of_their_estimate() -> None:
 
 
 def test_every_metric_is_declared_once() -> None:
-    """Summary and weeks have the keys of their tables, in order, as plain floats and arrays."""
+    """Summary and weeks have the rows of their kind, in order, as plain floats and arrays."""
     summary, weeks = summarise(LITERAL), weekly(LITERAL)
-    assert list(summary) == list(METRICS)
+    assert list(summary) == [metric.name for metric in metrics_over(CELL)]
     assert all(type(value) is float for value in summary.values())
-    assert list(weeks) == list(WEEKLY)
-    assert [column.dtype for column in weeks.values()] == [np.int64, *[np.float64] * 3]
-    assert all(unit in ("s", "1") and name for unit, name in (METRICS | WEEKLY).values())
+    assert list(weeks) == [metric.name for metric in metrics_over(OF_WEEK)]
+    assert [column.dtype for column in weeks.values()] == [
+        metric.dtype for metric in metrics_over(OF_WEEK)
+    ]
+    assert all(name == metric.name and metric.meaning for name, metric in METRICS.items())
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"name": "Two Words"}, "metric 'Two Words': use small letters"),
+        ({"over": "month"}, "metric 'mine': over is 'month'; known: 'cell', 'week'"),
+        ({"better": "red"}, "metric 'mine': better is 'red'; known: 'smaller', 'larger', ''"),
+        ({"dtype": "int8"}, "metric 'mine': dtype is 'int8'; known: 'float64', 'int64'"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_refused(changes: dict[str, str], why: str) -> None:
+    """A row says what is wrong with it when it is made."""
+    with pytest.raises(InputError, match=re.escape(why)):
+        Metric(**({"name": "mine", "unit": "s", "meaning": "mine", "of": len} | changes))
+
+
+def longest(counted: Counted) -> float:
+    """Return the longest wait in hours. Nobody waits longer.
+
+    More words.
+    """
+    return float(counted.wait.max() / 3600)
+
+
+longest.unit = "h"  # type: ignore[attr-defined]
+
+TWICE = Metric("twice", "s", "twice the mean wait", lambda c: 2 * c.waited / len(c), better="")
+
+NUMBER = 7
+
+
+def test_a_user_brings_a_function_or_a_row() -> None:
+    """A function has its name, its first line and its attributes; a row is taken as it is."""
+    here = "tests.core.test_metrics"
+    metric = find_metric(f"{here}:longest")
+    assert (metric.name, metric.unit, metric.over, metric.better) == (
+        "longest", "h", "cell", "smaller",
+    )  # fmt: skip
+    assert metric.meaning == "Return the longest wait in hours. Nobody waits longer"
+    assert metric.value(Counted(LITERAL)) == 40 / 3600
+    assert find_metric(f"{here}:TWICE").value(Counted(LITERAL)) == 45.0
+    for name, why in (
+        ("wiat", "metric 'wiat' is unknown; known: jobs, counted, wait"),
+        (f"{here}:NUMBER", "is int; it must be a function or a Metric"),
+        (f"{here}:absent", f"metric '{here}:absent' cannot be imported"),
+        ("core.metrics.declared:METRICS", "is dict; it must be"),
+    ):
+        with pytest.raises(InputError, match=re.escape(why)):
+            find_metric(name)
+
+
+def test_users_and_widths_of_the_literal() -> None:
+    """Jobs, work and normalised wait of each user; jobs, waits and slowdowns of each width."""
+    s = schedule(
+        [(0, 0, 50, 4), (0, 50, 5, 8), (0, 55, 10, 1), (0, 55, 20, 2), (0, 60, 0, 1)],
+        user=[7, 3, 7, -1, 9],
+    )
+    counted = Counted(s)
+    found = {
+        name: METRICS[name].value(counted).tolist() for name in METRICS if name.startswith("user_")
+    }
+    assert counted.users.label.tolist() == [3, 7, 9]
+    assert found["user_jobs"] == [1, 2, 1]
+    assert found["user_work"] == [40, 210, 0]
+    assert found["user_nuwt"][:2] == [50 / 40, 55 / 210]
+    assert math.isnan(found["user_nuwt"][2])
+    assert METRICS["width_jobs"].value(counted).tolist() == [2, 1, 1, 1, 0, 0, 0, 0, 0]
+    assert METRICS["width_wait"].value(counted)[:4].tolist() == [57.5, 55.0, 0.0, 50.0]
+    assert math.isnan(METRICS["width_wait"].value(counted)[4])
+    slow = [(65 / 10 + 60 / 10) / 2, 75 / 20, 1.0, 55 / 10]
+    assert METRICS["width_bounded_slowdown"].value(counted)[:4].tolist() == slow
+    # Users with one job are left out of figures over users.
+    assert summarise(s)["users"] == 1.0
+    assert summarise(s)["nuwt_mean"] == 55 / 210
+
+
+def test_users_are_counted_in_the_window_too() -> None:
+    """What warm-up leaves out counts for no user and no width."""
+    rows = [(0, 0, 10, 1), (0, 10, 10, 1), (0, 20, 10, 1), (0, 30, 10, 1)]
+    s = schedule(rows, user=[1, 1, 2, 2])
+    cut = Counted(s, warmup=0.25)
+    assert METRICS["user_jobs"].value(cut).tolist() == [1, 2]
+    assert METRICS["user_work"].value(cut).tolist() == [10, 20]
+    assert METRICS["user_nuwt"].value(cut).tolist() == [1.0, 2.5]
+    assert METRICS["width_jobs"].value(cut)[0] == 3
+
+
+@pytest.mark.parametrize("label", [[1, 5], [2**40, 2**40 + 3], [5], []])
+def test_users_are_found_among_those_asked_for(label: list[int]) -> None:
+    """By a table or, where numbers are large, by search: the same as one by one."""
+    user = [5, -1, 2**40, 1, 5, 2**40 + 3]
+    w = Workload.from_columns(
+        submit=[0] * 6, run=[1] * 6, estimate=[1] * 6, procs=[1] * 6, user=user, processors=9
+    )
+    for known in (w, w.take(w.user < 10)):
+        index = index_users(known, np.array(label, np.int64))
+        assert index.place.tolist() == [
+            label.index(u) if u in label else len(label) for u in known.user.tolist()
+        ]
+
+
+def test_sums_of_users_are_exact() -> None:
+    """Work that float64 cannot hold is added up in whole numbers."""
+    large = 2**53
+    w = Workload.from_columns(
+        submit=[0, 0, 0], run=[large, 1, 1], estimate=[large, 1, 1], procs=[1, 1, 1],
+        user=[4, 4, 4], processors=9,
+    )  # fmt: skip
+    assert index_users(w).work.tolist() == [large + 2]
 
 
 def test_queue_length_is_the_integral_of_the_queue() -> None:
@@ -153,13 +271,14 @@ def test_no_job_and_no_time_have_no_means() -> None:
     """Means over nothing and shares of no time are NaN; counts and makespan are 0."""
     empty = summarise(schedule([]))
     zeros = {"jobs", "counted", "makespan", "backfilled", "killed", "premature"}
-    zeros |= {name for name in METRICS if name.startswith("slowdown_")}
+    zeros |= {name for name in METRICS if name.startswith("slowdown_")} | {"users"}
     assert {name for name, value in empty.items() if value == 0} == zeros
     assert all(math.isnan(value) for name, value in empty.items() if name not in zeros)
     instant = summarise(schedule([(5, 5, 0, 1), (5, 5, 0, 1)]))
     missing = {name for name, value in instant.items() if math.isnan(value)}
     shares = {"utilisation", "queue_length", "offered_load"}
-    assert missing == {*shares, "bounded_slowdown_premature"}
+    of_users = {name for name in METRICS if name.startswith("nuwt_")}
+    assert missing == {*shares, *of_users, "bounded_slowdown_premature"}
 
 
 def test_sums_are_exact_beyond_64_bits() -> None:
@@ -173,9 +292,9 @@ def test_weeks_count_by_the_end() -> None:
     """A job counts in the week in which it ends; a week's first instant is its own."""
     rows = [(9, 9, WEEK - 1, 1), (9, 10, WEEK - 1, 2), (50, 50 + WEEK, 100, 1)]
     weeks = weekly(schedule(rows))
-    assert weeks["jobs"].tolist() == [1, 2]
-    assert weeks["wait"].tolist() == [0.0, (1 + WEEK) / 2]
-    assert weeks["bounded_slowdown"].tolist() == [
+    assert weeks["week_jobs"].tolist() == [1, 2]
+    assert weeks["week_wait"].tolist() == [0.0, (1 + WEEK) / 2]
+    assert weeks["week_bounded_slowdown"].tolist() == [
         1.0,
         (WEEK / (WEEK - 1) + (WEEK + 100) / 100) / 2,
     ]
@@ -184,12 +303,14 @@ def test_weeks_count_by_the_end() -> None:
 def test_week_without_an_end_is_nan() -> None:
     """Weeks go up to the last end; one in which no job ends has a count of 0 and no means."""
     weeks = weekly(schedule([(9, 9, 10, 1), (10, 9 + 2 * WEEK, 40, 2)]))
-    assert weeks["jobs"].tolist() == [1, 0, 1]
+    assert weeks["week_jobs"].tolist() == [1, 0, 1]
     wait = 2 * WEEK - 1
-    assert weeks["wait"].tolist() == pytest.approx([0.0, math.nan, wait], nan_ok=True)
+    assert weeks["week_wait"].tolist() == pytest.approx([0.0, math.nan, wait], nan_ok=True)
     slow = (wait + 40) / 40
-    assert weeks["bounded_slowdown"].tolist() == pytest.approx([1, math.nan, slow], nan_ok=True)
-    assert weeks["pp_bounded_slowdown"].tolist() == pytest.approx(
+    assert weeks["week_bounded_slowdown"].tolist() == pytest.approx(
+        [1, math.nan, slow], nan_ok=True
+    )
+    assert weeks["week_pp_bounded_slowdown"].tolist() == pytest.approx(
         [1, math.nan, slow / 2], nan_ok=True
     )
 
@@ -197,11 +318,11 @@ def test_week_without_an_end_is_nan() -> None:
 def test_a_series_of_weeks_can_be_given_its_length() -> None:
     """A shorter one counts later ends in its last week; a longer one ends in weeks without."""
     s = schedule([(0, 0, 10, 1), (0, WEEK, 10, 1), (0, 2 * WEEK, 10, 1)])
-    assert weekly(s, weeks=2)["jobs"].tolist() == [1, 2]
-    assert weekly(s, weeks=2)["wait"].tolist() == [0.0, 1.5 * WEEK]
+    assert weekly(s, weeks=2)["week_jobs"].tolist() == [1, 2]
+    assert weekly(s, weeks=2)["week_wait"].tolist() == [0.0, 1.5 * WEEK]
     longer = weekly(s, weeks=4)
-    assert longer["jobs"].tolist() == [1, 1, 1, 0]
-    assert longer["wait"].tolist() == pytest.approx([0, WEEK, 2 * WEEK, math.nan], nan_ok=True)
+    assert longer["week_jobs"].tolist() == [1, 1, 1, 0]
+    assert longer["week_wait"].tolist() == pytest.approx([0, WEEK, 2 * WEEK, math.nan], nan_ok=True)
     with pytest.raises(InputError, match="weeks=0: give a whole number, at least 1"):
         weekly(s, weeks=0)
 
@@ -237,10 +358,10 @@ def test_metrics_equal_the_plain_formulas(jobs: list[tuple[int, int, int, int]],
     assert summary["wait"] == sum(b - a for a, b, _, _ in rows) / n
     assert summary["response"] == sum(b - a + r for a, b, r, _ in rows) / n
     assert summary["bounded_slowdown"] == pytest.approx(sum(slow) / n, rel=1e-12)
-    assert weeks["jobs"].sum() == n
-    assert len(weeks["jobs"]) == summary["makespan"] // WEEK + 1
+    assert weeks["week_jobs"].sum() == n
+    assert len(weeks["week_jobs"]) == summary["makespan"] // WEEK + 1
     for name in ("wait", "bounded_slowdown", "pp_bounded_slowdown"):
-        total = np.nansum(weeks[name] * weeks["jobs"])
+        total = np.nansum(weeks[f"week_{name}"] * weeks["week_jobs"])
         assert total / n == pytest.approx(summary[name], rel=1e-12)
 
 

@@ -84,10 +84,10 @@ def test_weeks_leave_out_the_same_jobs() -> None:
     """The cumulative mean over the weeks ends at the summary's mean, with any warm-up."""
     week = WEEK
     s = schedule([(0, 0, 10, 1), (5, 9, 10, 1), (6, week - 2, 10, 1), (week + 9, 3 * week, 10, 1)])
-    assert weekly(s, warmup=0.25)["jobs"].tolist() == [1, 1, 0, 1]
-    assert weekly(s, warmup="1w", weeks=3)["jobs"].tolist() == [0, 1, 1]
-    assert weekly(s, warmup="1w", cooldown=True)["jobs"].tolist() == [0, 1, 0, 0]
-    assert weekly(s, warmup="1w")["wait"][1] == week - 8
+    assert weekly(s, warmup=0.25)["week_jobs"].tolist() == [1, 1, 0, 1]
+    assert weekly(s, warmup="1w", weeks=3)["week_jobs"].tolist() == [0, 1, 1]
+    assert weekly(s, warmup="1w", cooldown=True)["week_jobs"].tolist() == [0, 1, 0, 0]
+    assert weekly(s, warmup="1w")["week_wait"][1] == week - 8
 
 
 def test_no_job_has_an_empty_window() -> None:
@@ -97,7 +97,7 @@ def test_no_job_has_an_empty_window() -> None:
     s = Schedule(empty, "fcfs+easy", none, none.astype(bool))
     assert (window_of(s, "2w", True).begin, window_of(s, 0.5).end) == (0, 0)
     assert summarise(s, warmup=0.5, cooldown=True)["counted"] == 0
-    assert weekly(s, warmup=0.5)["jobs"].shape == (0,)
+    assert weekly(s, warmup=0.5)["week_jobs"].shape == (0,)
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def campaign() -> Campaign:
 
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut every cell into three pieces, the most that 150 jobs can have."""
-    monkeypatch.setattr(farm.shapes, "BLOCK_SECONDS", 1e-6)
-    monkeypatch.setattr(farm.shapes, "LEAST_SECONDS", 1e-6)
+    monkeypatch.setattr(farm.planning.block_shape, "BLOCK_SECONDS", 1e-6)
+    monkeypatch.setattr(farm.planning.block_shape, "LEAST_SECONDS", 1e-6)
 
 
 @pytest.mark.parametrize("in_pieces", [False, True], ids=["whole", "cut"])
@@ -52,7 +52,7 @@ def test_stored_fair_start_times_are_those_of_core(
     outcome = farm.run(campaign, tmp_path / "store")
     assert outcome.failed == 0
     layout = outcome.store.layouts["m"]
-    assert (layout.fair_jobs < JOBS) is in_pieces
+    assert (layout.long_jobs < JOBS) is in_pieces
     tree = xr.open_datatree(tmp_path / "store" / "results.zarr", engine="zarr", chunks=None)
     for policy in POLICIES:
         jobs = scale_load(lublin(64, jobs=JOBS, seed=0, index=2), 0.9)

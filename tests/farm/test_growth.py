@@ -18,6 +18,7 @@ from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.execution.runner import begin
+from farm.store.product import PRODUCTS
 from farm.verify import verify
 from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts, tree
 from tests.farm.harness import arrays, records
@@ -33,7 +34,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 def cut(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     """Cut the small campaigns' traces into blocks of so many cells."""
     size = 8 * farm.planning.block_shape.JOB_STEP * cells
-    monkeypatch.setattr(farm.shapes, "SHARD_BYTES", size)
+    monkeypatch.setattr(farm.planning.block_shape, "SHARD_BYTES", size)
 
 
 @pytest.mark.usefixtures("blocks")
@@ -127,8 +128,8 @@ def test_growth__later_samples_may_have_more_jobs(
     layout = farm.Store.open(tmp_path / "grown").layouts["m"]
     assert farm.run(larger, tmp_path / "grown").failed == 0
     farm.run(larger, tmp_path / "at-once")
-    assert farm.Store.open(tmp_path / "grown").jobs["m"] > layout.job_shard
-    assert layout.cuts("strict") == blocks
+    assert farm.Store.open(tmp_path / "grown").jobs["m"] > layout.inner["job"]
+    assert layout.cuts(PRODUCTS["strict"]) == blocks
     assert_same_by_label(tmp_path / "grown", tmp_path / "at-once")
     assert list(verify(tmp_path / "grown")) == []
 
@@ -141,7 +142,7 @@ def test_growth__later_samples_of_a_log_may_have_more_jobs(tmp_path: Path) -> No
     )
     larger = dataclasses.replace(small, resamples=12)
     farm.run(small, tmp_path / "grown")
-    shard = farm.Store.open(tmp_path / "grown").layouts["a"].job_shard
+    shard = farm.Store.open(tmp_path / "grown").layouts["a"].inner["job"]
     assert farm.run(larger, tmp_path / "grown").failed == 0
     assert farm.Store.open(tmp_path / "grown").jobs["a"] > shard
     farm.run(larger, tmp_path / "at-once")

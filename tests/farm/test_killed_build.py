@@ -31,7 +31,7 @@ def kill_build(monkeypatch: pytest.MonkeyPatch, step: str, campaign: Campaign, s
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"farm.build.{step}", die)
+        patch.setattr(f"farm.planning.design.{step}", die)
         with pytest.raises(Killed):
             farm.run(campaign, store)
 

@@ -11,18 +11,18 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.planning.block_shape import (
     BLOCK_SECONDS,
-    CHUNK_VALUES,
     LEAST_SECONDS,
     MOST_SECONDS,
     PARTS,
     SHARD_BYTES,
-    chunk_shape,
     lay_out,
 )
 from farm.planning.cost import cell_seconds
 from farm.planning.design import build, design
 from farm.planning.tasks import missing_blocks, plan
-from farm.store.geometry import positions
+from farm.store.arrays import CHUNK_VALUES, chunk_shape
+from farm.store.geometry import Axes, Layout, positions
+from farm.store.product import PRODUCTS
 
 
 @pytest.fixture
@@ -61,6 +61,11 @@ def test_policies_share_the_jobs_of_their_task(campaign: Campaign, tmp_path: Pat
         assert last.policies == campaign.policies
 
 
+def layout_of(jobs: int, axes: Axes, block_seconds: float = 0.0) -> Layout:
+    sizes = {"job": jobs, "week": 10, "user": 0, "width": 9}
+    return lay_out(sizes, axes, [PRODUCTS["cells"]], block_seconds)
+
+
 def parts(labels: list[str], length: int) -> list[list[str]]:
     return [labels[i : i + length] for i in range(0, len(labels), length)]
 
@@ -70,9 +75,9 @@ def parts(labels: list[str], length: int) -> list[list[str]]:
 def test_block_is_bounded_in_time_and_bytes(jobs: int, policy: str) -> None:
     """A block stays under the bounds unless it is a single cell."""
     loads, policies = ["0.5", "1.2"], [policy, "fcfs+none"]
-    layout = lay_out(jobs, 10, {"resample": range(1000), "load": loads, "policy": policies})
+    layout = layout_of(jobs, {"resample": range(1000), "load": loads, "policy": policies})
     cells, (samples, along_load, along_policy) = math.prod(layout.cells), layout.cells
-    assert layout.job_shard >= jobs
+    assert layout.inner["job"] >= jobs
     if cells == 1:
         return
     blocks = [
@@ -82,7 +87,7 @@ def test_block_is_bounded_in_time_and_bytes(jobs: int, policy: str) -> None:
     ]
     assert sum(blocks) / len(blocks) <= BLOCK_SECONDS * 1.001
     assert max(blocks) <= MOST_SECONDS * 1.001
-    assert cells * layout.job_shard * 8 <= SHARD_BYTES
+    assert cells * layout.inner["job"] * 8 <= SHARD_BYTES
 
 
 def test_a_costly_cell_among_cheap_ones_does_not_make_short_blocks() -> None:
@@ -91,7 +96,7 @@ def test_a_costly_cell_among_cheap_ones_does_not_make_short_blocks() -> None:
     loads = ["0.5", "0.6", "0.7", "0.8", "0.9"]
     axes = {"resample": range(480), "load": loads, "policy": policies}
     costs = [cell_seconds(16_000, p, load) for p in policies for load in loads]
-    cells = math.prod(lay_out(16_000, 10, axes, block_seconds=20).cells)
+    cells = math.prod(layout_of(16_000, axes, block_seconds=20).cells)
     assert cells * max(costs) > 3 * MOST_SECONDS
     assert 15 < cells * sum(costs) / len(costs) <= 20
 
@@ -100,7 +105,7 @@ def test_a_costly_cell_among_cheap_ones_does_not_make_short_blocks() -> None:
 def test_little_work_is_cut_all_the_same(jobs: int) -> None:
     """Blocks are for workers to share: there are many, unless that made them all too short."""
     axes = {"resample": range(100), "load": ["0.9"], "policy": ["saf+easy", "fcfs+conservative"]}
-    layout = lay_out(jobs, 10, axes)
+    layout = layout_of(jobs, axes)
     total = 100 * sum(cell_seconds(jobs, p, "0.9") for p in axes["policy"])
     blocks = 200 / math.prod(layout.cells)
     assert blocks == 1 or total / blocks > LEAST_SECONDS / 3
@@ -112,7 +117,7 @@ def test_a_block_is_as_long_as_asked_for() -> None:
     axes = {"resample": range(100), "load": ["0.9"], "policy": ["saf+easy"]}
     each = cell_seconds(3_000, "saf+easy", "0.9")
     for cells in (1, 5, 20):
-        layout = lay_out(3_000, 10, axes, block_seconds=1.01 * cells * each)
+        layout = layout_of(3_000, axes, block_seconds=1.01 * cells * each)
         assert layout.cells == (cells, 1, 1)
 
 
@@ -120,9 +125,9 @@ def test_chunks_fill_shards_and_hold_many_cells() -> None:
     """No number of resamples, prime ones included, leaves each cell a chunk of its own."""
     for samples in (7, 97, 127, 151, 997):
         axes = {"resample": range(samples), "load": ["0.9"], "policy": ["saf+easy"]}
-        layout = lay_out(3_000, 10, axes, block_seconds=3600)
-        chunk = chunk_shape(layout.cells, layout.job_shard)
-        together = CHUNK_VALUES // layout.job_shard
+        layout = layout_of(3_000, axes, block_seconds=3600)
+        chunk = chunk_shape(layout.cells, layout.inner["job"])
+        together = CHUNK_VALUES // layout.inner["job"]
         assert all(s % c == 0 for s, c in zip(layout.cells, chunk, strict=True))
         assert 2 * chunk[0] > min(together, samples)
 

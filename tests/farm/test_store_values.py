@@ -17,13 +17,17 @@ from click.testing import CliRunner
 import farm
 from core import InputError, read_swf, resample_weekly, scale_load, simulate, summarise
 from core.logs.swf import write_swf
-from core.metrics.declared import METRICS
+from core.metrics.declared import CELL, metrics_over
 from core.metrics.weekly import weekly
 from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.cli import cli
-from farm.store.schema import DECISIONS, WEEKS, WORKLOAD
+from farm.store.product import PRODUCTS
+from farm.store.schema import WEEKS
+
+UNITS = {"1", "s", "processor s", "1 / processor", "1 / processor^2"}
+"""What the arrays of a store are counted in."""
 
 POLICIES = ("fcfs+easy", "saf+easy,threshold=3x", "spf+conservative")
 
@@ -82,16 +86,17 @@ def test_cell_equals_a_simulation_by_hand(
         "run": jobs.run,
         "estimate": jobs.estimate,
         "procs": jobs.procs,
-        "user": jobs.user,
+        "job_user": jobs.user,
         "number": jobs.job,
         "start": schedule.start,
         "wait": schedule.wait,
         "backfilled": schedule.backfilled,
+        "killed": schedule.killed,
     }.items():
         np.testing.assert_array_equal(cell[name].values[:n], values, err_msg=name)
         assert (cell[name].values[n:] == -1).all()
     for name, values in weekly(schedule, 10, group.sizes["week"]).items():
-        np.testing.assert_array_equal(cell[f"week_{name}"].values, values, err_msg=name)
+        np.testing.assert_array_equal(cell[name].values, values, err_msg=name)
 
     root = xr.open_zarr(store / "results.zarr", chunks=None)
     summary = root.sel(trace="small", resample=resample, load=load, policy=policy)
@@ -129,7 +134,7 @@ def test_cell_equals_farm_simulate(log: Path, store: Path) -> None:
     printed = json.loads(result.stdout)
     root = xr.open_zarr(store / "results.zarr", chunks=None)
     cell = root.sel(trace="small", resample=3, load="0.95", policy=POLICIES[0])
-    stored = {name: float(cell[name]) for name in METRICS}
+    stored = {m.name: float(cell[m.name]) for m in metrics_over(CELL)}
     assert {k: None if np.isnan(v) else v for k, v in stored.items()} == printed["metrics"]
 
 
@@ -142,9 +147,11 @@ def test_tree_is_labelled_and_has_units(store: Path) -> None:
     assert list(tree.ds["resample"].values) == [0, 1, 2, 3]
     for node in tree.subtree:
         for name, variable in node.to_dataset(inherit=False).data_vars.items():
-            assert variable.attrs["units"] in {"1", "s"}, name
+            assert variable.attrs["units"] in UNITS, name
             assert variable.attrs["long_name"], name
-    assert {v.name for v in (*WORKLOAD, *DECISIONS, WEEKS)} == set(tree["small"].ds.data_vars)
+    kinds = [PRODUCTS["workload"].holding(), PRODUCTS["cells"].holding()]
+    arrays = {v.name for kind in kinds for v in kind.arrays}
+    assert arrays | {WEEKS.name} == set(tree["small"].ds.data_vars)
 
 
 def test_record_carries_the_crc_of_what_is_stored(store: Path) -> None:

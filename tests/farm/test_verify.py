@@ -118,13 +118,13 @@ def test_repair_and_run_restore_the_store(
 def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     """Values that agree with their record but not with the program are found by the sample."""
     from farm.store.arrays import open_results
-    from farm.store.block import Draft, commit
+    from farm.store.block import OpenBlock, commit
     from farm.store.geometry import Block
     from farm.store.records import record_path
 
     block = Block("log", "cells", 0, 0, 0)
     record_path(store / "records", block).unlink()
-    draft = Draft(farm.Store.open(store), block)
+    draft = OpenBlock(farm.Store.open(store), block)
     group = open_results(store / "results.zarr")["log"]
     names = [
         "start",
