@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -128,11 +129,18 @@ def by_width_then_wait(
     return procs - np.sqrt(now - submit)
 
 
+SERIAL = Fraction(1, 2**40)
+"""What stands for log2 of one processor in UNICEF."""
+
+
 def _of_logarithms(job: Job, order: str, now: int) -> object:
     """Return what a key is made of: of the same parts every program makes the same float."""
     if order == "unicef":
-        wait = now - job.submit
-        return 0 if wait == 0 else (wait, max(job.estimate, 1), job.procs)
+        wait, length = now - job.submit, max(job.estimate, 1)
+        if job.procs.bit_count() == 1:
+            # A whole logarithm is exact, and of equal quotients the rounding is the same.
+            return Fraction(wait, length) / (Fraction(job.procs.bit_length() - 1) or SERIAL)
+        return 0 if wait == 0 else (wait, length, job.procs)
     asked: object = (job.estimate, job.procs)
     if order == "f3":
         asked = job.estimate * job.procs
@@ -164,3 +172,12 @@ def is_close_call(schedule: Schedule, policy: Policy) -> bool:
             ):
                 return True
     return False
+
+
+def starts_alone(schedule: Schedule) -> bool:
+    """Whether a job starts where nothing ends and nobody arrives, as only a plan can have it.
+
+    The compiled simulator makes no pass there yet: it starts such a job too late, or never.
+    """
+    work = schedule.workload
+    return not set(schedule.start.tolist()) <= {*work.submit.tolist(), *schedule.end.tolist()}

@@ -22,7 +22,7 @@ from core.reference.pool import simulate_reference
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
-from tests.strategies import RULES, crowd, policies, workloads
+from tests.strategies import PLANNED, RULES, crowd, policies, starts_alone, workloads
 
 ANY_RULE = (*RULES, "planned")
 
@@ -48,6 +48,7 @@ def blamed(verdict: Verdict) -> tuple[str | None, int | None, int | None]:
 def test_our_schedules_pass(order: str, rule: str, work: Workload, data: st.DataObject) -> None:
     """Whatever the options, every schedule that we make is one that the policy permits."""
     policy = data.draw(policies(order=order, rule=rule))
+    assume(rule != "planned" or not starts_alone(simulate_reference(work, policy)))
     verdict = audit(simulate(work, policy), policy)
     assert verdict.ok, verdict.why
     assert verdict.checked == ("start", "submit", "kills", "capacity", policy.name)
@@ -62,6 +63,7 @@ def test_our_schedules_pass(order: str, rule: str, work: Workload, data: st.Data
 def test_any_job_moved_is_named(rule: str, work: Workload, data: st.DataObject, shift: int) -> None:
     """A schedule is refuted at the very instant at which it leaves ours, and by the moved job."""
     policy = data.draw(policies(rule=rule, order="fcfs" if rule == "planned" else None))
+    assume(rule != "planned" or not starts_alone(simulate_reference(work, policy)))
     good = simulate(work, policy)
     job = data.draw(st.integers(0, len(work) - 1))
     start = good.start.copy()
@@ -152,6 +154,14 @@ def test_a_job_that_never_started() -> None:
         verdict = audit(placed(EASY, 4, [0, 12, -1]), policy)
         assert blamed(verdict) == ("start", 2, 2)
         assert verdict.why == "job 3 (1 processors) never started after its submission at 2 s"
+
+
+@pytest.mark.parametrize("policy", PLANNED, ids=str)
+@given(work=workloads())
+def test_every_plan_passes(policy: Policy, work: Workload) -> None:
+    """Also where a job starts at its reservation and nothing else happens."""
+    verdict = audit(simulate_reference(work, policy), policy)
+    assert verdict.ok, verdict.why
 
 
 @pytest.mark.parametrize("order", ["heaviest", "least_served"])

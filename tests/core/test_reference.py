@@ -10,8 +10,13 @@ import pytest
 
 import core.reference
 from core.errors import InputError
+<<<<<<< HEAD
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
+=======
+from core.policy.policy import ORDERS, Policy
+from core.reference.job import jobs_of
+>>>>>>> proof
 from core.reference.order import KEYS
 from core.reference.pool import Planned, Strict, promises_reference, simulate_reference
 from core.workload.workload import Workload
@@ -245,6 +250,29 @@ def test_only_completed_jobs_are_asked_for() -> None:
     for users in ([7, 8, 8, 7], [-1, 8, 8, -1]):
         schedule = simulate_reference(of_users(users, rows, 2), f"{order}+none")
         assert schedule.start.tolist() == [0, 0, 5, 2]
+
+
+@pytest.mark.parametrize(
+    ("order", "key"),
+    [
+        ("fcfs", 10),
+        ("spf", 100),
+        ("sqf", 4),
+        ("saf", 400),
+        ("lxf", -3),
+        ("sxf", 3),
+        ("wfp3", -32),
+        ("unicef", -1),
+        ("f1", 2 * 4 + 870),
+        ("f2", 10 * 4 + 25_600),
+        ("f3", 400 + 6_860_000),
+        ("f4", 100 * 2 + 530_000),
+    ],
+)
+def test_keys_by_hand(order: str, key: float) -> None:
+    """A job of 4 processors and 100 s, submitted at 10, has waited 200 s."""
+    (job,) = jobs_of(workload([(10, 7, 100, 4)], 4))
+    assert KEYS[order](job, 210) == pytest.approx(key, rel=1e-15)
 
 
 def test_every_order_has_a_key_of_its_own() -> None:
