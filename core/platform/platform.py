@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from core.arrays import Bool
 from core.errors import InputError
 from core.platform.pool import Pool
-from core.workload.columns import Columns
+
+if TYPE_CHECKING:
+    from core.workload.columns import Columns
 
 
 class Platform(Protocol):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.arrays import HORIZON, Bool
 from core.checks import is_whole
 from core.errors import InputError
-from core.workload.columns import Columns
+
+if TYPE_CHECKING:
+    from core.workload.columns import Columns
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,9 @@ import pytest
 
 import core.reference
 from core.errors import InputError
-<<<<<<< HEAD
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
-=======
-from core.policy.policy import ORDERS, Policy
 from core.reference.job import jobs_of
->>>>>>> proof
 from core.reference.order import KEYS
 from core.reference.pool import Planned, Strict, promises_reference, simulate_reference
 from core.workload.workload import Workload
