@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
-from core.audit.order import Order, Past
+from core.audit.order import Past, QueueOrder
 from core.audit.profile import Profile
 from core.policy.policy import Policy
 from core.schedule import Schedule
@@ -22,7 +22,7 @@ class Machine:
         work = schedule.workload
         self.policy = policy
         self.past = Past()
-        self.order = Order(work, policy, self.past)
+        self.order = QueueOrder(work, policy, self.past)
         self.starts = schedule.start
         self.estimates, self.widths = work.estimate, work.procs
         self.start: list[int] = schedule.start.tolist()

@@ -80,7 +80,7 @@ Sorter = Callable[[Int64, Int64, int], Int64]
 """Puts some of the waiting jobs into queue order at an instant, s; knows all who wait."""
 
 
-class Order:
+class QueueOrder:
     """Put waiting jobs into the order in which a pass of this policy meets them."""
 
     def __init__(self, workload: Workload, policy: Policy, past: Past) -> None:

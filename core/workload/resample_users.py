@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.philox import philox
 from core.workload.columns import left_behind
 from core.workload.load import work
-from core.workload.resample_weeks import WEEK, Weeks, check_draws, weeks_of
+from core.workload.resample_weeks import WEEK, WeekIndex, check_draws, weeks_of
 from core.workload.workload import Workload
 
 LONG_TERM = 12
@@ -213,7 +213,7 @@ def _numbers(workload: Workload) -> tuple[int, int]:
 
 
 def _visits(
-    table: Weeks, seed: int, index: int, weeks: int | None, users: float
+    table: WeekIndex, seed: int, index: int, weeks: int | None, users: float
 ) -> tuple[Int64, Int64, Int64]:
     """Return a row for each week of each person there: new week, user x week, which entrance."""
     known = table.count.shape[1]

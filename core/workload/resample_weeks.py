@@ -33,7 +33,7 @@ DRAWS = ("replace", "permute")
 
 
 @dataclass(frozen=True, eq=False)
-class Weeks:
+class WeekIndex:
     """Hold where the jobs of each user and week are found: a workload's index, made once.
 
     job : int64[kept], jobs of whole weeks by (user, week, place in the workload).
@@ -52,7 +52,7 @@ class Weeks:
         return jobs
 
 
-_INDEX: WeakKeyDictionary[Workload, Weeks] = WeakKeyDictionary()
+_INDEX: WeakKeyDictionary[Workload, WeekIndex] = WeakKeyDictionary()
 
 
 def resample_weekly(
@@ -162,7 +162,7 @@ def resample_size(
     return int(_drawn(weeks_of(workload), seed, index, weeks, draw)[1].sum())
 
 
-def weeks_of(workload: Workload) -> Weeks:
+def weeks_of(workload: Workload) -> WeekIndex:
     """Return the workload's index of whole weeks, made at the first call.
 
     Raises
@@ -176,7 +176,7 @@ def weeks_of(workload: Workload) -> Weeks:
     return found
 
 
-def _index(workload: Workload) -> Weeks:
+def _index(workload: Workload) -> WeekIndex:
     if not len(workload):
         raise InputError(f"workload {workload.name!r} has no job; a resample needs at least 1")
     since = workload.submit - workload.submit[0]
@@ -192,7 +192,7 @@ def _index(workload: Workload) -> Weeks:
     digest = hashlib.sha256()
     for column in (workload.submit, workload.procs, workload.user, workload.job):
         digest.update(column.astype("<i8").tobytes())
-    return Weeks(
+    return WeekIndex(
         job=job,
         first=(np.cumsum(count) - count).reshape(users, weeks),
         count=count.reshape(users, weeks),
@@ -201,7 +201,7 @@ def _index(workload: Workload) -> Weeks:
 
 
 def _drawn(
-    table: Weeks, seed: int, index: int, weeks: int | None, draw: str
+    table: WeekIndex, seed: int, index: int, weeks: int | None, draw: str
 ) -> tuple[Int64, Int64, Int64]:
     """Return, for each new week and user: the new week, and the drawn week's count and first."""
     users, known = table.count.shape

@@ -80,11 +80,12 @@ def bands(store: Path, metric: str, plot: Path | None, csv: Path | None) -> None
 def show_bands(store: Path, metric: str, plot: Path | None, csv: Path | None = None) -> None:
     """Print a table of bands; draw them over the weeks, and write them, where a path is given."""
     import analysis
+    from core.files import write_whole
 
     found = analysis.bands(store, metric)
     click.echo(analysis.table_text(found))
     if csv:
-        csv.write_text(analysis.table_csv(found), encoding="utf-8")
+        write_whole(csv, analysis.table_csv(found).encode())
         click.echo(f"table: {csv}")
     if plot:
         plot.parent.mkdir(parents=True, exist_ok=True)

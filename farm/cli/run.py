@@ -83,14 +83,14 @@ def run(
     with ExitStack() as stack:
         # A cluster that has to be there already is asked first: without it nothing is written.
         client = stack.enter_context(connect(where)) if where.kind != "local" else None
-        sweep = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
-        if client is None and sweep.tasks:
+        prepared = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
+        if client is None and prepared.tasks:
             client = stack.enter_context(connect(where, watched=watched))
         if client is not None:
             if dashboard:
                 click.echo(f"dashboard: {client.dashboard_link}", err=True)
             stack.enter_context(reported(client, report))
-        outcome = carry_out(sweep, client, watcher())
+        outcome = carry_out(prepared, client, watcher())
     click.echo(
         f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
         f"{outcome.failed} failed; store {target}"

@@ -76,9 +76,9 @@ def run(wanted: Campaign, folder: Path) -> None:
         client.run(warm, wanted.policies)
         before = sum(client.run(time.process_time).values())
         own = time.process_time()
-        with begin(wanted, folder) as sweep:
+        with begin(wanted, folder) as prepared:
             planned = time.process_time()
-            outcome = carry_out(sweep, client, All())
+            outcome = carry_out(prepared, client, All())
         own, planned = time.process_time() - planned, planned - own
         spent = sum(client.run(time.process_time).values()) - before
     events, _ = read_events(folder)
@@ -155,14 +155,14 @@ def draw(points: list[tuple[float, float, int]], path: Path) -> None:
 
 
 def resume(folder: Path, plot: Path | None) -> None:
-    with begin(million(), folder / "s") as sweep:
-        store, blocks = sweep.store, list(sweep.missing)
+    with begin(million(), folder / "s") as prepared:
+        store, blocks = prepared.store, list(prepared.missing)
     for block in blocks:
         write_record(store.records, fabricated(store, block))
     size = sum(p.stat().st_size for p in store.records.rglob("*.json"))
     tell(f"{len(blocks)} records of a million cells, {size / MIB:.0f} MiB")
-    with measured("resume over them"), begin(million(), folder / "s") as sweep:
-        assert sweep.before == store.cells
+    with measured("resume over them"), begin(million(), folder / "s") as prepared:
+        assert prepared.before == store.cells
     with measured("fold their summary"):
         fold(store)
 
@@ -190,13 +190,13 @@ def summary(folder: Path, plot: Path | None) -> None:
     import xarray as xr
 
     wanted = campaign("summary", 1, 100, 50)
-    with begin(wanted, folder / "s") as sweep:
-        for block in sweep.missing:
-            write_record(sweep.store.records, fabricated(sweep.store, block))
-        fold(sweep.store)
+    with begin(wanted, folder / "s") as prepared:
+        for block in prepared.missing:
+            write_record(prepared.store.records, fabricated(prepared.store, block))
+        fold(prepared.store)
     for _ in range(3):
         with measured("mean over resamples, by policy, of 10,000 cells"):
-            tree = xr.open_zarr(sweep.store.results)
+            tree = xr.open_zarr(prepared.store.results)
             tree["wait"].mean("resample").sel(load="0.9").load()
 
 
