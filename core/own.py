@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import linecache
 import sys
 import threading
 import tokenize
@@ -18,7 +17,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
+from importlib.abc import SourceLoader
 from importlib.metadata import entry_points
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
@@ -181,19 +182,33 @@ def entry_point(group: str, name: str) -> str | None:
     return f"{found[0].module}:{found[0].attr}" if found else None
 
 
+class _Text(SourceLoader):
+    """Give Python's import system the text of a module that is no file."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def get_filename(self, fullname: str) -> str:
+        # Without the brackets of what has no lines: tracebacks ask the loader for them.
+        return f"{self._source.module}.py@{self._source.sha256[:16]}"
+
+    def get_data(self, path: str | bytes) -> bytes:
+        return self._source.text.encode()
+
+
 def _run(source: Source) -> ModuleType:
     with _compiling:
         if source in _compiled:
             return _compiled[source]
         name = f"{source.module}@{source.sha256[:16]}"
-        file = f"<{source.module}.py {source.sha256[:16]}>"
-        module = ModuleType(name)
-        module.__file__, module.__package__ = file, source.module.rpartition(".")[0]
-        # Tracebacks show lines from here; dataclasses look their own module up by its name.
-        linecache.cache[file] = (len(source.text), None, source.text.splitlines(True), file)
+        spec = spec_from_loader(name, _Text(source))
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        # Dataclasses look their own module up by its name.
         sys.modules[name] = module
         try:
-            exec(compile(source.text, file, "exec"), module.__dict__)
+            spec.loader.exec_module(module)
         except BaseException:
             del sys.modules[name]
             raise
