@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.arrays import Int64
+from core.kernels.clock import turn_clock
 from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, find_shadow, idle_machine, launch, turn_clock
+from core.kernels.machine import Jobs, Running, find_shadow, idle_machine, launch
 from core.kernels.queue import (
     Queue,
     close_cell,
@@ -17,12 +18,7 @@ from core.kernels.queue import (
     precedes,
     tidy,
 )
-
-NONE, AGGRESSIVE, EASY = 0, 1, 2
-"""Codes of the rules."""
-
-KNOWN, SHADOW, EXTRA = 0, 1, 2
-"""Fields of the head's reservation: whether it is worked out, and what it is."""
+from core.kernels.world import EASY, EXTRA, HOLD, KNOWN, NONE, SHADOW, Options, World
 
 STARVED = -(2**63)
 """Key of a starving job: before all others, first come first served among themselves."""
@@ -50,8 +46,9 @@ def may_backfill(hold: Int64, now: int, need: int, estimate: int) -> bool:
 
 
 @verb
-def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, limit: int) -> int:
+def promote(world: World, oldest: int, arrived: int, limit: int) -> int:
     """Put the jobs submitted before `limit` that still wait first; return the next to watch."""
+    jobs, _, queue, _, key = world
     while oldest < arrived and jobs.submit[oldest] < limit:
         if jobs.start[oldest] < 0:
             dequeue(queue, key, oldest)
@@ -62,14 +59,13 @@ def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, lim
 
 
 @verb
-def admit(
-    queue: Queue, jobs: Jobs, running: Running, hold: Int64, key: Int64, rule: int, j: int
-) -> bool:
+def admit(world: World, rule: int, j: int) -> bool:
     """Take in a job that arrives alone; return whether the others need a look too.
 
     Behind a blocked head, and with nothing released, only the arrival can start: time makes no
     waiting job's backfill legal, and a legal backfill moves no shadow.
     """
+    jobs, running, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
     fits = need <= running.free[0]
     if queue.size[0] == 0:
@@ -107,8 +103,9 @@ def start_heads(queue: Queue, jobs: Jobs, running: Running, now: int) -> int:
 
 
 @verb
-def backfill(queue: Queue, jobs: Jobs, running: Running, hold: Int64, now: int, b: int) -> None:
+def backfill(world: World, now: int, b: int) -> None:
     """Start what may start of block `b` behind the head, and make its minima exact."""
+    jobs, running, queue, hold, _ = world
     free, least_need, least_estimate = running.free[0], NEVER, NEVER
     cell = queue.first[b]
     while cell < queue.first[b] + queue.length[b]:
@@ -134,8 +131,9 @@ def within_reach(queue: Queue, hold: Int64, now: int, b: int) -> bool:
 
 
 @verb
-def schedule(queue: Queue, jobs: Jobs, running: Running, hold: Int64, rule: int, now: int) -> None:
+def schedule(world: World, rule: int, now: int) -> None:
     """Run one pass: start the head while it fits, then backfill behind the one that does not."""
+    jobs, running, queue, hold, _ = world
     hold[KNOWN] = 0
     head = start_heads(queue, jobs, running, now)
     if head == 0 or rule == NONE:
@@ -149,36 +147,38 @@ def schedule(queue: Queue, jobs: Jobs, running: Running, hold: Int64, rule: int,
             reserve(running, hold, rule, head)
         if within_reach(queue, hold, now, b):
             waiting = queue.length[b]
-            backfill(queue, jobs, running, hold, now, b)
+            backfill(world, now, b)
             emptied |= queue.length[b] < waiting
     if emptied:
         tidy(queue)
 
 
+@verb
+def take_in(world: World, rule: int, first: int, arrived: int, look: bool) -> bool:
+    """Queue the jobs from `first` on that arrive; return whether the instant needs a pass."""
+    if arrived == first + 1 and not look:
+        return admit(world, rule, first)
+    for j in range(first, arrived):
+        enqueue(world.queue, world.jobs, world.key, j)
+    return True
+
+
 @kernel
-def run_fixed(
-    jobs: Jobs, key: Int64, processors: int, rule: int, threshold: int, per_event: bool
-) -> None:
+def run_fixed(jobs: Jobs, key: Int64, processors: int, options: Options) -> None:
     """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS.
 
-    Jobs wait in the order of `key`, int64[n], smallest first, ties by index; starving jobs are
-    marked in it.
+    Jobs wait in the order of `key`, int64[n]; starving jobs are marked in it.
     """
     n = jobs.submit.size
     running, queue = idle_machine(processors, n), empty_queue(n)
-    hold = np.zeros(3, np.int64)
+    world = World(jobs, running, queue, np.zeros(HOLD, np.int64), key)
+    rule, threshold = options.rule, options.threshold
     arrived = oldest = 0
     while arrived < n or running.count[0] > 0:
         first = arrived
-        now, arrived, look = turn_clock(jobs, running, arrived, per_event)
+        now, arrived, look = turn_clock(jobs, running, arrived, options.per_event)
         if threshold < NEVER and oldest < first and jobs.submit[oldest] < now - threshold:
-            oldest = promote(queue, jobs, key, oldest, first, now - threshold)
+            oldest = promote(world, oldest, first, now - threshold)
             look = True
-        if arrived == first + 1 and not look:
-            look = admit(queue, jobs, running, hold, key, rule, first)
-        else:
-            for j in range(first, arrived):
-                enqueue(queue, jobs, key, j)
-            look = True
-        if look and queue.size[0] > 0:
-            schedule(queue, jobs, running, hold, rule, now)
+        if take_in(world, rule, first, arrived, look) and queue.size[0] > 0:
+            schedule(world, rule, now)

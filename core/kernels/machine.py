@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import kernel, verb
 
 
 class Jobs(NamedTuple):
@@ -53,13 +53,6 @@ def idle_machine(processors: int, most: int) -> Running:
 
 
 @verb
-def next_end(running: Running) -> int:
-    """Return the next instant at which a job ends, s, or NEVER."""
-    count = running.count[0]
-    return running.end[count - 1] if count > 0 else NEVER
-
-
-@verb
 def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
     """Start job `j`: take its processors and note both of its ends."""
     jobs.start[j] = now
@@ -98,29 +91,6 @@ def release(jobs: Jobs, running: Running) -> None:
         procs, running.width[p] = running.width[p], procs
     running.count[0] = last
     running.free[0] += width
-
-
-@verb
-def turn_clock(
-    jobs: Jobs, running: Running, arrived: int, per_event: bool
-) -> tuple[int, int, bool]:
-    """Go to the next instant, or single event, and end the jobs that complete.
-
-    Returns the instant, s, how many jobs have arrived by then, and whether any job completed.
-    """
-    n = jobs.submit.size
-    due, end = jobs.submit[arrived] if arrived < n else NEVER, next_end(running)
-    now = min(due, end)
-    ended = end == now and not (per_event and due == now)
-    if ended:
-        release(jobs, running)
-        while not per_event and next_end(running) == now:
-            release(jobs, running)
-    if due == now:
-        arrived += 1
-        while not per_event and arrived < n and jobs.submit[arrived] == now:
-            arrived += 1
-    return now, arrived, ended
 
 
 @verb

@@ -15,7 +15,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, kernel, verb
 from core.kernels.machine import Jobs, Running, launch
-from core.kernels.profile import HEAD, TAIL, earliest_fit, reserve
+from core.kernels.profile import HEAD, TAIL, Profile, earliest_fit, reserve
 
 COUNT, PLANNED, KEPT, DUE, LOADED, TOP, STARVING, POINTS, LAYOUT = range(9)
 """Places in a plan's state: jobs that wait; how many of them, from the first, hold a reservation in
@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
     job, need, length, at: int64[n], of each waiting job its index, processors, estimate, s, and
-    reserved start, s. times, free, mark: the profile. limit: int64[widest + 1], by need: the
+    reserved start, s. limit: int64[widest + 1], by need: the
     instant until which so many processors stay free from now on, s; 0 where they are not free.
     floor: int64[3, widest + 1], by need: layout, estimate, s, and start, s, of its latest
     reservation, before which no longer job of that need can start.
@@ -38,9 +38,7 @@ class Plan(NamedTuple):
     need: Int64
     length: Int64
     at: Int64
-    times: Int64
-    free: Int64
-    mark: Int64
+    profile: Profile
     limit: Int64
     floor: Int64
     state: Int64
@@ -55,9 +53,7 @@ def empty_plan(n: int, widest: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.empty(steps, np.int64),
-        np.empty(steps, np.int64),
-        np.zeros(2, np.int64),
+        Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
         np.zeros(widest + 1, np.int64),
         np.zeros((3, widest + 1), np.int64),
         np.zeros(LAYOUT + 1, np.int64),
@@ -88,7 +84,7 @@ def void(plan: Plan) -> None:
 @verb
 def load(plan: Plan, running: Running, now: int) -> None:
     """Lay out the profile of the running jobs by their predicted ends."""
-    times, free = plan.times, plan.free
+    times, free, mark = plan.profile
     predicted, width = running.predicted, running.width
     times[0], free[0] = now, running.free[0]
     i = 0
@@ -97,7 +93,7 @@ def load(plan: Plan, running: Running, now: int) -> None:
             i += 1
             times[i], free[i] = predicted[p], free[i - 1]
         free[i] += width[p]
-    plan.mark[HEAD], plan.mark[TAIL] = 0, i + 1
+    mark[HEAD], mark[TAIL] = 0, i + 1
     plan.state[LOADED], plan.state[DUE] = 1, NEVER
     plan.state[LAYOUT] += 1
 
@@ -105,13 +101,14 @@ def load(plan: Plan, running: Running, now: int) -> None:
 @verb
 def look_ahead(plan: Plan) -> None:
     """Find for each need until when so many processors stay free from now on."""
-    times, free, limit = plan.times, plan.free, plan.limit
-    low = min(free[plan.mark[HEAD]], limit.size - 1)
+    times, free, mark = plan.profile
+    limit = plan.limit
+    low = min(free[mark[HEAD]], limit.size - 1)
     for q in range(low + 1, plan.state[TOP] + 1):
         limit[q] = 0
     plan.state[TOP] = low
-    i = plan.mark[HEAD] + 1
-    while i < plan.mark[TAIL] and low > 0:
+    i = mark[HEAD] + 1
+    while i < mark[TAIL] and low > 0:
         while low > free[i]:
             limit[low] = times[i]
             low -= 1
@@ -131,7 +128,7 @@ def earliest_start(plan: Plan, i: int, now: int) -> int:
     after = now
     if floor[0, need] == plan.state[LAYOUT] and floor[1, need] <= length:
         after = max(now, floor[2, need])
-    t = earliest_fit(plan.times, plan.free, plan.mark, need, length, after)
+    t = earliest_fit(plan.profile, need, length, after)
     floor[0, need], floor[1, need], floor[2, need] = plan.state[LAYOUT], length, t
     return t
 
@@ -139,8 +136,9 @@ def earliest_start(plan: Plan, i: int, now: int) -> int:
 @verb
 def hold(plan: Plan, t: int, length: int, need: int) -> None:
     """Reserve, and cut the limits of the needs that no longer fit beside it."""
-    times, free, limit, top = plan.times, plan.free, plan.limit, plan.state[TOP]
-    i = reserve(times, free, plan.mark, t, length, need)
+    times, free, _ = plan.profile
+    limit, top = plan.limit, plan.state[TOP]
+    i = reserve(plan.profile, t, length, need)
     end = t + length
     while times[i] < end:
         q = max(free[i], 0) + 1

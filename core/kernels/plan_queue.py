@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.arrays import Int64
 from core.kernels.jit import verb
 from core.kernels.machine import Jobs
-from core.kernels.moving_order import Order, comes_first
 from core.kernels.plan import COUNT, POINTS, STARVING, Plan, cut
 from core.kernels.queue import precedes
+from core.kernels.ranking import Ranking, comes_first
 
 
 @verb
@@ -71,17 +71,17 @@ def starve(plan: Plan, jobs: Jobs, known: int, limit: int) -> tuple[int, int]:
 
 
 @verb
-def goes_before(order: Order, jobs: Jobs, now: int, limit: int, i: int, j: int) -> bool:
+def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: int) -> bool:
     """Say whether job i goes before job j; one submitted before `limit` starves."""
     if jobs.submit[i] < limit or jobs.submit[j] < limit:
         return i < j
-    if comes_first(order, jobs, now, i, j):
+    if comes_first(ranking, jobs, now, i, j):
         return True
-    return i < j and not comes_first(order, jobs, now, j, i)
+    return i < j and not comes_first(ranking, jobs, now, j, i)
 
 
 @verb
-def resort(plan: Plan, jobs: Jobs, order: Order, now: int, limit: int) -> int:
+def resort(plan: Plan, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
     """Sort the queue by an order that changes with time; return the first place that changed.
 
     By insertion: the last pass left the queue almost sorted.
@@ -89,7 +89,7 @@ def resort(plan: Plan, jobs: Jobs, order: Order, now: int, limit: int) -> int:
     changed = plan.state[COUNT]
     for i in range(1, plan.state[COUNT]):
         k = i
-        while k > 0 and goes_before(order, jobs, now, limit, plan.job[i], plan.job[k - 1]):
+        while k > 0 and goes_before(ranking, jobs, now, limit, plan.job[i], plan.job[k - 1]):
             k -= 1
         if k < i:
             move(plan, i, k)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from core.arrays import Int64
+from core.kernels.clock import next_end
 from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, next_end, release
+from core.kernels.machine import Jobs, Running, release
 from core.kernels.plan import COUNT, DUE, KEPT, Plan, start_at
 from core.kernels.profile import advance, clear, earliest_fit, lift, reserve
+from core.kernels.reservations import Planner
 
 
 @verb
@@ -25,7 +27,7 @@ def complete(plan: Plan, jobs: Jobs, running: Running, now: int, per_event: bool
         left = jobs.start[j] + jobs.estimate[j] - now
         release(jobs, running)
         if left > 0:
-            lift(plan.times, plan.free, plan.mark, now, left, jobs.procs[j])
+            lift(plan.profile, now, left, jobs.procs[j])
             early = True
         if per_event:
             break
@@ -47,8 +49,8 @@ def sort_by_start(plan: Plan, walk: Int64) -> None:
 def place(plan: Plan, i: int, now: int) -> None:
     """Reserve the earliest gap for the job at this place."""
     need, length = plan.need[i], plan.length[i]
-    t = earliest_fit(plan.times, plan.free, plan.mark, need, length, now)
-    reserve(plan.times, plan.free, plan.mark, t, length, need)
+    t = earliest_fit(plan.profile, need, length, now)
+    reserve(plan.profile, t, length, need)
     plan.at[i] = t
     plan.state[DUE] = min(plan.state[DUE], t)
 
@@ -76,25 +78,18 @@ def start_due(plan: Plan, jobs: Jobs, running: Running, now: int) -> None:
 
 
 @kernel
-def run_planned(
-    plan: Plan,
-    jobs: Jobs,
-    running: Running,
-    promised: Int64,
-    processors: int,
-    per_event: bool,
-    by_start: bool,
-) -> None:
+def run_planned(planner: Planner, processors: int, per_event: bool, by_start: bool) -> None:
     """Run every event and its pass, to the last completion."""
+    jobs, running, plan, _, promised = planner
     n, arrived = jobs.submit.size, 0
     walk = np.arange(n)
-    clear(plan.times, plan.free, plan.mark, 0, processors)
+    clear(plan.profile, 0, processors)
     while True:
         arrival = jobs.submit[arrived] if arrived < n else NEVER
         now = min(arrival, next_end(running))
         if now == NEVER:
             return
-        advance(plan.times, plan.free, plan.mark, now)
+        advance(plan.profile, now)
         alone = per_event and arrival == now
         early = not alone and complete(plan, jobs, running, now, per_event)
         if early and by_start:
@@ -110,7 +105,7 @@ def run_planned(
         for k in range(first, plan.state[COUNT]):
             i = walk[k] if by_start and k < waiting else k
             if k < waiting:
-                lift(plan.times, plan.free, plan.mark, plan.at[i], plan.length[i], plan.need[i])
+                lift(plan.profile, plan.at[i], plan.length[i], plan.need[i])
             place(plan, i, now)
             if k >= waiting:
                 promised[plan.job[i]] = plan.at[i]

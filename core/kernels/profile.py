@@ -1,6 +1,6 @@
 """Free processors through time: a step function, and the verbs that read and change it.
 
-A profile is two arrays and a mark. Step i, for mark[HEAD] <= i < mark[TAIL], says that free[i]
+Step i of a profile, for mark[HEAD] <= i < mark[TAIL], says that free[i]
 processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
 the whole machine is free, because every reservation ends. Times ascend and never repeat. Every verb
 splits the steps that it needs: where two reservations meet the profile may be level, and one of
@@ -13,6 +13,8 @@ backfilling).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from core.arrays import Int64
@@ -22,24 +24,37 @@ HEAD, TAIL = 0, 1
 """Places in a profile's mark: its first step, and one past its last."""
 
 
-def empty_profile(steps: int) -> tuple[Int64, Int64, Int64]:
-    """Return times, free and mark of a profile with room for this many steps, to be cleared.
+class Profile(NamedTuple):
+    """The instants at which something changes, what is free from each on, and the first and last.
+
+    times, free: int64[steps]. mark: int64[2].
+    """
+
+    times: Int64
+    free: Int64
+    mark: Int64
+
+
+def empty_profile(steps: int) -> Profile:
+    """Return a profile with room for this many steps, to be cleared.
 
     Examples
     --------
-    >>> times, free, mark = empty_profile(4)
-    >>> clear(times, free, mark, 0, 8)
-    >>> reserve(times, free, mark, 2, 3, 5)
+    >>> profile = empty_profile(4)
+    >>> clear(profile, 0, 8)
+    >>> reserve(profile, 2, 3, 5)
     1
-    >>> earliest_fit(times, free, mark, 4, 3, 0)
+    >>> earliest_fit(profile, 4, 3, 0)
     5
     """
-    return np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.zeros(2, np.int64)
+    times, free = np.zeros(steps, np.int64), np.zeros(steps, np.int64)
+    return Profile(times, free, np.zeros(2, np.int64))
 
 
 @verb
-def clear(times: Int64, free: Int64, mark: Int64, now: int, processors: int) -> None:
+def clear(profile: Profile, now: int, processors: int) -> None:
     """Make all processors free from now on."""
+    times, free, mark = profile
     times[0] = now
     free[0] = processors
     mark[HEAD] = 0
@@ -47,8 +62,9 @@ def clear(times: Int64, free: Int64, mark: Int64, now: int, processors: int) -> 
 
 
 @verb
-def step_at(times: Int64, mark: Int64, t: int) -> int:
+def step_at(profile: Profile, t: int) -> int:
     """Return the step that holds at t, which is not before the first one."""
+    times, _, mark = profile
     low, high = mark[HEAD], mark[TAIL]
     while high - low > 1:
         middle = (low + high) >> 1
@@ -60,11 +76,10 @@ def step_at(times: Int64, mark: Int64, t: int) -> int:
 
 
 @verb
-def earliest_fit(
-    times: Int64, free: Int64, mark: Int64, need: int, duration: int, after: int
-) -> int:
+def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
     """Return the first instant >= after with `need` processors free for `duration` seconds."""
-    i, tail = step_at(times, mark, after), mark[TAIL]
+    times, free, mark = profile
+    i, tail = step_at(profile, after), mark[TAIL]
     start = after
     while True:
         if free[i] < need:
@@ -80,9 +95,10 @@ def earliest_fit(
 
 
 @verb
-def split(times: Int64, free: Int64, mark: Int64, t: int) -> int:
+def split(profile: Profile, t: int) -> int:
     """Make t, which is not before the first step, a breakpoint; return its step."""
-    low = step_at(times, mark, t)
+    times, free, mark = profile
+    low = step_at(profile, t)
     if times[low] == t:
         return low
     for i in range(mark[TAIL], low + 1, -1):
@@ -95,14 +111,15 @@ def split(times: Int64, free: Int64, mark: Int64, t: int) -> int:
 
 
 @verb
-def reserve(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: int) -> int:
+def reserve(profile: Profile, t: int, duration: int, procs: int) -> int:
     """Take processors out of the profile during [t, t + duration); return the step of t.
 
     A reservation without duration takes nothing and leaves no breakpoint.
     """
+    times, free, mark = profile
     if duration == 0:
         return int(mark[HEAD])
-    first, end = split(times, free, mark, t), t + duration
+    first, end = split(profile, t), t + duration
     last, tail = first, mark[TAIL]
     while last < tail and times[last] < end:
         free[last] -= procs
@@ -118,9 +135,10 @@ def reserve(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs
 
 
 @verb
-def join(times: Int64, free: Int64, mark: Int64, t: int) -> None:
+def join(profile: Profile, t: int) -> None:
     """Drop the breakpoint t where the profile no longer changes; what needs it splits anew."""
-    low = step_at(times, mark, t)
+    times, free, mark = profile
+    low = step_at(profile, t)
     if low == mark[HEAD] or times[low] != t or free[low] != free[low - 1]:
         return
     mark[TAIL] -= 1
@@ -130,16 +148,17 @@ def join(times: Int64, free: Int64, mark: Int64, t: int) -> None:
 
 
 @verb
-def lift(times: Int64, free: Int64, mark: Int64, t: int, duration: int, procs: int) -> None:
+def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
     """Put a reservation's processors back."""
-    reserve(times, free, mark, t, duration, -procs)
-    join(times, free, mark, t)
-    join(times, free, mark, t + duration)
+    reserve(profile, t, duration, -procs)
+    join(profile, t)
+    join(profile, t + duration)
 
 
 @verb
-def advance(times: Int64, free: Int64, mark: Int64, now: int) -> None:
+def advance(profile: Profile, now: int) -> None:
     """Forget the steps that ended by now; move the rest to the front when half the room is used."""
+    times, free, mark = profile
     head = mark[HEAD]
     while head + 1 < mark[TAIL] and times[head + 1] <= now:
         head += 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, turn_clock
+from core.kernels.machine import Jobs
 
 BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""
@@ -202,18 +202,6 @@ def enqueue(queue: Queue, jobs: Jobs, key: Int64, j: int) -> None:
     queue.estimate[cell] = jobs.estimate[j]
     queue.least_need[b] = min(queue.least_need[b], jobs.procs[j])
     queue.least_estimate[b] = min(queue.least_estimate[b], jobs.estimate[j])
-
-
-@verb
-def turn(
-    queue: Queue, jobs: Jobs, running: Running, key: Int64, arrived: int, per_event: bool
-) -> tuple[int, int]:
-    """Go to the next instant, or event, and queue who arrives; return it, s, and how many have."""
-    first = arrived
-    now, arrived, _ = turn_clock(jobs, running, first, per_event)
-    for j in range(first, arrived):
-        enqueue(queue, jobs, key, j)
-    return now, arrived
 
 
 @verb

@@ -7,10 +7,14 @@ pass makes its reservations anew in queue order (SEMANTICS: backfilling), by wha
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from core.arrays import NO_PROMISE, Int64
+from core.kernels.clock import ARRIVED, NOW, next_end
 from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, next_end, release
-from core.kernels.moving_order import Order
+from core.kernels.machine import Jobs, Running, idle_machine, release
 from core.kernels.plan import (
     COUNT,
     DUE,
@@ -20,6 +24,7 @@ from core.kernels.plan import (
     POINTS,
     Plan,
     earliest_start,
+    empty_plan,
     hold,
     last_candidate,
     load,
@@ -30,17 +35,38 @@ from core.kernels.plan import (
 )
 from core.kernels.plan_queue import goes_before, insert, place_by_key, resort, starve
 from core.kernels.profile import advance
+from core.kernels.ranking import Rankings
+from core.kernels.world import Options, starving_before
 
-NOW, ARRIVED, BEFORE, STARVED, ANEW, LOWEST, HIGHEST, TURNED = range(8)
-"""Places in a clock: the instant, s; jobs that arrived; jobs that arrived before it; jobs known to
-starve or to have started; whether the pass must look at every job, else at which places; whether
-the pass of this instant is still to come."""
-
-CLOCK = TURNED + 1
-"""Length of a clock."""
+BEFORE, SEEN, ANEW, LOWEST, HIGHEST, TURNED, CLOCK = range(2, 9)
+"""Further fields of a clock: jobs that arrived before the instant; jobs known to starve or to have
+started; whether the pass must look at every job, else at which places; whether the pass of this
+instant is still to come. The number of all fields."""
 
 UNSEEN = -2
 """Promise of a job that no pass has seen yet."""
+
+
+class Planner(NamedTuple):
+    """A machine, its queue with reservations, its clock, and the starts promised at arrival."""
+
+    jobs: Jobs
+    running: Running
+    plan: Plan
+    clock: Int64
+    promised: Int64
+
+
+@kernel
+def empty_planner(
+    submit: Int64, run: Int64, estimate: Int64, procs: Int64, processors: int, widest: int
+) -> Planner:
+    """Return an idle machine with an empty plan for jobs of at most so many processors."""
+    n = submit.size
+    start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
+    jobs = Jobs(submit, run, estimate, procs, start, backfilled)
+    plan, clock = empty_plan(n, widest), np.zeros(CLOCK, np.int64)
+    return Planner(jobs, idle_machine(processors, n), plan, clock, np.full(n, NO_PROMISE, np.int64))
 
 
 @verb
@@ -56,12 +82,13 @@ def complete(plan: Plan, jobs: Jobs, running: Running, now: int, per_event: bool
 
 
 @verb
-def admit(plan: Plan, jobs: Jobs, clock: Int64, key: Int64, moving: bool, per_event: bool) -> None:
+def admit(planner: Planner, rankings: Rankings, per_event: bool) -> None:
     """Queue what arrives now; a moving order sorts it later."""
+    jobs, _, plan, clock, _ = planner
     lowest, highest = plan.state[COUNT], -1
     while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
         j = clock[ARRIVED]
-        place = plan.state[COUNT] if moving else place_by_key(plan, key, j)
+        place = plan.state[COUNT] if rankings.moves else place_by_key(plan, rankings.queue.key, j)
         insert(plan, jobs, j, place)
         clock[ARRIVED] += 1
         lowest = min(lowest, place)
@@ -72,16 +99,9 @@ def admit(plan: Plan, jobs: Jobs, clock: Int64, key: Int64, moving: bool, per_ev
 
 
 @verb
-def turn(
-    plan: Plan,
-    jobs: Jobs,
-    running: Running,
-    clock: Int64,
-    key: Int64,
-    moving: bool,
-    per_event: bool,
-) -> bool:
+def turn(planner: Planner, rankings: Rankings, per_event: bool) -> bool:
     """Go to the next instant or event, its completions and arrivals; return False at the end."""
+    jobs, running, plan, clock, _ = planner
     arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
     now = min(arrival, next_end(running))
     if now == NEVER:
@@ -95,19 +115,20 @@ def turn(
     if not (per_event and arrival == now):
         complete(plan, jobs, running, now, per_event)
     loaded = plan.state[LOADED]
-    admit(plan, jobs, clock, key, moving, per_event)
+    admit(planner, rankings, per_event)
     clock[ANEW] |= plan.state[LOADED] < loaded
     return True
 
 
 @verb
-def arrange(plan: Plan, jobs: Jobs, clock: Int64, order: Order, moving: bool, limit: int) -> None:
+def arrange(planner: Planner, rankings: Rankings, limit: int) -> None:
     """Bring the queue into its order at this instant; jobs submitted before `limit` starve."""
+    jobs, _, plan, clock, _ = planner
     loaded, changed = plan.state[LOADED], plan.state[COUNT]
-    if moving:
-        changed = resort(plan, jobs, order, clock[NOW], limit)
+    if rankings.moves:
+        changed = resort(plan, jobs, rankings.queue, clock[NOW], limit)
     elif limit >= 0:
-        clock[STARVED], changed = starve(plan, jobs, clock[STARVED], limit)
+        clock[SEEN], changed = starve(plan, jobs, clock[SEEN], limit)
     if changed < plan.state[COUNT]:
         clock[LOWEST] = min(clock[LOWEST], changed)
         clock[HIGHEST] = plan.state[COUNT] - 1
@@ -115,13 +136,12 @@ def arrange(plan: Plan, jobs: Jobs, clock: Int64, order: Order, moving: bool, li
 
 
 @verb
-def start_ready(
-    plan: Plan, jobs: Jobs, running: Running, promised: Int64, now: int, must: int
-) -> int:
+def start_ready(planner: Planner, now: int, must: int) -> int:
     """Start the jobs whose reservation has come; without a profile, from the front while they fit.
 
     Returns the place that `must` has become.
     """
+    jobs, running, plan, _, promised = planner
     due, i, loaded = NEVER, 0, plan.state[LOADED] == 1
     while i < (plan.state[PLANNED] if loaded else plan.state[COUNT]):
         if plan.need[i] <= running.free[0] and (not loaded or plan.at[i] <= now):
@@ -139,24 +159,18 @@ def start_ready(
 
 
 @verb
-def next_backfill(
-    plan: Plan,
-    jobs: Jobs,
-    running: Running,
-    order: Order,
-    now: int,
-    limit: int,
-    other: bool,
-    last: int,
-) -> int:
+def next_backfill(planner: Planner, rankings: Rankings, limit: int, last: int) -> int:
     """Return the place of the job to backfill next, behind those that hold reservations.
 
     One that may not start now may not later in this pass either: backfills only take processors.
     """
+    jobs, running, plan, clock, _ = planner
+    now, ranking = clock[NOW], rankings.backfill
     best = last
     for i in range(last - 1, plan.state[PLANNED] - 1, -1):
         if may_start(plan, running, now, i) and (
-            not other or goes_before(order, jobs, now, limit, plan.job[i], plan.job[best])
+            not rankings.differ
+            or goes_before(ranking, jobs, now, limit, plan.job[i], plan.job[best])
         ):
             best = i
     return best
@@ -176,26 +190,18 @@ def guard_points(plan: Plan) -> None:
 
 @verb
 def extend(
-    plan: Plan,
-    jobs: Jobs,
-    running: Running,
-    promised: Int64,
-    order: Order,
-    now: int,
-    limit: int,
-    depth: int,
-    other: bool,
-    last: int,
-    must: int,
+    planner: Planner, rankings: Rankings, depth: int, limit: int, last: int, must: int
 ) -> None:
     """Reserve in queue order while a job up to `last` may start now, and up to `must` in any case.
 
     A job whose reservation is now starts. Behind `depth` reservations only backfills are left.
     """
+    jobs, running, plan, clock, promised = planner
+    now = clock[NOW]
     while plan.state[PLANNED] <= max(last, min(must, depth - 1)):
         i, t = plan.state[PLANNED], now
         if i >= depth:
-            i = next_backfill(plan, jobs, running, order, now, limit, other, last)
+            i = next_backfill(planner, rankings, limit, last)
         elif i < plan.state[KEPT]:
             t = plan.at[i]
         else:
@@ -221,26 +227,16 @@ def extend(
 
 
 @verb
-def make_pass(
-    plan: Plan,
-    jobs: Jobs,
-    running: Running,
-    clock: Int64,
-    promised: Int64,
-    order: Order,
-    limit: int,
-    depth: int,
-    other: bool,
-    promises: bool,
-) -> None:
+def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, promises: bool) -> None:
     """Start every job whose reservation is now."""
+    _, running, plan, clock, _ = planner
     now, anew = clock[NOW], clock[ANEW] == 1
     must = clock[HIGHEST] if promises and clock[ARRIVED] > clock[BEFORE] else -1
     if plan.state[LOADED] == 1:
-        advance(plan.times, plan.free, plan.mark, now)
+        advance(plan.profile, now)
         anew |= plan.state[DUE] <= now
     if anew:
-        must = start_ready(plan, jobs, running, promised, now, must)
+        must = start_ready(planner, now, must)
         if plan.state[LOADED] == 1:
             look_ahead(plan)
     lowest = plan.state[PLANNED] if anew else clock[LOWEST]
@@ -251,32 +247,29 @@ def make_pass(
     if plan.state[LOADED] == 0:
         load(plan, running, now)
         look_ahead(plan)
-    extend(plan, jobs, running, promised, order, now, limit, depth, other, last, must)
+    extend(planner, rankings, depth, limit, last, must)
+
+
+@verb
+def pass_over(planner: Planner, rankings: Rankings, options: Options, promises: bool) -> None:
+    """Make the pass of this instant, in the order that the queue then has."""
+    limit = starving_before(options, planner.clock[NOW])
+    arrange(planner, rankings, limit)
+    make_pass(planner, rankings, options.depth, limit, promises)
 
 
 @kernel
-def run_depth(
-    plan: Plan,
-    jobs: Jobs,
-    running: Running,
-    clock: Int64,
-    promised: Int64,
-    orders: tuple[Order, Order],
-    moving: bool,
-    stepwise: bool,
-    threshold: int,
-    depth: int,
-    other: bool,
-    per_event: bool,
-    promises: bool,
+def run_reserving(
+    planner: Planner, rankings: Rankings, options: Options, promises: bool, stepwise: bool
 ) -> bool:
     """Run every event and its pass, to the last completion; return False at the end.
 
     Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
     """
+    _, _, plan, clock, promised = planner
     while True:
         if clock[TURNED] == 0:
-            if not turn(plan, jobs, running, clock, orders[0].key, moving, per_event):
+            if not turn(planner, rankings, options.per_event):
                 return False
             if stepwise:
                 clock[TURNED] = 1
@@ -284,9 +277,7 @@ def run_depth(
         clock[TURNED] = 0
         if plan.state[COUNT] == 0:
             continue
-        limit = clock[NOW] - threshold if threshold < NEVER else -1
-        arrange(plan, jobs, clock, orders[0], moving, limit)
-        make_pass(plan, jobs, running, clock, promised, orders[1], limit, depth, other, promises)
+        pass_over(planner, rankings, options, promises)
         if promises:
             for j in range(clock[BEFORE], clock[ARRIVED]):
                 promised[j] = max(promised[j], NO_PROMISE)

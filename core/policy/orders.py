@@ -111,7 +111,7 @@ def _log2_procs(workload: Workload) -> Float64:
     return np.maximum(np.log2(workload.procs), SERIAL_LOG2)
 
 
-_KERNEL = "core.kernels.moving_order:"
+_KERNEL = "core.kernels.ranking:"
 
 _CARASTAN = "(Carastan-Santos and de Camargo 2017)"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from core import own
 from core.arrays import Int64
-from core.kernels.moving_order import KEYED, Order
+from core.kernels.ranking import KEYED, Ranking, Rankings
 from core.policy.functions import OrderFunction
 from core.policy.orders import find_order
 from core.policy.policy import Policy
@@ -16,7 +16,7 @@ from core.simulation.history import History
 from core.workload.workload import Workload
 
 
-def named_order(workload: Workload, name: str) -> tuple[Order, OrderFunction | None]:
+def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction | None]:
     """Return an order of a workload's jobs, and the function that is to fill in its key, if any.
 
     Parameters
@@ -28,7 +28,7 @@ def named_order(workload: Workload, name: str) -> tuple[Order, OrderFunction | N
 
     Returns
     -------
-    order : Order
+    ranking : Ranking
         Its key is that of an order that stays as it is; else zeros.
     function : OrderFunction or None
         A user's function to be called at each pass.
@@ -42,8 +42,8 @@ def named_order(workload: Workload, name: str) -> tuple[Order, OrderFunction | N
     --------
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
     ...                           processors=2)
-    >>> order, function = named_order(w, "spf")
-    >>> order.code == KEYED, order.key.tolist(), function
+    >>> ranking, function = named_order(w, "spf")
+    >>> ranking.code == KEYED, ranking.key.tolist(), function
     (True, [9, 7], None)
     >>> named_order(w, "lxf")[0].code == KEYED
     False
@@ -51,10 +51,10 @@ def named_order(workload: Workload, name: str) -> tuple[Order, OrderFunction | N
     row = find_order(name)
     width = workload.procs.astype(np.float64) if row.width is None else row.width(workload)
     if (key := row.fixed_key(workload)) is not None:
-        return Order(KEYED, key, width), None
+        return Ranking(KEYED, key, width), None
     code = KEYED if row.code is None else cast(int, own.load(row.code))
-    order = Order(code, np.zeros(len(workload), np.int64), width)
-    return order, row.function if row.code is None else None
+    ranking = Ranking(code, np.zeros(len(workload), np.int64), width)
+    return ranking, row.function if row.code is None else None
 
 
 class Orders:
@@ -65,17 +65,16 @@ class Orders:
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
     ...                           processors=2)
     >>> orders = Orders(w, Policy.parse("fcfs+easy,backfill=lxf"))
-    >>> orders.moves, orders.differ, orders.called
+    >>> orders.rankings.moves, orders.rankings.differ, orders.called
     (False, True, False)
     """
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         names = (policy.order, policy.backfill or policy.order)
         first, second = (named_order(workload, name) for name in names)
-        self.pair = (first[0], second[0])
+        moves = first[0].code != KEYED or first[1] is not None
+        self.rankings = Rankings(first[0], second[0], moves, names[0] != names[1])
         self.functions = (first[1], second[1])
-        self.differ = names[0] != names[1]
-        self.moves = first[0].code != KEYED or first[1] is not None
         self.called = self.functions != (None, None)
         asked = any(f is not None and f.asks_history for f in self.functions)
         self._history = History(workload) if asked else None
@@ -92,6 +91,6 @@ class Orders:
         if not waiting.size:
             return
         sums = None if history is None else history.of(waiting)
-        for order, function in zip(self.pair, self.functions, strict=True):
+        for ranking, function in zip(self.rankings[:2], self.functions, strict=True):
             if function is not None:
-                order.key[waiting] = function.key(self._workload, waiting, now, sums)
+                ranking.key[waiting] = function.key(self._workload, waiting, now, sums)

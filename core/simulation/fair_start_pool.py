@@ -7,16 +7,17 @@ from functools import partial
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.fair_start.fixed_order import empty_world, fair_fixed, fair_patient
+from core.kernels.fair_start.fixed_order import fair_fixed, fair_patient
 from core.kernels.fair_start.moving_order import fair_moving
-from core.kernels.fair_start.reservations import Rule, empty_planner, fair_depth
+from core.kernels.fair_start.reservations import fair_reserving
 from core.kernels.fair_start.state import Fair
-from core.kernels.fixed_order import AGGRESSIVE, EASY, NONE
 from core.kernels.jit import NEVER
+from core.kernels.reservations import empty_planner
+from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty_world
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.simulation.compiled_order import Orders
-from core.simulation.pool import reservations_of, threshold_of
+from core.simulation.pool import options_of
 from core.workload.workload import Workload
 
 
@@ -65,20 +66,25 @@ def is_patient(policy: Policy) -> bool:
     return policy.order == "fcfs" and policy.backfill in (None, "fcfs")
 
 
+def _options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:
+    options = options_of(workload, policy, rule)
+    # Who is patient starves in the order of arrival too, in which everyone waits anyway.
+    return options._replace(threshold=NEVER) if fair.patient else options
+
+
 def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
     """Return fair start times, s, of the jobs wanted, int64[n]; -1 elsewhere."""
     columns = (workload.submit, workload.run, workload.estimate, workload.procs)
-    threshold, per_event = threshold_of(workload, policy), policy.events == "per-event"
-    orders, fst = Orders(workload, policy), np.full(len(workload), -1, np.int64)
-    anew = orders.moves or orders.differ
-    key = np.zeros(len(workload), np.int64) if anew else orders.pair[0].key
-    worlds = [empty_world(*columns, key, workload.processors) for _ in range(2)]
+    rankings, options = Orders(workload, policy).rankings, _options(workload, policy, fair, code)
+    anew, fst = rankings.moves or rankings.differ, np.full(len(workload), -1, np.int64)
+    key = np.zeros(len(workload), np.int64) if anew else rankings.queue.key
+    here, copy = (empty_world(*columns, key, workload.processors) for _ in range(2))
     if anew:
-        fair_moving(worlds[0], worlds[1], fair, orders.pair, code, threshold, per_event, fst)
+        fair_moving(here, copy, fair, rankings, options, fst)
     elif fair.patient:
-        fair_patient(worlds[0], worlds[1], fair, code, per_event, fst)
+        fair_patient(here, copy, fair, options, fst)
     else:
-        fair_fixed(worlds[0], worlds[1], fair, code, threshold, per_event, fst)
+        fair_fixed(here, copy, fair, options, fst)
     return fst
 
 
@@ -90,11 +96,9 @@ easy = partial(_without_plan, code=EASY)
 def reserving(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     """Return fair start times under ``depth(K)`` or ``conservative``, as for the other rules."""
     columns = (workload.submit, workload.run, workload.estimate, workload.procs)
-    orders, fst = Orders(workload, policy), np.full(len(workload), -1, np.int64)
-    # Who is patient starves in the order of arrival too, in which everyone waits anyway.
-    threshold = NEVER if fair.patient else threshold_of(workload, policy)
-    depth, per_event = reservations_of(policy), policy.events == "per-event"
-    rule = Rule(orders.pair, orders.moves, threshold, depth, orders.differ, per_event)
-    planners = [empty_planner(*columns, workload.processors) for _ in range(2)]
-    fair_depth(planners[0], planners[1], fair, rule, fst)
+    machine, fst = workload.processors, np.full(len(workload), -1, np.int64)
+    rankings = Orders(workload, policy).rankings
+    options = _options(workload, policy, fair, RESERVING)
+    here, copy = (empty_planner(*columns, machine, machine) for _ in range(2))
+    fair_reserving(here, copy, fair, rankings, options, fst)
     return fst

@@ -9,15 +9,16 @@ import numpy.typing as npt
 
 from core.arrays import NO_PROMISE, Int64
 from core.errors import InputError
-from core.kernels.fixed_order import AGGRESSIVE, EASY, NONE, run_fixed
+from core.kernels.clock import NOW
+from core.kernels.fixed_order import run_fixed
 from core.kernels.jit import NEVER
-from core.kernels.machine import Jobs, Running, idle_machine
-from core.kernels.moving_order import NOW, next_pass, run_moving, run_pass
-from core.kernels.plan import COUNT, Plan, empty_plan
+from core.kernels.machine import Jobs, idle_machine
+from core.kernels.moving_order import next_pass, run_moving, run_pass
+from core.kernels.plan import COUNT, empty_plan
 from core.kernels.planned import run_planned
 from core.kernels.queue import empty_queue
-from core.kernels.reservations import CLOCK, UNSEEN, run_depth
-from core.kernels.reservations import NOW as INSTANT
+from core.kernels.reservations import CLOCK, UNSEEN, Planner, run_reserving
+from core.kernels.world import AGGRESSIVE, EASY, HOLD, NONE, RESERVING, Options, World
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule
@@ -31,16 +32,16 @@ WIDEST = 2**24
 def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     """Simulate a rule with at most one reservation, which every pass makes anew."""
     jobs = _jobs(workload, workload.procs)
-    options = (code, threshold_of(workload, policy), policy.events == "per-event")
+    options = options_of(workload, policy, code)
     key = find_order(policy.order).fixed_key(workload)
     if key is not None and policy.backfill in (None, policy.order):
-        run_fixed(jobs, key, workload.processors, *options)
+        run_fixed(jobs, key, workload.processors, options)
     else:
         orders = Orders(workload, policy)
         if orders.called:
-            _step(workload, jobs, orders, *options)
+            _step(workload, jobs, orders, options)
         else:
-            run_moving(jobs, orders.pair, workload.processors, *options)
+            run_moving(jobs, orders.rankings, workload.processors, options)
     return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
 
 
@@ -49,18 +50,16 @@ aggressive = partial(_without_plan, code=AGGRESSIVE)
 easy = partial(_without_plan, code=EASY)
 
 
-def _step(
-    workload: Workload, jobs: Jobs, orders: Orders, code: int, threshold: int, per_event: bool
-) -> None:
+def _step(workload: Workload, jobs: Jobs, orders: Orders, options: Options) -> None:
     """Run pass by pass, with the keys of the waiting jobs evaluated before each."""
     n = len(workload)
-    running, queue = idle_machine(workload.processors, n), empty_queue(n)
-    hold, clock, by_age = np.zeros(3, np.int64), np.zeros(2, np.int64), np.zeros(n, np.int64)
-    while (waiting := next_pass(queue, jobs, running, clock, per_event, by_age)).size:
+    running, hold = idle_machine(workload.processors, n), np.zeros(HOLD, np.int64)
+    world = World(jobs, running, empty_queue(n), hold, np.zeros(n, np.int64))
+    clock = np.zeros(2, np.int64)
+    while (waiting := next_pass(world, clock, options.per_event)).size:
         now = int(clock[NOW])
         orders.call(now, waiting, jobs.start, running.job[: running.count[0]])
-        limit = now - threshold if threshold < NEVER else -1
-        run_pass(queue, jobs, running, hold, orders.pair, code, now, limit, by_age)
+        run_pass(world, orders.rankings, options, now)
 
 
 def reserving(workload: Workload, policy: Policy) -> Schedule:
@@ -126,16 +125,12 @@ def schedule_reserving(
     >>> [column.tolist() for column in told]
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
-    jobs, plan, running = _with_plan(workload)
-    promised = np.full(len(workload), UNSEEN if promises else NO_PROMISE, np.int64)
-    orders, clock = Orders(workload, policy), np.zeros(CLOCK, np.int64)
-    while run_depth(
-        plan, jobs, running, clock, promised, orders.pair, orders.moves, orders.called,
-        threshold_of(workload, policy), reservations_of(policy), orders.differ,
-        policy.events == "per-event", promises,
-    ):  # fmt: skip
+    planner = _planner(workload, UNSEEN if promises else NO_PROMISE)
+    jobs, running, plan, clock, promised = planner
+    orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
+    while run_reserving(planner, orders.rankings, options, promises, orders.called):
         waiting = np.sort(plan.job[: plan.state[COUNT]])
-        orders.call(int(clock[INSTANT]), waiting, jobs.start, running.job[: running.count[0]])
+        orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
     return jobs.start, jobs.backfilled, promised
 
 
@@ -153,23 +148,18 @@ def schedule_planned(
     >>> [x.tolist() for x in schedule_planned(w, Policy.parse("fcfs+planned"))]
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
-    jobs, plan, running = _with_plan(workload)
-    promised = np.full(len(workload), UNSEEN, np.int64)
+    planner = _planner(workload, UNSEEN)
     units = workload.processors // _unit(workload)
-    per_event, by_start = policy.events == "per-event", policy.walk == "start"
-    run_planned(plan, jobs, running, promised, units, per_event, by_start)
-    return jobs.start, jobs.backfilled, promised
+    run_planned(planner, units, policy.events == "per-event", policy.walk == "start")
+    return planner.jobs.start, planner.jobs.backfilled, planner.promised
 
 
-def threshold_of(workload: Workload, policy: Policy) -> int:
-    """Return the starvation threshold of a policy, s, as the kernels take it: NEVER for none."""
+def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
+    """Return what a policy asks of the kernels, with the code of its rule."""
     theta = policy.threshold_seconds(workload.max_estimate)
-    return NEVER if theta is None else min(theta, NEVER)
-
-
-def reservations_of(policy: Policy) -> int:
-    """Return how many waiting jobs hold reservations, as the kernels take it: NEVER for all."""
-    return policy.depth if policy.depth > 0 else NEVER
+    threshold = NEVER if theta is None else min(theta, NEVER)
+    depth = policy.depth if policy.depth >= 0 else NEVER
+    return Options(rule, depth, threshold, policy.events == "per-event")
 
 
 def _jobs(workload: Workload, width: Int64) -> Jobs:
@@ -183,7 +173,8 @@ def _unit(workload: Workload) -> int:
     return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
 
 
-def _with_plan(workload: Workload) -> tuple[Jobs, Plan, Running]:
+def _planner(workload: Workload, promise: int) -> Planner:
+    """Return an idle machine that counts in units, with the same promise for every job."""
     n, unit = len(workload), _unit(workload)
     widest = int(workload.procs.max(initial=unit)) // unit
     if widest > WIDEST:
@@ -191,5 +182,10 @@ def _with_plan(workload: Workload) -> tuple[Jobs, Plan, Running]:
             f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
             f"rule with reservations knows at most {WIDEST} widths; count in larger units"
         )
-    machine = idle_machine(workload.processors // unit, n)
-    return _jobs(workload, workload.procs // unit), empty_plan(n, widest), machine
+    return Planner(
+        _jobs(workload, workload.procs // unit),
+        idle_machine(workload.processors // unit, n),
+        empty_plan(n, widest),
+        np.zeros(CLOCK, np.int64),
+        np.full(n, promise, np.int64),
+    )

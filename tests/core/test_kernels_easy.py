@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from core.arrays import Int64
+from core.kernels.clock import next_end
 from core.kernels.fixed_order import STARVED
-from core.kernels.machine import Jobs, find_shadow, idle_machine, launch, next_end, release
-from core.kernels.moving_order import ratio_exceeds
+from core.kernels.machine import Jobs, find_shadow, idle_machine, launch, release
 from core.kernels.queue import BLOCK, MERGE, Queue, close_cell, dequeue, empty_queue, enqueue, tidy
+from core.kernels.ranking import ratio_exceeds
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 

@@ -7,6 +7,7 @@ import numpy as np
 from core.kernels.profile import (
     HEAD,
     TAIL,
+    Profile,
     advance,
     clear,
     earliest_fit,
@@ -18,8 +19,9 @@ from core.kernels.profile import (
 HORIZON = 60
 
 
-def laid_out(times: np.ndarray, free: np.ndarray, mark: np.ndarray) -> list[int]:
+def laid_out(profile: Profile) -> list[int]:
     """Return the processors free in each second."""
+    times, free, mark = profile
     steps = range(mark[HEAD], mark[TAIL])
     return [free[max(i for i in steps if times[i] <= t)] for t in range(times[mark[0]], HORIZON)]
 
@@ -27,26 +29,26 @@ def laid_out(times: np.ndarray, free: np.ndarray, mark: np.ndarray) -> list[int]
 def test_earliest_fit_looks_past_a_gap_that_is_too_short() -> None:
     """A reservation needs its processors for its whole duration."""
     profile = empty_profile(8)
-    clear(*profile, 0, 4)
-    reserve(*profile, 0, 2, 3)
-    reserve(*profile, 5, 4, 2)
-    assert earliest_fit(*profile, 1, 9, 0) == 0
-    assert earliest_fit(*profile, 3, 3, 0) == 2
-    assert earliest_fit(*profile, 3, 4, 0) == 9
-    assert earliest_fit(*profile, 4, 0, 1) == 2
+    clear(profile, 0, 4)
+    reserve(profile, 0, 2, 3)
+    reserve(profile, 5, 4, 2)
+    assert earliest_fit(profile, 1, 9, 0) == 0
+    assert earliest_fit(profile, 3, 3, 0) == 2
+    assert earliest_fit(profile, 3, 4, 0) == 9
+    assert earliest_fit(profile, 4, 0, 1) == 2
 
 
 def test_reservations_that_share_a_breakpoint_are_lifted_one_by_one() -> None:
     """One ends where the other begins, so the profile is level there; both come out whole."""
     profile = empty_profile(8)
-    clear(*profile, 0, 4)
-    reserve(*profile, 0, 5, 2)
-    reserve(*profile, 5, 5, 2)
-    lift(*profile, 0, 5, 2)
-    assert laid_out(*profile)[:12] == [4] * 5 + [2] * 5 + [4] * 2
-    reserve(*profile, 3, 2, 2)
-    lift(*profile, 5, 5, 2)
-    assert laid_out(*profile)[:12] == [4] * 3 + [2] * 2 + [4] * 7
+    clear(profile, 0, 4)
+    reserve(profile, 0, 5, 2)
+    reserve(profile, 5, 5, 2)
+    lift(profile, 0, 5, 2)
+    assert laid_out(profile)[:12] == [4] * 5 + [2] * 5 + [4] * 2
+    reserve(profile, 3, 2, 2)
+    lift(profile, 5, 5, 2)
+    assert laid_out(profile)[:12] == [4] * 3 + [2] * 2 + [4] * 7
 
 
 def test_random_reservations_agree_with_one_number_a_second() -> None:
@@ -54,7 +56,7 @@ def test_random_reservations_agree_with_one_number_a_second() -> None:
     rng = np.random.default_rng(7)
     for _ in range(60):
         profile, seconds, held, now = empty_profile(24), [6] * HORIZON, [], 0
-        clear(*profile, 0, 6)
+        clear(profile, 0, 6)
         for _ in range(25):
             need, duration = int(rng.integers(1, 7)), int(rng.integers(0, 6))
             fits = [
@@ -62,19 +64,19 @@ def test_random_reservations_agree_with_one_number_a_second() -> None:
                 for t in range(now, HORIZON)
                 if all(seconds[u] >= need for u in range(t, min(t + max(duration, 1), HORIZON)))
             ]
-            t = earliest_fit(*profile, need, duration, now)
+            t = earliest_fit(profile, need, duration, now)
             assert t == fits[0]
             if rng.random() < 0.6 and len(held) < 8:
-                reserve(*profile, t, duration, need)
+                reserve(profile, t, duration, need)
                 held.append((t, duration, need))
                 seconds[t : t + duration] = [s - need for s in seconds[t : t + duration]]
             elif held:
                 t, duration, need = held.pop(int(rng.integers(len(held))))
                 left = max(t + duration - max(t, now), 0)
                 t = max(t, now)
-                lift(*profile, t, left, need)
+                lift(profile, t, left, need)
                 seconds[t : t + left] = [s + need for s in seconds[t : t + left]]
             now += int(rng.integers(0, 2))
             held = [h for h in held if h[0] + h[1] > now]
-            advance(*profile, now)
-            assert laid_out(*profile) == seconds[profile[0][profile[2][HEAD]] :]
+            advance(profile, now)
+            assert laid_out(profile) == seconds[profile.times[profile.mark[HEAD]] :]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from core.arrays import Int64
-from core.kernels.fair_start.fixed_order import World
 from core.kernels.fair_start.state import (
     Fair,
     copy_queue,
@@ -14,28 +13,29 @@ from core.kernels.fair_start.state import (
     is_over,
     turn_alone,
 )
-from core.kernels.jit import NEVER, kernel
-from core.kernels.moving_order import Order, decide, fits_somewhere
-from core.kernels.queue import enqueue, turn
+from core.kernels.jit import kernel, routine
+from core.kernels.moving_order import decide, fits_somewhere
+from core.kernels.queue import enqueue
+from core.kernels.ranking import Rankings
+from core.kernels.world import Options, World, starving_before, turn
 
 
-@kernel
+@routine
 def fork(
-    here: World, copy: World, fair: Fair, orders: tuple[Order, Order], rule: int, threshold: int,
-    per_event: bool, j: int, now: int, k: int, look: bool,
+    here: World, copy: World, fair: Fair, rankings: Rankings, options: Options, j: int, now: int,
+    k: int, look: bool,
 ) -> int:  # fmt: skip
     """Return when job j, which has arrived, starts on a copy of what is here, s.
 
     The pass of this instant is still to come where `look` says so; job k arrives next.
     """
-    jobs, running, queue, hold, by_age = copy
+    jobs, running, queue, _, by_age = copy
     joined, keys = not fair.relaxed, (by_age, by_age)
     copy_running(here.jobs, here.running, jobs.start, running)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     while True:
         if look and fits_somewhere(queue, running.free[0]):
-            limit = now - threshold if threshold < NEVER else -1
-            decide(queue, jobs, running, hold, orders, rule, now, limit, by_age)
+            decide(copy, rankings, options.rule, now, starving_before(options, now))
         look = True
         if not joined:
             if queue.size[0] == 0:
@@ -45,33 +45,27 @@ def fork(
                 continue
         elif jobs.start[j] >= 0:
             return int(jobs.start[j])
-        now, k = turn_alone(jobs, running, queue, keys, fair, per_event, k, j)
+        now, k = turn_alone(copy, by_age, fair, options.per_event, k, j)
 
 
 @kernel
 def fair_moving(
-    here: World, copy: World, fair: Fair, orders: tuple[Order, Order], rule: int, threshold: int,
-    per_event: bool, fst: Int64,
-) -> None:  # fmt: skip
+    here: World, copy: World, fair: Fair, rankings: Rankings, options: Options, fst: Int64
+) -> None:
     """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
-    jobs, running, queue, hold, by_age = here
+    jobs, running, queue, _, _ = here
     arrived = 0
     while True:
         if forks_before_next(jobs, running, fair, fst, arrived):
             j = arrived - 1
-            fst[j] = fork(
-                here, copy, fair, orders, rule, threshold, per_event, j, 0, arrived, False
-            )
+            fst[j] = fork(here, copy, fair, rankings, options, j, 0, arrived, False)
         if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
-        now, arrived = turn(queue, jobs, running, by_age, first, per_event)
+        now, arrived = turn(here, first, options.per_event)
         for j in range(first, arrived):
             if forks_at_arrival(fair, j, arrived):
-                fst[j] = fork(
-                    here, copy, fair, orders, rule, threshold, per_event, j, now, arrived, True
-                )
+                fst[j] = fork(here, copy, fair, rankings, options, j, now, arrived, True)
         if fits_somewhere(queue, running.free[0]):
-            limit = now - threshold if threshold < NEVER else -1
-            decide(queue, jobs, running, hold, orders, rule, now, limit, by_age)
+            decide(here, rankings, options.rule, now, starving_before(options, now))
     fill_in(jobs, fair, fst)

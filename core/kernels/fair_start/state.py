@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
+from core.kernels.clock import next_end
 from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, next_end, release
+from core.kernels.machine import Jobs, Running, release
 from core.kernels.queue import BLOCK, Queue, enqueue
+from core.kernels.world import World
 
 GONE = 0
 """Start on a copy, s, of a job that does not exist there, so that nobody finds it waiting."""
@@ -111,10 +113,13 @@ def coming(fair: Fair, start: Int64, k: int, j: int) -> int:
 
 @verb
 def turn_alone(
-    jobs: Jobs, running: Running, queue: Queue, keys: tuple[Int64, Int64], fair: Fair,
-    per_event: bool, k: int, j: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Go to the next instant, or event, of a copy for job j; return it, s, and who comes next."""
+    copy: World, key: Int64, fair: Fair, per_event: bool, k: int, j: int
+) -> tuple[int, int]:
+    """Go to the next instant, or event, of a copy for job j; return it, s, and who comes next.
+
+    Who arrives has the place in the copy's queue that `key` gives.
+    """
+    jobs, running, queue, _, own = copy
     k = coming(fair, jobs.start, k, j)
     due = jobs.submit[k] if k < fair.until[j] else NEVER
     now = min(due, next_end(running))
@@ -124,8 +129,8 @@ def turn_alone(
             if per_event:
                 break
     while k < fair.until[j] and jobs.submit[k] == now:
-        jobs.start[k], keys[1][k] = -1, keys[0][k]
-        enqueue(queue, jobs, keys[1], k)
+        jobs.start[k], own[k] = -1, key[k]
+        enqueue(queue, jobs, own, k)
         k = coming(fair, jobs.start, k + 1, j)
         if per_event:
             break

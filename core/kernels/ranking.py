@@ -1,0 +1,68 @@
+"""Which of two waiting jobs comes first, by a key or by a formula of the instant."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Int64
+from core.kernels.jit import verb
+from core.kernels.machine import Jobs
+
+KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
+"""Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""
+
+SMALL = 2**31
+"""Products of two numbers below this fit int64."""
+
+
+class Ranking(NamedTuple):
+    """A queue order: its code, a key of each job, and a width of each job for WFP3 and UNICEF."""
+
+    code: int
+    key: Int64
+    width: npt.NDArray[np.float64]
+
+
+class Rankings(NamedTuple):
+    """The queue's order, that of backfills, whether the first moves, and whether they differ."""
+
+    queue: Ranking
+    backfill: Ranking
+    moves: bool
+    differ: bool
+
+
+@verb
+def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
+    """Say whether a / b > c / d, exactly, for a, c >= 0 and b, d > 0."""
+    if a < SMALL and b < SMALL and c < SMALL and d < SMALL:
+        return a * d > c * b
+    # Euclid: compare whole parts, then the reciprocals of what is left; no product, no overflow.
+    while True:
+        whole, other = a // b, c // d
+        if whole != other:
+            return whole > other
+        a, c = a - whole * b, c - other * d
+        if a == 0 or c == 0:
+            return a > c
+        a, b, c, d = d, c, b, a
+
+
+@verb
+def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
+    """Say whether waiting job `i` comes strictly before `j`, but for (submit, position)."""
+    if ranking.code == KEYED:
+        return bool(ranking.key[i] < ranking.key[j])
+    a, b = now - jobs.submit[i], max(jobs.estimate[i], 1)
+    c, d = now - jobs.submit[j], max(jobs.estimate[j], 1)
+    if ranking.code == LARGEST_RATIO:
+        return ratio_exceeds(a, b, c, d)
+    if ranking.code == SMALLEST_RATIO:
+        return ratio_exceeds(c, d, a, b)
+    if ranking.code == LARGEST_CUBE:
+        p, q = a / b, c / d
+        return bool(p * p * p * ranking.width[i] > q * q * q * ranking.width[j])
+    return bool(a / (ranking.width[i] * b) > c / (ranking.width[j] * d))
