@@ -6,7 +6,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.clock import turn_clock
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, Running, find_shadow, idle_machine, launch
 from core.kernels.queue import (
     Queue,
@@ -163,16 +163,11 @@ def take_in(world: World, rule: int, first: int, arrived: int, look: bool) -> bo
     return True
 
 
-@kernel
-def run_fixed(jobs: Jobs, key: Int64, processors: int, options: Options) -> None:
-    """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS.
-
-    Jobs wait in the order of `key`, int64[n]; starving jobs are marked in it.
-    """
-    n = jobs.submit.size
-    running, queue = idle_machine(processors, n), empty_queue(n)
-    world = World(jobs, running, queue, np.zeros(HOLD, np.int64), key)
-    rule, threshold = options.rule, options.threshold
+@routine
+def run_events(world: World, options: Options) -> None:
+    """Go through all events, each with its pass."""
+    jobs, running, queue, _, _ = world
+    rule, threshold, n = options.rule, options.threshold, jobs.submit.size
     arrived = oldest = 0
     while arrived < n or running.count[0] > 0:
         first = arrived
@@ -182,3 +177,14 @@ def run_fixed(jobs: Jobs, key: Int64, processors: int, options: Options) -> None
             look = True
         if take_in(world, rule, first, arrived, look) and queue.size[0] > 0:
             schedule(world, rule, now)
+
+
+@kernel
+def run_fixed(jobs: Jobs, key: Int64, processors: int, options: Options) -> None:
+    """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS.
+
+    Jobs wait in the order of `key`, int64[n]; starving jobs are marked in it.
+    """
+    n = jobs.submit.size
+    hold = np.zeros(HOLD, np.int64)
+    run_events(World(jobs, idle_machine(processors, n), empty_queue(n), hold, key), options)

@@ -13,7 +13,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.clock import ARRIVED, NOW
 from core.kernels.fixed_order import may_backfill, reserve, within_reach
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, idle_machine, launch
 from core.kernels.queue import Queue, dequeue, empty_queue, head_of
 from core.kernels.ranking import Ranking, Rankings, comes_first
@@ -106,16 +106,21 @@ def advance(world: World, clock: Int64, per_event: bool) -> bool:
     return False
 
 
+@routine
+def run_events(world: World, clock: Int64, rankings: Rankings, options: Options) -> None:
+    """Go through all events, each with its pass."""
+    while advance(world, clock, options.per_event):
+        now = clock[NOW]
+        decide(world, rankings, options.rule, now, starving_before(options, now))
+
+
 @kernel
 def run_moving(jobs: Jobs, rankings: Rankings, processors: int, options: Options) -> None:
     """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS."""
     n = jobs.submit.size
     running, queue, by_age = idle_machine(processors, n), empty_queue(n), np.zeros(n, np.int64)
     world = World(jobs, running, queue, np.zeros(HOLD, np.int64), by_age)
-    clock = np.zeros(2, np.int64)
-    while advance(world, clock, options.per_event):
-        now = clock[NOW]
-        decide(world, rankings, options.rule, now, starving_before(options, now))
+    run_events(world, np.zeros(2, np.int64), rankings, options)
 
 
 @kernel

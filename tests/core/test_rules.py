@@ -53,3 +53,20 @@ def test_nobody_asks_for_a_rules_name(room: str) -> None:
             if isinstance(node, ast.Compare):
                 told = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
                 assert not told & {*RULES, "depth"}, f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("room", "known"),
+    [
+        ("policy", {"policy", "own", "arrays", "errors", "workload"}),
+        ("kernels", {"kernels", "arrays"}),
+    ],
+)
+def test_rooms_below_the_simulation_know_nothing_of_it(room: str, known: set[str]) -> None:
+    """Policies name kernels and never import them; kernels know arrays alone."""
+    for path in (ROOT / "core" / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("core"):
+                names = [alias.name for alias in node.names] if node.module == "core" else []
+                rooms = set(names) or {str(node.module).split(".")[1]}
+                assert rooms <= known, f"{path}:{node.lineno}"
