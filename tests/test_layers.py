@@ -114,6 +114,7 @@ The package's door stands above them all. Imports inside functions count, those 
 do not.
 """
 
+
 def is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from farm.execution.task import run_task
-from farm.planning.tasks import Task
+from farm.planning.tasks import Backlog, Task
 from farm.watching.events import BlockDone
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ def attempt(task: Task) -> Result:
         return error
 
 
-def serial(tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
+def serial(backlog: Backlog, stop: Stop) -> Iterator[tuple[Task, Result]]:
     """Run tasks in order, in this process: the specification of every other executor.
 
     Parameters
     ----------
-    tasks : sequence of Task
+    backlog : Backlog
         What to do.
     stop : Stop
         Looked at between tasks.
@@ -71,9 +71,8 @@ def serial(tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
     tuple of Task and its result
         A list of `BlockDone`, or the exception that the task raised.
     """
-    for task in tasks:
-        if stop.wished:
-            return
+    while backlog and not stop.wished:
+        task = backlog.take()
         try:
             yield task, attempt(task)
         except Exception as error:
@@ -81,7 +80,7 @@ def serial(tasks: Sequence[Task], stop: Stop) -> Iterator[tuple[Task, Result]]:
 
 
 def on_dask(
-    client: Client, tasks: Sequence[Task], stop: Stop, say: Callable[[str], None]
+    client: Client, backlog: Backlog, stop: Stop, say: Callable[[str], None]
 ) -> Iterator[tuple[Task, Result]]:
     """Run tasks on a Dask cluster through a bounded window, as `serial` does in this process.
 
@@ -89,7 +88,7 @@ def on_dask(
     ----------
     client : distributed.Client
         Of any cluster whose workers have schedfarm and see the store.
-    tasks : sequence of Task
+    backlog : Backlog
         What to do, in the order of submission.
     stop : Stop
         Looked at whenever tasks end, and every second. What runs is then waited for, unless
@@ -110,16 +109,16 @@ def on_dask(
     from distributed import as_completed
 
     workers = _Workers(client, stop, say)
-    waiting = deque(tasks)
     running: dict[str, tuple[Task, Any]] = {}
+    number = count()
     # Keys are new for each run: a scheduler that outlives one must not answer from memory.
     prefix = f"cells-{uuid.uuid4().hex[:12]}"
     completed: Any = as_completed(with_results=True, raise_errors=False, loop=client.loop)
 
     def refill() -> None:
-        while waiting and not stop.wished and len(running) < TASKS_AHEAD * max(1, workers.count()):
-            task = waiting.popleft()
-            future = client.submit(attempt, task, key=f"{prefix}-{len(waiting)}", pure=False)
+        while backlog and not stop.wished and len(running) < TASKS_AHEAD * max(1, workers.count()):
+            task = backlog.take()
+            future = client.submit(attempt, task, key=f"{prefix}-{next(number)}", pure=False)
             running[future.key] = task, future
             completed.add(future)
 

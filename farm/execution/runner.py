@@ -18,7 +18,14 @@ from core.files import remove_partial
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import Stop, on_dask, serial
 from farm.planning.design import build, design, survey
-from farm.planning.tasks import Task, cells_missing, missing_blocks, plan
+from farm.planning.tasks import (
+    Backlog,
+    Task,
+    block_costs,
+    cells_missing,
+    missing_blocks,
+    plan,
+)
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.lock import locked
@@ -265,7 +272,8 @@ def _carry_out(
     def say(text: str) -> None:
         watch.see(Said(text=text))
 
-    results = on_dask(client, tasks, stop, say) if client else serial(tasks, stop)
+    backlog = Backlog(tasks, block_costs(prepared.store, (b for t in tasks for b in t.blocks)))
+    results = on_dask(client, backlog, stop, say) if client else serial(backlog, stop)
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(prepared.store.path, result) from result
@@ -274,6 +282,7 @@ def _carry_out(
             continue
         for done in result:
             # Not what this attempt simulated: one whose worker died may have left blocks done.
+            backlog.learn(done.block, done.seconds)
             cells = prepared.missing[done.block]
             count.done += cells
             # Nor the time by the worker's clock.

@@ -65,6 +65,7 @@ def lay_out(
 
     Examples
     --------
+    >>> from farm.store.product import PRODUCTS
     >>> axes = {"resample": range(10), "load": ["0.9"], "policy": ["fcfs+easy"]}
     >>> sizes = {"job": 5000, "week": 10, "user": 0, "width": 9}
     >>> lay_out(sizes, axes, [PRODUCTS["cells"]]).cells

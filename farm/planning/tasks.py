@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from core import own
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
-from farm.planning.block_shape import SHARD_BYTES, goal_seconds
+from farm.planning.block_shape import LEAST_SECONDS, SHARD_BYTES, goal_seconds
 from farm.store.geometry import Block
 from farm.store.product import PRODUCTS
 from farm.store.records import Head
@@ -21,6 +21,9 @@ from farm.store.store import Store
 
 TASK_BYTES = 8 * SHARD_BYTES
 """Memory that the unwritten blocks of one task may take."""
+
+TOO_LONG = 2.0
+"""A task that should take so many times the longest one of the plan is cut."""
 
 BYTES_PER_JOB = 17
 """Start and wait, int64, and one byte for backfilled."""
@@ -164,3 +167,59 @@ def _batches(
         batch, total = (*batch, block), total + costs[block]
     if batch:
         yield batch
+
+
+class Backlog:
+    """Hand out a run's tasks in order, cut where its own blocks take longer than was planned.
+
+    A plan is made of the campaign alone and may be off by some factor, by which the last task of
+    a run would be too long: the others would wait for it.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+        Longest first.
+    costs : mapping of Block to float
+        CPU time that was planned for each of their blocks, s.
+
+    Examples
+    --------
+    >>> len(Backlog([], {})), bool(Backlog([], {}))
+    (0, False)
+    """
+
+    def __init__(self, tasks: Iterable[Task], costs: Mapping[Block, float]) -> None:
+        self._tasks, self._costs = deque(tasks), costs
+        self._most = max((task.seconds for task in self._tasks), default=0.0)
+        self._planned: dict[tuple[str, str], float] = defaultdict(float)
+        self._took: dict[tuple[str, str], float] = defaultdict(float)
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def take(self) -> Task:
+        """Return the next task; of one that has become too long, the first half."""
+        task = self._tasks.popleft()
+        while len(task.blocks) > 1 and self.expected(task.blocks) > TOO_LONG * self._most:
+            half = len(task.blocks) // 2
+            self._tasks.appendleft(self._of(task, task.blocks[half:]))
+            task = self._of(task, task.blocks[:half])
+        return task
+
+    def learn(self, block: Block, seconds: float) -> None:
+        """Take note of the CPU time that a block took, s."""
+        if self._costs.get(block):
+            kind = block.trace, block.kind
+            self._planned[kind] += self._costs[block]
+            self._took[kind] += seconds
+
+    def expected(self, blocks: Iterable[Block]) -> float:
+        """Return the CPU time of blocks by what others of their trace and kind took, s."""
+        return math.fsum(self._costs.get(b, 0.0) * self._factor((b.trace, b.kind)) for b in blocks)
+
+    def _factor(self, kind: tuple[str, str]) -> float:
+        # What was planned weighs as much as a short block, so that one outlier decides nothing.
+        return (LEAST_SECONDS + self._took[kind]) / (LEAST_SECONDS + self._planned[kind])
+
+    def _of(self, task: Task, blocks: tuple[Block, ...]) -> Task:
+        return replace(task, blocks=blocks, seconds=math.fsum(self._costs[b] for b in blocks))

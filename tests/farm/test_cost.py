@@ -9,11 +9,17 @@ import pytest
 
 from core.policy.orders import ORDERS
 from core.policy.rules import RULES
-from farm.planning.cost import cell_seconds, fair_seconds
+from farm.planning.cost import (
+    cell_seconds,
+    promise_seconds,
+    relaxed_seconds,
+    resource_seconds,
+    strict_seconds,
+)
 
 JOBS = (0, 1, 50, 300, 3_300, 16_000, 80_000, 2_000_000)
 LOADS = ("0.1", "0.5", "0.7", "0.9", "1.1", "2", "10", "1e300")
-KINDS = ("strict", "relaxed", "resource")
+KINDS = (strict_seconds, relaxed_seconds, resource_seconds, promise_seconds)
 OWN = "tests.strategies:by_share"
 
 POLICIES = tuple(
@@ -34,7 +40,7 @@ POLICIES = tuple(
 
 
 def fair(jobs: int, policy: str, load: str) -> list[float]:
-    return [fair_seconds(jobs, policy, load, kind) for kind in KINDS]
+    return [seconds(jobs, policy, load, jobs) for seconds in KINDS]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -87,32 +93,34 @@ def test_a_log_as_it_is_counts_as_load_0_7() -> None:
 def test_moving_orders_cost_no_less_than_fixed_and_own_ones_most(rule: str, load: str) -> None:
     """A queue that is kept in order is quicker than one looked through, or handed to Python."""
     for jobs in JOBS:
-        for cost in (cell_seconds, fair_seconds):
-            fixed, moving, own = (cost(jobs, f"{o}+{rule}", load) for o in ("spf", "lxf", OWN))
+        for cost in (cell_seconds, strict_seconds):
+            fixed, moving, own = (
+                cost(jobs, f"{o}+{rule}", load, jobs) for o in ("spf", "lxf", OWN)
+            )
             assert fixed <= moving < own
 
 
 def test_deeper_reservations_cost_more_up_to_all() -> None:
     """Conservative is the depth that nothing exceeds."""
     depths = [f"fcfs+depth({k})" for k in (1, 4, 16, 64, 1024)]
-    for cost in (cell_seconds, fair_seconds):
-        values = [cost(80_000, policy, "0.9") for policy in depths]
+    for cost in (cell_seconds, strict_seconds):
+        values = [cost(80_000, policy, "0.9", 80_000) for policy in depths]
         assert values == sorted(values)
         assert values[0] < values[1] < values[2]
-        assert values[-1] <= cost(80_000, "fcfs+conservative", "0.9")
+        assert values[-1] <= cost(80_000, "fcfs+conservative", "0.9", 80_000)
 
 
 @pytest.mark.parametrize("policy", ["saf+easy", "lxf+conservative", "fcfs+planned", f"{OWN}+easy"])
 def test_pieces_of_a_cell_cost_about_the_whole(policy: str) -> None:
     """A piece meets the whole cell's queue: it costs its share, and the schedule beside it."""
     jobs, pieces = 16_000, 8
-    whole = fair_seconds(jobs, policy, "0.9")
-    piece = fair_seconds(jobs // pieces, policy, "0.9", cell=jobs)
-    assert whole / pieces <= piece <= whole / pieces + cell_seconds(jobs, policy, "0.9")
+    whole = strict_seconds(jobs, policy, "0.9", jobs)
+    piece = strict_seconds(jobs // pieces, policy, "0.9", jobs)
+    assert whole / pieces <= piece <= whole / pieces + 2 * cell_seconds(jobs, policy, "0.9")
 
 
 def test_fairness_without_kernels_grows_faster_than_its_jobs() -> None:
     """Where each job takes a simulation, a cell of ten times the jobs takes 100 times as long."""
-    for kind, least in (("strict", 90), ("relaxed", 1000)):
-        few, many = (fair_seconds(n, "fcfs+planned", "0.7", kind) for n in (20_000, 200_000))
+    for seconds, least in ((strict_seconds, 90), (relaxed_seconds, 1000)):
+        few, many = (seconds(n, "fcfs+planned", "0.7", n) for n in (20_000, 200_000))
         assert many / few > least

@@ -19,7 +19,7 @@ from farm.planning.block_shape import (
 )
 from farm.planning.cost import cell_seconds
 from farm.planning.design import build, design
-from farm.planning.tasks import missing_blocks, plan
+from farm.planning.tasks import Backlog, block_costs, missing_blocks, plan
 from farm.store.arrays import CHUNK_VALUES, chunk_shape
 from farm.store.geometry import Axes, Layout, positions
 from farm.store.product import PRODUCTS
@@ -138,3 +138,42 @@ def test_blocks_cover_the_axis_without_overlap(samples: int, per_block: int) -> 
     numbers = range(-(-samples // per_block))
     covered = [i for n in numbers for i in positions(n, per_block, samples)]
     assert covered == list(range(samples))
+
+
+def test_a_backlog_cuts_what_takes_longer_than_planned(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where blocks of a trace take ten times the plan, its later tasks come in parts."""
+    monkeypatch.setattr("farm.planning.block_shape.SHARD_BYTES", 8 * 3200)
+    store = build(design(tmp_path / "store", campaign))
+    tasks = plan(store, campaign, missing_blocks(store, {}))
+    costs = block_costs(store, store.blocks())
+    assert max(len(task.blocks) for task in tasks) > 2
+    backlog = Backlog(tasks, costs)
+    first = backlog.take()
+    assert first == tasks[0]
+    for block in first.blocks:
+        for _ in range(50):
+            backlog.learn(block, 10 * costs[block])
+    rest = [backlog.take() for _ in iter(lambda: bool(backlog), False)]
+    cut = [task for task in rest if task not in tasks]
+    assert cut
+    assert {task.trace.name for task in cut} == {first.trace.name}
+    longest = max(task.seconds for task in tasks)
+    for task in cut:
+        assert len(task.blocks) == 1 or backlog.expected(task.blocks) <= 2 * longest
+        assert task.seconds == math.fsum(costs[block] for block in task.blocks)
+    done = [block for task in (first, *rest) for block in task.blocks]
+    assert sorted(done) == sorted(store.blocks())
+
+
+def test_a_backlog_that_goes_as_planned_is_the_plan(campaign: Campaign, tmp_path: Path) -> None:
+    """Nothing is cut where blocks take what was planned, or nothing is known of them yet."""
+    store = build(design(tmp_path / "store", campaign))
+    tasks = plan(store, campaign, missing_blocks(store, {}))
+    backlog = Backlog(tasks, block_costs(store, store.blocks()))
+    for task in tasks:
+        assert backlog.take() == task
+        for block in task.blocks:
+            backlog.learn(block, task.seconds / len(task.blocks))
+    assert not backlog
