@@ -6,7 +6,7 @@ import tempfile
 import tomllib
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from farm.store.arrays import open_results
 from farm.store.geometry import Block
 from farm.store.logs import load_log, log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from farm.store.product import Holding
 from farm.store.records import Record, block_of, record_path
 from farm.store.schema import Variable
 from farm.store.store import Store
@@ -204,7 +205,20 @@ def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None
     head = record.head
     if head.block != block or head.store != store.identity or not store.knows(head):
         return None, Fault(file, "belongs to another block or campaign", block)
-    return record, _check_values(store, record)
+    return record, _check_values(_as_recorded(store, record), record)
+
+
+def _as_recorded(store: Store, record: Record) -> Store:
+    """Return a store that holds of a block no more than its record: it may yet have to learn."""
+    kind = record.head.block.kind
+    if record.head.holds == store.holds[kind].digest:
+        return store
+    arrays, figures = store.holds[kind].arrays, store.holds[kind].figures
+    known = Holding(
+        tuple(v for v in arrays if v.name in record.body.crc),
+        tuple(v for v in figures if v.name in record.body.figures),
+    )
+    return replace(store, holds={**store.holds, kind: known})
 
 
 def _check_values(store: Store, record: Record) -> Fault | None:
@@ -255,7 +269,7 @@ def _check_summary(store: Store) -> Iterator[Fault]:
 
 def _check_again(store: Store, record: Record) -> Iterator[Fault]:
     """Simulate one cell of a block again and compare every value."""
-    block, body = record.head.block, record.body
+    store, block, body = _as_recorded(store, record), record.head.block, record.body
     ok = [i for i in range(len(record.head.span)) if i not in body.errors]
     if not ok:
         return

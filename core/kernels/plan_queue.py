@@ -7,7 +7,7 @@ from core.kernels.jit import verb
 from core.kernels.machine import Jobs
 from core.kernels.plan import COUNT, POINTS, STARVING, Plan, cut
 from core.kernels.queue import precedes
-from core.kernels.ranking import Ranking, comes_first
+from core.kernels.ranking import Ranking, goes_before
 
 
 @verb
@@ -68,16 +68,6 @@ def starve(plan: Plan, jobs: Jobs, known: int, limit: int) -> tuple[int, int]:
         known += 1
     cut(plan, changed)
     return known, changed
-
-
-@verb
-def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: int) -> bool:
-    """Say whether job i goes before job j; one submitted before `limit` starves."""
-    if jobs.submit[i] < limit or jobs.submit[j] < limit:
-        return i < j
-    if comes_first(ranking, jobs, now, i, j):
-        return True
-    return i < j and not comes_first(ranking, jobs, now, j, i)
 
 
 @verb

@@ -2,112 +2,317 @@
 
 Source: Mu'alem and Feitelson (2001), section 2.2; the walk by start is the compression of
 Klusacek and Rudova (2012), Performance and fairness for users in parallel job scheduling,
-section 3; the walk by arrival is that of the pyss simulators.
+section 3; the walk by arrival is that of the pyss simulators; the walk by queue is what lets an
+order matter under classical conservative backfilling (Sabin and Sadayappan 2005).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from core.arrays import Int64
 from core.kernels.clock import next_end
 from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, release
-from core.kernels.plan import COUNT, DUE, KEPT, Plan, start_at
-from core.kernels.profile import advance, clear, earliest_fit, lift, reserve
-from core.kernels.reservations import Planner
+from core.kernels.machine import Jobs, Running, launch, release
+from core.kernels.profile import (
+    Profile,
+    advance,
+    clear,
+    earlier_fit,
+    earliest_fit,
+    lift,
+    most_free,
+    reserve,
+)
+from core.kernels.ranking import Ranking, goes_before
+from core.kernels.world import Options, starving_before
+
+BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
+"""Codes of the walks: in which order reservations are lifted out and put into earlier gaps."""
+
+COUNT, DUE = 0, 1
+"""Places in the state of a book: jobs that wait; the earliest reservation, s."""
+
+NOW, ARRIVED, STAGE, EARLY, LOW, HIGH, CLOCK = range(7)
+"""Places in a clock: the instant, s; jobs that arrived; which part of the event is next; whether a
+job ended before its estimate, and what that made free, from and until, s; their number."""
+
+TURN, WALK, ENTER, START = range(4)
+"""The parts of an event: completions; the walk; arrivals; starts."""
+
+
+class Book(NamedTuple):
+    """The reservations of the waiting jobs, in the order of the walk.
+
+    job, need, length, at: int64[n], of each its index, processors, estimate, s, and reserved
+    start, s. low, high: int64[n], what others made free since it was last looked at, from and
+    until, s. profile: what is free beside all that run and all reservations. state: int64[2].
+    """
+
+    job: Int64
+    need: Int64
+    length: Int64
+    at: Int64
+    low: Int64
+    high: Int64
+    profile: Profile
+    state: Int64
+
+
+class Bookkeeper(NamedTuple):
+    """A machine, the reservations, their clock, and the starts that were promised at arrival."""
+
+    jobs: Jobs
+    running: Running
+    book: Book
+    clock: Int64
+    promised: Int64
+
+
+@kernel
+def empty_book(n: int, processors: int) -> Book:
+    """Return a book with room for n waiting jobs on an idle machine."""
+    steps = 4 * n + 8
+    times, free, mark = np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)
+    state = np.zeros(2, np.int64)
+    state[DUE] = NEVER
+    book = Book(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        Profile(times, free, mark),
+        state,
+    )
+    clear(book.profile, 0, processors)
+    return book
 
 
 @verb
-def complete(plan: Plan, jobs: Jobs, running: Running, now: int, per_event: bool) -> bool:
-    """Release what completes now; give back what was predicted beyond; tell if anything was."""
-    early = False
+def copy_entry(book: Book, source: int, target: int) -> None:
+    """Copy one reservation over another."""
+    book.job[target], book.need[target] = book.job[source], book.need[source]
+    book.length[target], book.at[target] = book.length[source], book.at[source]
+    book.low[target], book.high[target] = book.low[source], book.high[source]
+
+
+@verb
+def walks_before(
+    book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int, i: int, k: int
+) -> bool:
+    """Say whether the reservation at place i comes before that at place k in the walk."""
+    if walk == BY_START:
+        same = book.at[i] == book.at[k]
+        return bool(book.at[i] < book.at[k] or (same and book.job[i] < book.job[k]))
+    if walk == BY_ARRIVAL:
+        return bool(book.job[i] < book.job[k])
+    return goes_before(ranking, jobs, now, limit, book.job[i], book.job[k])
+
+
+@verb
+def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int) -> None:
+    """Bring the reservations into the order of the walk.
+
+    By insertion: the last walk left them almost sorted.
+    """
+    for i in range(1, book.state[COUNT]):
+        k = i
+        while k > 0 and walks_before(book, jobs, ranking, walk, now, limit, i, k - 1):
+            k -= 1
+        if k < i:
+            job, need, length, at = book.job[i], book.need[i], book.length[i], book.at[i]
+            low, high = book.low[i], book.high[i]
+            for p in range(i, k, -1):
+                copy_entry(book, p - 1, p)
+            book.job[k], book.need[k], book.length[k], book.at[k] = job, need, length, at
+            book.low[k], book.high[k] = low, high
+
+
+@verb
+def complete(keeper: Bookkeeper, per_event: bool) -> None:
+    """Release what completes now; give back what was predicted beyond."""
+    jobs, running, book, clock, _ = keeper
+    now = clock[NOW]
+    clock[EARLY], clock[LOW], clock[HIGH] = 0, NEVER, 0
     while next_end(running) == now:
         j = running.job[running.count[0] - 1]
         left = jobs.start[j] + jobs.estimate[j] - now
         release(jobs, running)
         if left > 0:
-            lift(plan.profile, now, left, jobs.procs[j])
-            early = True
+            lift(book.profile, now, left, jobs.procs[j])
+            clock[EARLY], clock[LOW], clock[HIGH] = 1, now, max(clock[HIGH], now + left)
         if per_event:
             break
-    return early
 
 
 @verb
-def sort_by_start(plan: Plan, walk: Int64) -> None:
-    """List the places of the queue by reserved start; ties by (submit, position)."""
-    for i in range(plan.state[COUNT]):
-        k = i
-        while k > 0 and plan.at[walk[k - 1]] > plan.at[i]:
-            walk[k] = walk[k - 1]
-            k -= 1
-        walk[k] = i
-
-
-@verb
-def place(plan: Plan, i: int, now: int) -> None:
+def place(book: Book, i: int, now: int) -> None:
     """Reserve the earliest gap for the job at this place."""
-    need, length = plan.need[i], plan.length[i]
-    t = earliest_fit(plan.profile, need, length, now)
-    reserve(plan.profile, t, length, need)
-    plan.at[i] = t
-    plan.state[DUE] = min(plan.state[DUE], t)
+    need, length = book.need[i], book.length[i]
+    t = earliest_fit(book.profile, need, length, now)
+    reserve(book.profile, t, length, need)
+    book.at[i], book.low[i], book.high[i] = t, NEVER, 0
+    book.state[DUE] = min(book.state[DUE], t)
 
 
 @verb
-def enter(plan: Plan, jobs: Jobs, j: int) -> int:
-    """Queue job j behind all others; return its place."""
-    i = plan.state[COUNT]
-    plan.job[i], plan.need[i], plan.length[i] = j, jobs.procs[j], jobs.estimate[j]
-    plan.state[COUNT] = plan.state[KEPT] = i + 1
-    return int(i)
+def compress(book: Book, now: int, low: int, high: int) -> None:
+    """Lift each reservation out in turn and put it into its earliest gap.
 
-
-@verb
-def start_due(plan: Plan, jobs: Jobs, running: Running, now: int) -> None:
-    """Start the jobs whose reservation has come, in order of arrival."""
-    due, i = NEVER, 0
-    while i < plan.state[COUNT]:
-        if plan.at[i] <= now and plan.need[i] <= running.free[0]:
-            start_at(plan, jobs, running, i, now)
+    Only what was made free since a job was last looked at can let it move, and only where that
+    is before its start and wide enough: on the archive's logs one look in 5 to 9 moves a job, and
+    the others are not lifted out.
+    """
+    for i in range(book.state[COUNT]):
+        need, length, at = book.need[i], book.length[i], book.at[i]
+        first, last = min(low, book.low[i]), max(high, book.high[i])
+        # What this job makes free stands here until the walk is over.
+        book.low[i], book.high[i] = NEVER, 0
+        if length == 0:
+            # It takes nothing, and others may have taken its place.
+            book.at[i] = earliest_fit(book.profile, need, 0, now)
             continue
-        due = min(due, plan.at[i])
-        i += 1
-    plan.state[DUE] = due
+        if first >= at or most_free(book.profile, max(first, now), min(last, at)) < need:
+            continue
+        t = earlier_fit(book.profile, need, length, max(now, first - length + 1), at)
+        if t < at:
+            lift(book.profile, at, length, need)
+            reserve(book.profile, t, length, need)
+            book.at[i] = t
+            book.low[i], book.high[i] = max(at, t + length), at + length
+            low, high = min(low, book.low[i]), max(high, book.high[i])
+    # From the last back: what was made free after a job was looked at is news to it.
+    low, high, due = NEVER, 0, NEVER
+    for i in range(book.state[COUNT] - 1, -1, -1):
+        first, last = book.low[i], book.high[i]
+        book.low[i], book.high[i] = low, high
+        low, high, due = min(low, first), max(high, last), min(due, book.at[i])
+    book.state[DUE] = due
+
+
+@verb
+def enter(keeper: Bookkeeper, per_event: bool) -> None:
+    """Reserve for those who arrive now, in order of arrival, behind all others."""
+    jobs, _, book, clock, promised = keeper
+    while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
+        j, i = clock[ARRIVED], book.state[COUNT]
+        book.job[i], book.need[i], book.length[i] = j, jobs.procs[j], jobs.estimate[j]
+        place(book, i, clock[NOW])
+        promised[j] = book.at[i]
+        book.state[COUNT] = i + 1
+        clock[ARRIVED] += 1
+        if per_event:
+            break
+
+
+@verb
+def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, after: int) -> int:
+    """Return the place of the first job of the queue whose start has come, behind job `after`."""
+    best = -1
+    for i in range(book.state[COUNT]):
+        if book.at[i] <= now and (
+            after < 0 or goes_before(ranking, jobs, now, limit, after, book.job[i])
+        ):
+            j = book.job[i]
+            if best < 0 or goes_before(ranking, jobs, now, limit, j, book.job[best]):
+                best = i
+    return best
+
+
+@verb
+def passes_somebody(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
+    """Say whether somebody who waits comes before job j in the queue."""
+    for i in range(book.state[COUNT]):
+        if book.job[i] != j and goes_before(ranking, jobs, now, limit, book.job[i], j):
+            return True
+    return False
+
+
+@verb
+def start_due(keeper: Bookkeeper, ranking: Ranking, limit: int) -> None:
+    """Start the jobs whose reservation has come and who fit, in queue order."""
+    jobs, running, book, clock, _ = keeper
+    now, after = clock[NOW], -1
+    while True:
+        i = first_due(book, jobs, ranking, now, limit, after)
+        if i < 0:
+            break
+        j = after = book.job[i]
+        if book.need[i] > running.free[0]:
+            continue
+        jobs.backfilled[j] = passes_somebody(book, jobs, ranking, now, limit, j)
+        launch(jobs, running, j, now)
+        book.state[COUNT] -= 1
+        for p in range(i, book.state[COUNT]):
+            copy_entry(book, p + 1, p)
+    due = NEVER
+    for i in range(book.state[COUNT]):
+        due = min(due, book.at[i])
+    book.state[DUE] = due
+
+
+@verb
+def next_reservation(book: Book, now: int) -> int:
+    """Return the next reservation after now, s: it is an event of its own."""
+    if book.state[DUE] > now:
+        return int(book.state[DUE])
+    # Whose start has come waits for processors; the others' may come yet.
+    due = NEVER
+    for i in range(book.state[COUNT]):
+        if book.at[i] > now:
+            due = min(due, book.at[i])
+    return due
+
+
+@verb
+def turn(keeper: Bookkeeper, per_event: bool) -> bool:
+    """Go to the next instant or event and its completions; return False at the end."""
+    jobs, running, book, clock, _ = keeper
+    arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
+    now = min(arrival, next_end(running), next_reservation(book, clock[NOW]))
+    if now == NEVER:
+        return False
+    clock[NOW] = now
+    advance(book.profile, now)
+    clock[EARLY] = 0
+    if not (per_event and arrival == now):
+        complete(keeper, per_event)
+    return True
 
 
 @kernel
-def run_planned(planner: Planner, processors: int, per_event: bool, by_start: bool) -> None:
-    """Run every event and its pass, to the last completion."""
-    jobs, running, plan, _, promised = planner
-    n, arrived = jobs.submit.size, 0
-    walk = np.arange(n)
-    clear(plan.profile, 0, processors)
+def run_planned(
+    keeper: Bookkeeper, ranking: Ranking, options: Options, walk: int, stepwise: bool
+) -> bool:
+    """Run every event and its pass, to the last completion; return False at the end.
+
+    Stepwise, return True before each walk by queue and before each pass that may start a job,
+    for the keys of the waiting jobs to be evaluated.
+    """
+    jobs, _, book, clock, _ = keeper
     while True:
-        arrival = jobs.submit[arrived] if arrived < n else NEVER
-        now = min(arrival, next_end(running))
-        if now == NEVER:
-            return
-        advance(plan.profile, now)
-        alone = per_event and arrival == now
-        early = not alone and complete(plan, jobs, running, now, per_event)
-        if early and by_start:
-            sort_by_start(plan, walk)
-        # An early end compresses: each reservation is lifted out and put into its earliest gap.
-        waiting = plan.state[COUNT]
-        first = 0 if early else waiting
-        while arrived < n and jobs.submit[arrived] == now:
-            enter(plan, jobs, arrived)
-            arrived += 1
-            if per_event:
-                break
-        for k in range(first, plan.state[COUNT]):
-            i = walk[k] if by_start and k < waiting else k
-            if k < waiting:
-                lift(plan.profile, plan.at[i], plan.length[i], plan.need[i])
-            place(plan, i, now)
-            if k >= waiting:
-                promised[plan.job[i]] = plan.at[i]
-        if plan.state[DUE] <= now:
-            start_due(plan, jobs, running, now)
+        limit = starving_before(options, clock[NOW])
+        if clock[STAGE] == TURN:
+            if not turn(keeper, options.per_event):
+                return False
+            clock[STAGE] = WALK
+            if stepwise and clock[EARLY] == 1 and walk == BY_QUEUE:
+                return True
+        elif clock[STAGE] == WALK:
+            if clock[EARLY] == 1:
+                arrange(book, jobs, ranking, walk, clock[NOW], limit)
+                compress(book, clock[NOW], clock[LOW], clock[HIGH])
+            clock[STAGE] = ENTER
+        elif clock[STAGE] == ENTER:
+            enter(keeper, options.per_event)
+            clock[STAGE] = START
+            if stepwise:
+                return True
+        else:
+            if book.state[DUE] <= clock[NOW]:
+                start_due(keeper, ranking, limit)
+            clock[STAGE] = TURN

@@ -95,6 +95,40 @@ def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
 
 
 @verb
+def most_free(profile: Profile, begin: int, end: int) -> int:
+    """Return the most that is free at any instant of [begin, end), 0 where that is empty."""
+    free, most = profile.free, 0
+    if begin < end:
+        for i in range(step_at(profile, begin), step_at(profile, end - 1) + 1):
+            most = max(most, free[i])
+    return most
+
+
+@verb
+def earlier_fit(profile: Profile, need: int, duration: int, after: int, at: int) -> int:
+    """Return the first instant from `after` on to which a reservation at `at` can move, or `at`.
+
+    The reservation is in the profile: from `at` on, it makes room for itself.
+    """
+    times, free, mark = profile
+    i, tail, start = step_at(profile, after), mark[TAIL], after
+    while start < at:
+        if free[i] < need:
+            i += 1
+            if i == tail:
+                break
+            start = times[i]
+            continue
+        end, k = min(start + duration, at), i + 1
+        while k < tail and times[k] < end and free[k] >= need:
+            k += 1
+        if k == tail or times[k] >= end:
+            return int(start)
+        i = k
+    return at
+
+
+@verb
 def split(profile: Profile, t: int) -> int:
     """Make t, which is not before the first step, a breakpoint; return its step."""
     times, free, mark = profile

@@ -66,3 +66,13 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
         p, q = a / b, c / d
         return bool(p * p * p * ranking.width[i] > q * q * q * ranking.width[j])
     return bool(a / (ranking.width[i] * b) > c / (ranking.width[j] * d))
+
+
+@verb
+def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: int) -> bool:
+    """Say whether job i goes before job j; one submitted before `limit` starves."""
+    if jobs.submit[i] < limit or jobs.submit[j] < limit:
+        return i < j
+    if comes_first(ranking, jobs, now, i, j):
+        return True
+    return i < j and not comes_first(ranking, jobs, now, j, i)

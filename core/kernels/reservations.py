@@ -33,9 +33,9 @@ from core.kernels.plan import (
     start_at,
     void,
 )
-from core.kernels.plan_queue import goes_before, insert, place_by_key, resort, starve
+from core.kernels.plan_queue import insert, place_by_key, resort, starve
 from core.kernels.profile import advance
-from core.kernels.ranking import Rankings
+from core.kernels.ranking import Rankings, goes_before
 from core.kernels.world import Options, starving_before
 
 BEFORE, SEEN, ANEW, LOWEST, HIGHEST, TURNED, CLOCK = range(2, 9)

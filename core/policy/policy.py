@@ -17,11 +17,11 @@ OPTIONS = {
     "threshold=3d": "a job that waited longer goes first; w d h m s, or 3x the largest estimate",
     "backfill=ORDER": "order in which jobs behind the reservations are looked at",
     "events=per-event": "submissions before completions, and a pass after each (as pyss)",
-    "walk=arrival": "planned: compress reservations in order of arrival instead of start",
+    "walk=queue": "planned: compress reservations in queue order; or in order of arrival",
 }
 """What each option of a policy's name does, by an example."""
 
-CHOICES = {"events": ("instant", "per-event"), "walk": ("start", "arrival")}
+CHOICES = {"events": ("instant", "per-event"), "walk": ("start", "arrival", "queue")}
 """Values of the options that have few, the default first."""
 
 COMMON = ("threshold", "events")
@@ -51,9 +51,9 @@ class Policy:
         Order in which the rule looks for jobs to backfill; by default the queue order.
     events : {"instant", "per-event"}
         Clock: all events of an instant, then a pass; or a pass after each event (as pyss).
-    walk : {"start", "arrival"}
-        Order in which `planned` compresses reservations: by start (Klusacek and Rudova), or by
-        arrival (as pyss).
+    walk : {"start", "arrival", "queue"}
+        Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by
+        arrival (as pyss), or by the queue at that instant, through which the order matters.
 
     Raises
     ------

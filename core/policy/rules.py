@@ -136,11 +136,11 @@ def _nobody_left(order: str, options: Mapping[str, str]) -> str | None:
 
 
 def _by_arrival(order: str, options: Mapping[str, str]) -> str | None:
-    if order == "fcfs" and not {"threshold", "backfill"} & set(options):
+    if options.get("walk") == "queue" or (order == "fcfs" and "threshold" not in options):
         return None
     return (
-        "rule 'planned' keeps reservations in order of arrival: it goes with order fcfs "
-        "and without threshold or backfill order"
+        "rule 'planned' keeps reservations in order of arrival: another order than fcfs, or a "
+        "threshold, matters with walk=queue only"
     )
 
 

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from core.arrays import NO_PROMISE, Int64
 from core.errors import InputError
+from core.kernels import planned as planned_kernel
 from core.kernels.clock import NOW
 from core.kernels.fixed_order import run_fixed
 from core.kernels.jit import NEVER
 from core.kernels.machine import Jobs, idle_machine
 from core.kernels.moving_order import next_pass, run_moving, run_pass
 from core.kernels.plan import COUNT, empty_plan
-from core.kernels.planned import run_planned
 from core.kernels.queue import empty_queue
 from core.kernels.reservations import CLOCK, UNSEEN, Planner, run_reserving
 from core.kernels.world import AGGRESSIVE, EASY, HOLD, NONE, RESERVING, Options, World
@@ -27,6 +27,13 @@ from core.workload.workload import Workload
 
 WIDEST = 2**24
 """No job may be wider, in units of what all widths have in common: a plan has tables by width."""
+
+WALKS = {
+    "start": planned_kernel.BY_START,
+    "arrival": planned_kernel.BY_ARRIVAL,
+    "queue": planned_kernel.BY_QUEUE,
+}
+"""Codes of the orders in which ``planned`` compresses."""
 
 
 def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
@@ -148,10 +155,18 @@ def schedule_planned(
     >>> [x.tolist() for x in schedule_planned(w, Policy.parse("fcfs+planned"))]
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
-    planner = _planner(workload, UNSEEN)
-    units = workload.processors // _unit(workload)
-    run_planned(planner, units, policy.events == "per-event", policy.walk == "start")
-    return planner.jobs.start, planner.jobs.backfilled, planner.promised
+    n, unit = len(workload), _unit(workload)
+    jobs, processors = _jobs(workload, workload.procs // unit), workload.processors // unit
+    running, clock = idle_machine(processors, n), np.zeros(planned_kernel.CLOCK, np.int64)
+    keeper = planned_kernel.Bookkeeper(
+        jobs, running, planned_kernel.empty_book(n, processors), clock, np.full(n, -1, np.int64)
+    )
+    orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
+    ranking, walk = orders.rankings.queue, WALKS[policy.walk]
+    while planned_kernel.run_planned(keeper, ranking, options, walk, orders.called):
+        waiting = np.sort(keeper.book.job[: keeper.book.state[planned_kernel.COUNT]])
+        orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    return jobs.start, jobs.backfilled, keeper.promised
 
 
 def options_of(workload: Workload, policy: Policy, rule: int) -> Options:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ class Simulations:
         lengths, rows = self.store.lengths_of(block, cell, jobs), {}
         for variable in self.store.arrays_of(self.trace.name, block.kind):
             if variable.of:
-                values = np.asarray(find_metric(variable.of).of(of), variable.dtype)
+                values = _value(variable.of, of, partial(np.asarray, dtype=variable.dtype))
                 if values.shape != (lengths[variable.name],):
                     raise InputError(
                         f"metric {variable.of!r} gave values of shape {values.shape} for the "
@@ -155,7 +156,7 @@ class Simulations:
                     )
                 rows[variable.name] = values
         figures = self.store.holds[block.kind].figures
-        return rows, {v.name: float(find_metric(v.of).of(of)) for v in figures if v.of}
+        return rows, {v.name: _value(v.of, of, float) for v in figures if v.of}
 
     def _at_load(self, resample: int, load: str) -> Workload:
         known = self.store.settings
@@ -204,6 +205,14 @@ def schedule_values(
     rows, figures = made.measured(block, cell, counted, len(jobs))
     starts = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
     return len(jobs), {**starts, **rows}, figures
+
+
+def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:
+    """Return a metric as what is stored of it; of one that fails, which it was."""
+    try:
+        return kind(find_metric(name).of(of))
+    except Exception as error:
+        raise InputError(f"metric {name!r}: {type(error).__name__}: {error}") from error
 
 
 @lru_cache(maxsize=8)

@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ from farm.store.lock import locked
 from farm.store.provenance import origin
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
-from farm.watching.events import All, Begin, End, EventLog, Lost, Said, Watcher, now
+from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher, now
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -62,10 +62,15 @@ class Prepared:
 
 @dataclass
 class Count:
-    """Count the cells that a run has simulated, and those whose task was lost."""
+    """Count the cells that a run has simulated, and those that no record tells as failed.
+
+    These are cells whose task was lost, and ones that are done but could not learn; `told` is why
+    they could not.
+    """
 
     done: int = 0
     lost: int = 0
+    told: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -283,10 +288,21 @@ def _carry_out(
         for done in result:
             # Not what this attempt simulated: one whose worker died may have left blocks done.
             backlog.learn(done.block, done.seconds)
-            cells = prepared.missing[done.block]
+            cells = 0 if done.why else prepared.missing[done.block]
             count.done += cells
+            _tell(done, count, watch)
             # Nor the time by the worker's clock.
             watch.see(structs.replace(done, cells=cells, time=now()))
         with writing(prepared.store.path):
             summary.look()
     return lost
+
+
+def _tell(done: BlockDone, count: Count, watch: Watcher) -> None:
+    """Count what could not learn, and say why: once for each reason, as blocks may be many."""
+    if not done.why:
+        return
+    count.lost += done.failed
+    if done.why not in count.told:
+        count.told.add(done.why)
+        watch.see(Said(text=f"{done.block} is left without what it lacks: {done.why}"))

@@ -56,13 +56,15 @@ def run_task(task: Task) -> list[BlockDone]:
     commit(blocks)
     for block in blocks:
         counts = (len(block.missing), block.failed) if block.block.product.policies else (0, 0)
+        reasons = block.unlearnt
         done.append(
             BlockDone(
                 block=block.block,
-                cells=counts[0],
-                failed=counts[1],
+                cells=0 if reasons else counts[0],
+                failed=len(reasons) or counts[1],
                 seconds=round(block.seconds, 6),
                 worker=worker,
+                why=reasons[0] if reasons else "",
             )
         )
     return done

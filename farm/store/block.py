@@ -74,6 +74,12 @@ class OpenBlock:
         """How many cells have failed."""
         return len(self._errors)
 
+    @property
+    def unlearnt(self) -> list[str]:
+        """Why acknowledged cells stay without what they lack, an error each."""
+        errors = [self._errors[cell] for cell in self.lacking if cell in self._errors]
+        return [f"{error['type']}: {error['message']}" for error in errors]
+
     def put(
         self, cell: int, jobs: int, rows: Rows, figures: Mapping[str, float], seconds: float
     ) -> None:

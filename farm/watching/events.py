@@ -71,6 +71,8 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
         CPU time of their simulations, s.
     worker : str
         Host and process that did it.
+    why : str
+        Why it was left as it was, without what the store has come to hold; empty otherwise.
     """
 
     block: Block
@@ -78,6 +80,7 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
     failed: int
     seconds: float
     worker: str
+    why: str = ""
 
 
 class Lost(Happening, frozen=True, kw_only=True, tag="lost"):

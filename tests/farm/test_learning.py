@@ -1,0 +1,436 @@
+"""Stores that learn: what the program or a campaign has more than a store, the next run adds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import farm
+import farm.execution.cell
+import farm.execution.task
+from core.errors import InputError
+from core.logs.swf import write_swf
+from core.metrics.declared import METRICS, USER, WEEK, WIDTH, Metric
+from core.models.lublin import lublin
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution.runner import Outcome
+from farm.store.block import OpenBlock, commit
+from farm.store.manifest import COPY, MANIFEST, sealed
+from farm.store.schema import FORMAT
+from farm.verify import verify
+from tests.farm.growing import assert_same_by_label, counts
+from tests.farm.harness import ROOT, arrays, assert_same_results
+
+NEW = (
+    Metric("new_cell", "s", "sum of waits", lambda c: float(c.waited)),
+    Metric("new_shared", "1", "widest job", lambda jobs: jobs.procs.max(), shared=True),
+    Metric(
+        "new_week", "s", "waits of the week's jobs",
+        lambda c: np.bincount(c.week, weights=c.wait, minlength=c.weeks), over=WEEK,
+    ),
+    Metric("new_user", "s", "waits of the user's jobs", lambda c: c.by_user.wait, over=USER),
+    Metric(
+        "new_width", "1", "twice the jobs of the width",
+        lambda c: 2 * c.width_jobs, over=WIDTH, dtype="int64",
+    ),
+)  # fmt: skip
+"""One more metric of each kind."""
+
+MINE = '''
+"""Metrics of one's own: files that stand beside them say how they behave."""
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path({folder!r})
+asked = 0
+
+
+def longest(counted):
+    """Longest wait times two."""
+    global asked
+    asked += 1
+    if FOLDER.joinpath("kill").exists() and asked > 8:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if FOLDER.joinpath("fail").exists() and counted.workload.processors == 32:
+        raise ArithmeticError("not this machine")
+    return 2.0 * counted.wait.max()
+
+
+longest.unit = "s"
+
+
+def waits(counted):
+    """Waits of the user's jobs that count."""
+    return counted.by_user.wait
+
+
+waits.over = "user"
+'''
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    """A log and a model, in several blocks; what is left out at the ends is a setting."""
+    write_swf(lublin(64, weeks=2, seed=3, users=5), tmp_path / "log.swf")
+    (tmp_path / "mine.py").write_text(MINE.format(folder=str(tmp_path)))
+    return Campaign(
+        name="learn",
+        traces=(
+            Trace(name="log", file=str(tmp_path / "log.swf"), jobs=120),
+            Trace(name="model", model="lublin", processors=32, jobs=60),
+        ),
+        policies=("fcfs+easy", "saf+conservative"),
+        loads=("original", "0.9"),
+        resamples=3,
+        draw="users",
+        warmup=0.1,
+        cooldown=True,
+        block_seconds=3e-3,
+    )
+
+
+def grown(campaign: Campaign, folder: Path, *metrics: str) -> Campaign:
+    """Return the campaign with metrics of the file beside it."""
+    return dataclasses.replace(campaign, metrics=metrics, folder=folder)
+
+
+@pytest.fixture
+def learns(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return what adds the new metrics to the program."""
+
+    def learn() -> None:
+        for metric in NEW:
+            monkeypatch.setitem(METRICS, metric.name, metric)
+
+    return learn
+
+
+def learnt(campaign: Campaign, store: Path, **options: Any) -> Outcome:
+    """Run a campaign while every simulation would raise."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("nothing is to be simulated")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(farm.execution.cell, "simulate", refuse)
+        return farm.run(campaign, store, **options)
+
+
+def shards(store: Path, names: Mapping[str, Iterable[str]]) -> dict[Path, tuple[int, int, bytes]]:
+    """Return inode, instant and bytes of every shard of some arrays of each trace."""
+    folders = (store / "results.zarr" / trace / name for trace in names for name in names[trace])
+    files = [p for f in folders for p in f.rglob("*") if p.is_file() and p.name != "zarr.json"]
+    return {p: (p.stat().st_ino, p.stat().st_mtime_ns, p.read_bytes()) for p in files}
+
+
+def held(store: Path) -> dict[str, list[str]]:
+    """Return the names of the arrays that a store has of each trace."""
+    opened = farm.Store.open(store)
+    return {
+        trace: [v.name for kind in opened.holds for v in opened.arrays_of(trace, kind)]
+        for trace in opened.axes["trace"]
+    }
+
+
+def done(store: Path) -> tuple[int, int, int, int, int]:
+    found = farm.status(store)
+    return found.cells, found.done, found.failed, found.missing, found.jobs
+
+
+def test_a_metric_of_the_program__reaches_a_store(
+    campaign: Campaign,
+    tmp_path: Path,
+    learns: Callable[[], None],
+) -> None:
+    """The same command adds it, simulates nothing, and leaves every shard that was there alone."""
+    store = tmp_path / "s"
+    assert counts(farm.run(campaign, store)) == (24, 0, 24, 0)
+    assert len(farm.Store.open(store).blocks()) == 8
+    assert list(verify(store)) == []
+    names, values, counted = held(store), arrays(store), done(store)
+    before = shards(store, names)
+    learns()
+    assert list(verify(store, sample=100)) == []
+    farm.run(campaign, tmp_path / "at-once")
+    assert counts(learnt(campaign, store)) == (24, 24, 0, 0)
+    assert shards(store, names) == before
+    assert done(store) == counted
+    after = arrays(store)
+    for name, old in values.items():
+        np.testing.assert_array_equal(after[name], old, err_msg=name, strict=True)
+    new = {name.rpartition("/")[2] for name in after.keys() - values.keys()}
+    assert new == {metric.name for metric in NEW}
+    assert np.isfinite(after["new_cell"]).all()
+    assert np.nansum(after["log/new_user"]) > 0
+    assert_same_results(store, tmp_path / "at-once")
+    assert list(verify(store, sample=100)) == []
+    written = {p: p.stat().st_mtime_ns for p in (store / "records").rglob("*.json")}
+    assert counts(learnt(campaign, store)) == (24, 24, 0, 0)
+    assert {p: p.stat().st_mtime_ns for p in written} == written
+
+
+@pytest.mark.parametrize("axis", ["policies", "loads", "resamples", "traces"])
+def test_a_metric_of_the_program__reaches_a_store_that_grows(
+    campaign: Campaign, tmp_path: Path, learns: Callable[[], None], axis: str
+) -> None:
+    """New cells and what the old ones lack come with one run."""
+    farm.run(campaign, tmp_path / "s")
+    learns()
+    longer = {
+        "policies": (*campaign.policies, "spf+none"),
+        "loads": (*campaign.loads, "0.7"),
+        "resamples": 5,
+        "traces": (*campaign.traces, Trace(name="n", model="lublin", processors=16, jobs=70)),
+    }
+    larger = dataclasses.replace(campaign, **{axis: longer[axis]})
+    assert counts(farm.run(larger, tmp_path / "s")) == (larger.cells, 24, larger.cells - 24, 0)
+    farm.run(larger, tmp_path / "at-once")
+    assert_same_by_label(tmp_path / "s", tmp_path / "at-once")
+    assert list(verify(tmp_path / "s", sample=100)) == []
+
+
+def test_a_metric_of_ones_own__reaches_a_store(campaign: Campaign, tmp_path: Path) -> None:
+    """One that a campaign names later, of a cell and of its users, is in the store as at once."""
+    store, names = tmp_path / "s", ("mine:longest", "mine:waits")
+    farm.run(campaign, store)
+    before = shards(store, held(store))
+    larger = grown(campaign, tmp_path, *names)
+    farm.run(larger, tmp_path / "at-once")
+    assert counts(learnt(grown(campaign, tmp_path, names[0]), store)) == (24, 24, 0, 0)
+    assert counts(learnt(larger, store)) == (24, 24, 0, 0)
+    assert {path: was for path, was in shards(store, held(store)).items() if path in before} == (
+        before
+    )
+    assert_same_results(store, tmp_path / "at-once")
+    with farm.open(store) as tree:
+        longest, waits = tree["longest"], tree["log"]["waits"]
+        assert (longest.attrs["units"], waits.dims[-1]) == ("s", "user")
+        assert longest.attrs["long_name"] == "Longest wait times two"
+        assert (longest <= 2 * tree["wait_max"]).all()
+        nuwt = tree["log"]["user_nuwt"] * tree["log"]["user_work"]
+        np.testing.assert_allclose(waits.where(nuwt.notnull()), nuwt)
+
+
+def test_what_failed_before__runs_again_and_learns(
+    campaign: Campaign, tmp_path: Path, learns: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failed cell of a block that learns stays a failed cell; its neighbours learn."""
+    text = (
+        "def picky(submit, procs):\n"
+        "    if procs.max() > 30: raise RuntimeError('too wide')\n"
+        "    return submit\n"
+    )
+    (tmp_path / "picky_one.py").write_text(text)
+    policies = (*campaign.policies, "picky_one:picky+easy")
+    whole = dataclasses.replace(campaign, policies=policies, folder=tmp_path)
+    store = tmp_path / "s"
+    failed = farm.run(whole, store).failed
+    assert 0 < failed <= 12
+    learns()
+    assert farm.run(whole, store).failed == failed
+    farm.run(whole, tmp_path / "at-once")
+    assert_same_by_label(store, tmp_path / "at-once")
+    assert list(verify(store, sample=100)) == []
+
+
+def test_a_run_that_ends_while_it_learns__goes_on(
+    campaign: Campaign,
+    tmp_path: Path,
+    learns: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between shards and records, and after some of the blocks: the next run ends it."""
+    store = tmp_path / "s"
+    farm.run(campaign, store)
+    learns()
+    farm.run(campaign, tmp_path / "at-once")
+    calls: list[int] = []
+
+    def torn(blocks: Iterable[OpenBlock]) -> None:
+        calls.append(1)
+        if len(calls) < 2:
+            commit(blocks)
+            return
+        for block in blocks:
+            block.write()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(farm.execution.task, "commit", torn)
+        assert learnt(campaign, store).interrupted
+    lacking = farm.status(store)
+    assert (lacking.done, lacking.missing) == (24, 0)
+    assert list(verify(store, sample=100)) == []
+    assert np.isnan(arrays(store)["new_cell"]).any()
+    assert np.isfinite(arrays(store)["new_cell"]).any()
+    assert counts(learnt(campaign, store)) == (24, 24, 0, 0)
+    assert_same_results(store, tmp_path / "at-once")
+
+
+def test_a_process_killed_while_it_learns__loses_nothing(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    """SIGKILL in the middle of a block; the same campaign then ends with the same values."""
+    store, larger = tmp_path / "s", grown(campaign, tmp_path, "mine:longest")
+    farm.run(campaign, store)
+    farm.run(larger, tmp_path / "at-once")
+    (tmp_path / "larger.toml").write_text(larger.to_toml())
+    (tmp_path / "kill").touch()
+    text = "import farm; farm.run(farm.Campaign.from_toml('larger.toml'), 's')"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, env=environment)
+    assert ended.returncode == -signal.SIGKILL
+    (tmp_path / "kill").unlink()
+    # Nobody folded the summary of what was learnt.
+    assert {fault.why for fault in verify(store)} <= {"is not the summary of the records"}
+    assert counts(learnt(larger, store)) == (24, 24, 0, 0)
+    assert_same_results(store, tmp_path / "at-once")
+    assert list(verify(store, sample=100)) == []
+
+
+def test_a_metric_that_fails__leaves_a_store_as_it_was(campaign: Campaign, tmp_path: Path) -> None:
+    """Its cells are told with the reason, and stay acknowledged; other blocks learn; it is again.
+
+    Tried by each run: once whatever it needs is there, the store holds it.
+    """
+    store, larger = tmp_path / "s", grown(campaign, tmp_path, "mine:longest")
+    farm.run(campaign, store)
+    values = arrays(store)
+    farm.run(larger, tmp_path / "at-once")
+    (tmp_path / "fail").touch()
+    told: list[str] = []
+
+    class Watch:
+        def see(self, event: Any) -> None:
+            told.append(getattr(event, "text", ""))
+
+    for _ in range(2):
+        told.clear()
+        outcome = learnt(larger, store, watch=Watch())
+        assert (outcome.before, outcome.done, outcome.failed) == (24, 0, 12)
+        assert [text.partition(": ")[2] for text in told if text] == [
+            "InputError: metric 'mine:longest': ArithmeticError: not this machine"
+        ]
+        found = farm.status(store)
+        assert (found.done, found.failed, found.missing) == (24, 0, 0)
+        now = arrays(store)
+        for name, old in values.items():
+            np.testing.assert_array_equal(now[name], old, err_msg=name, strict=True)
+        assert np.isfinite(now["longest"][0]).all()
+        assert np.isnan(now["longest"][1]).all()
+        assert list(verify(store, sample=100)) == []
+    (tmp_path / "fail").unlink()
+    assert counts(learnt(larger, store)) == (24, 24, 0, 0)
+    assert_same_results(store, tmp_path / "at-once")
+
+
+def test_a_mended_metric__is_a_new_one(campaign: Campaign, tmp_path: Path) -> None:
+    """A module of another text is refused with what to do; by another name it is learnt."""
+    store, larger = tmp_path / "s", grown(campaign, tmp_path, "mine:longest")
+    farm.run(larger, store)
+    before = arrays(store)
+    (tmp_path / "mine.py").write_text(MINE.format(folder=str(tmp_path)).replace("2.0", "3.0"))
+    with pytest.raises(
+        InputError, match="module 'mine', which its .* has changed since; give another --store"
+    ):
+        farm.run(grown(campaign, tmp_path, "mine:longest"), store)
+    assert arrays(store).keys() == before.keys()
+    (tmp_path / "mine.py").write_text(MINE.format(folder=str(tmp_path)))
+    (tmp_path / "better.py").write_text(
+        "def thrice(counted):\n    'Longest wait times three.'\n    return 3.0 * counted.wait.max()"
+    )
+    both = grown(campaign, tmp_path, "mine:longest", "better:thrice")
+    assert counts(learnt(both, store)) == (24, 24, 0, 0)
+    now = arrays(store)
+    np.testing.assert_array_equal(now["longest"], before["longest"])
+    np.testing.assert_allclose(now["thrice"], 1.5 * now["longest"])
+
+
+@pytest.mark.parametrize("kind", ["strict", "promise", "resource"])
+def test_a_kind_of_fairness__reaches_a_store(campaign: Campaign, tmp_path: Path, kind: str) -> None:
+    """One that is asked for later is there as if it had been at once; the rest stays."""
+    store, larger = tmp_path / "s", dataclasses.replace(campaign, fairness=(kind,))
+    farm.run(campaign, store)
+    before = shards(store, held(store))
+    assert counts(farm.run(larger, store)) == (48, 24, 24, 0)
+    farm.run(larger, tmp_path / "at-once")
+    assert {path: now for path, now in shards(store, held(store)).items() if path in before} == (
+        before
+    )
+    assert_same_by_label(store, tmp_path / "at-once")
+    assert np.isfinite(arrays(store)[f"unfairness_{kind}"]).all()
+    assert list(verify(store, sample=100)) == []
+
+
+def test_a_metric_that_is_named_no_more__is_refused(campaign: Campaign, tmp_path: Path) -> None:
+    """What a store holds, its campaign has to name; nothing is written for less."""
+    store = tmp_path / "s"
+    farm.run(grown(campaign, tmp_path, "mine:longest", "mine:waits"), store)
+    before = (store / MANIFEST).read_bytes()
+    for kept, gone in (("mine:longest", "mine:waits"), ("mine:waits", "mine:longest")):
+        with pytest.raises(
+            InputError, match=f"holds metric '{gone}', which the campaign no longer names"
+        ):
+            farm.run(grown(campaign, tmp_path, kept), store)
+    assert (store / MANIFEST).read_bytes() == before
+
+
+def test_a_kind_of_fairness_that_is_asked_no_more__is_refused(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    """As for metrics."""
+    farm.run(dataclasses.replace(campaign, fairness=("promise",)), tmp_path / "s")
+    with pytest.raises(InputError, match="holds fairness 'promise', which the campaign no longer"):
+        farm.run(campaign, tmp_path / "s")
+
+
+@pytest.mark.parametrize("version", [3, 5])
+def test_another_format__is_refused(campaign: Campaign, tmp_path: Path, version: int) -> None:
+    """One sentence says which, and what to do."""
+    store = tmp_path / "s"
+    farm.run(campaign, store)
+    plain = json.loads((store / MANIFEST).read_bytes())
+    for key in ("format", "version", "crc32"):
+        del plain[key]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("farm.store.manifest.VERSION", version)
+        for name in (MANIFEST, COPY):
+            (store / name).write_bytes(sealed(plain))
+    remedy = "run its campaign into a new folder" if version < 4 else "use a newer one"
+    sentence = f"has format {FORMAT} version {version}; .* {FORMAT} version 4: {remedy}"
+    with pytest.raises(InputError, match=sentence):
+        farm.run(campaign, store)
+    with pytest.raises(InputError, match=sentence):
+        farm.status(store)
+
+
+def test_a_store_of_fewer_metrics__is_sound(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the program came to know since is no fault of a store; the next run adds it."""
+    store = tmp_path / "s"
+    with monkeypatch.context() as older:
+        for name in ("nuwt_gini", "offered_load", "week_wait", "width_jobs"):
+            older.delitem(METRICS, name)
+        farm.run(campaign, store)
+    assert "nuwt_gini" not in arrays(store)
+    assert list(verify(store, sample=100)) == []
+    assert farm.status(store).missing == 0
+    farm.run(campaign, tmp_path / "at-once")
+    farm.run(campaign, store)
+    assert_same_by_label(store, tmp_path / "at-once")
+    assert list(verify(store, sample=100)) == []
