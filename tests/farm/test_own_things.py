@@ -186,6 +186,18 @@ def test_on_workers_elsewhere(path: Path, serial: Path, workers: Path, tmp_path:
     assert_same_results(tmp_path / "here" / "s", serial)
 
 
+def test_learnt_on_workers_elsewhere(
+    path: Path, serial: Path, workers: Path, tmp_path: Path
+) -> None:
+    """A store that was made without the metrics gets them there; an order comes with them."""
+    whole = Campaign.from_toml(path)
+    bare = dataclasses.replace(whole, metrics=())
+    with connect(f"scheduler-file:{workers}") as client:
+        assert outcome_counts(farm.run(bare, tmp_path / "s", client)) == (12, 0, 12, 0)
+        assert outcome_counts(farm.run(whole, tmp_path / "s", client)) == (12, 12, 0, 0)
+    assert_same_results(tmp_path / "s", serial)
+
+
 def test_two_texts_of_one_name__on_one_cluster(
     path: Path, serial: Path, workers: Path, tmp_path: Path
 ) -> None:
@@ -274,8 +286,8 @@ def test_a_metric_named_like_another_array__is_refused(
 
 def test_interrupted__goes_on(tmp_path: Path) -> None:
     """Ctrl-C, then the same command from another folder: equal to what was never interrupted."""
-    text = TEXT.replace('    """Who waited', '    import time; time.sleep(2e-3)\n    """Who waited')
-    path = lay(tmp_path / "campaigns", text=text, jobs=150)
+    text = TEXT.replace('    """Who waited', '    import time; time.sleep(1e-3)\n    """Who waited')
+    path = lay(tmp_path / "campaigns", text=text, jobs=50)
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
     store = tmp_path / "one" / "owned.farm"
