@@ -287,7 +287,10 @@ def test_a_metric_named_like_another_array__is_refused(
 def test_interrupted__goes_on(tmp_path: Path) -> None:
     """Ctrl-C, then the same command from another folder: equal to what was never interrupted."""
     text = TEXT.replace('    """Who waited', '    import time; time.sleep(1e-3)\n    """Who waited')
-    path = lay(tmp_path / "campaigns", text=text, jobs=50)
+    path = lay(tmp_path / "campaigns", text=text, jobs=30)
+    path.write_text(
+        path.read_text().replace("resamples = 2", "resamples = 4").replace("0.02", "1e-3")
+    )
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
     store = tmp_path / "one" / "owned.farm"
@@ -302,7 +305,7 @@ def test_interrupted__goes_on(tmp_path: Path) -> None:
     assert len(read_heads(store.joinpath("records"), opened.identity)) < len(opened.blocks())
     ended = farm_process(tmp_path / "two", "run", str(path), "--store", str(store))
     assert ended.returncode == 0, ended
-    assert counts(ended.stdout)["before"] < 12
+    assert 0 < counts(ended.stdout)["before"] < 24
     farm.run(Campaign.from_toml(path), tmp_path / "whole")
     assert_same_results(store, tmp_path / "whole")
     assert list(verify(store)) == []
