@@ -13,14 +13,14 @@ from msgspec import Meta
 
 from core import own
 from core.errors import InputError
-from core.metrics.declared import find_metric
+from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
 from core.workload.resample_weeks import DRAWS as WEEKLY_DRAWS
 from farm.campaign.plain import Switch, Text, check_keys, check_types, to_plain
 from farm.campaign.sources import collected
-from farm.campaign.trace import RESERVED, Trace
-from farm.store.product import OPTIONAL
+from farm.campaign.trace import Trace
+from farm.store.product import OPTIONAL, TAKEN
 
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
@@ -191,11 +191,12 @@ class Campaign:
     def _check_metrics(self) -> None:
         labels: dict[str, str] = {}
         for metric in self.metrics:
+            _check_own(metric)
             label = find_metric(metric).name
-            if label in {*RESERVED, *(t.name for t in self.traces)} or label in labels:
+            if label in {*TAKEN, *(t.name for t in self.traces)} or label in labels:
                 raise InputError(
                     f"metric {metric!r} would be called {label!r} in the store, and so is "
-                    f"{labels.get(label, 'a trace, a coordinate or a metric there')}; give it "
+                    f"{labels.get(label, 'a trace, a coordinate or an array there')}; give it "
                     "another name"
                 )
             labels[label] = metric
@@ -336,6 +337,16 @@ def _trace(place: int, given: Any, folder: Path) -> Trace:
         return Trace.from_dict(given, folder)
     except InputError as error:
         raise InputError(f"traces[{place}]: {error}") from None
+
+
+def _check_own(metric: str) -> None:
+    if metric in METRICS:
+        raise InputError(f"metric {metric!r} is in every store; leave it out")
+    if ":" not in metric and own.entry_point(own.METRICS, metric) is None:
+        raise InputError(
+            f"metric {metric!r} is unknown; name one of your own as module:function, such as "
+            "'mine:p95_wait' for a function in mine.py beside the campaign"
+        )
 
 
 def _check_known(what: str, value: str, known: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from core.metrics.declared import CELL as ONE
 from core.metrics.declared import METRICS, SMALLER, Metric, find_metric
 from core.workload.columns import COLUMNS
-from farm.store.schema import AXES, CELL, SAMPLE, Variable
+from farm.store.schema import AXES, CELL, COORDINATES, SAMPLE, WEEKS, Variable
 
 LATE, UNFAIR = "late", "unfair_jobs"
 """Sums that a record keeps of a piece's fairness: total lateness, and jobs late."""
@@ -226,6 +226,13 @@ PRODUCTS: dict[str, Product] = {row.name: row for row in _ROWS}
 
 OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
 """Kinds that a campaign may ask for."""
+
+
+TAKEN = frozenset(
+    {*METRICS, *COORDINATES, WEEKS.name, "zarr.json"}
+    | {v.name for row in _ROWS for v in (*row.arrays, *(figure for _, figure in row.sums))}
+)
+"""Names that a store has, or may come to have, without a campaign's doing."""
 
 
 def holdings(asked: Iterable[str], own: Iterable[str]) -> dict[str, Holding]:

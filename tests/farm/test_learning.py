@@ -31,6 +31,7 @@ from farm.store.schema import FORMAT
 from farm.verify import verify
 from tests.farm.growing import assert_same_by_label, counts
 from tests.farm.harness import ROOT, arrays, assert_same_results
+from tests.farm.harness import farm as farm_process
 
 NEW = (
     Metric("new_cell", "s", "sum of waits", lambda c: float(c.waited)),
@@ -336,6 +337,23 @@ def test_a_metric_that_fails__leaves_a_store_as_it_was(campaign: Campaign, tmp_p
     (tmp_path / "fail").unlink()
     assert counts(learnt(larger, store)) == (24, 24, 0, 0)
     assert_same_results(store, tmp_path / "at-once")
+
+
+def test_a_metric_that_fails__is_told_by_the_command_line(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    """Exit status 1 and the reason, once; the store stays sound, and none of its cells failed."""
+    larger = grown(campaign, tmp_path, "mine:longest")
+    farm.run(campaign, tmp_path / "learn.farm")
+    (tmp_path / "larger.toml").write_text(larger.to_toml())
+    (tmp_path / "fail").touch()
+    ended = farm_process(tmp_path, "run", "larger.toml", "--workers", "1")
+    assert ended.returncode == 1, ended
+    assert "24 cells: 24 done before, 0 simulated now, 12 failed" in ended.stdout
+    assert ended.stderr.count("metric 'mine:longest': ArithmeticError: not this machine") == 1
+    assert farm.status(tmp_path / "learn.farm").failed == 0
+    sound = farm_process(tmp_path, "verify", "learn.farm")
+    assert sound.returncode == 0, sound
 
 
 def test_a_mended_metric__is_a_new_one(campaign: Campaign, tmp_path: Path) -> None:
