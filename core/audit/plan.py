@@ -12,7 +12,7 @@ class Plan(Discipline):
     """Keep each waiting job's reservation as the rule would, from arrivals and given ends."""
 
     def __init__(self, policy: Policy) -> None:
-        self.by_start = policy.walk == "start"
+        self.walk = policy.walk
         self.reserved: dict[int, int] = {}
 
     def due(self, now: int) -> int | None:
@@ -30,8 +30,10 @@ class Plan(Discipline):
         if not self.reserved or all(machine.run[j] == machine.estimate[j] for j in ended):
             return
         walk = sorted(self.reserved)
-        if self.by_start:
+        if self.walk == "start":
             walk.sort(key=self.reserved.__getitem__)
+        elif self.walk == "queue":
+            walk = machine.order.queue(machine.waiting, machine.now).tolist()
         profile = self._profile(machine)
         for job in walk:
             begin, procs = self.reserved[job], machine.procs[job]
@@ -40,7 +42,7 @@ class Plan(Discipline):
 
     def check(self, step: Pass) -> None:
         """Tell the pass of every reservation that is due and of every one that is not."""
-        for job in sorted(step.queue.tolist()):
+        for job in step.queue.tolist():
             instant = self.reserved[job]
             if instant > step.now:
                 step.may_not(job, f"its reservation is {instant}")

@@ -28,7 +28,6 @@ from tests.strategies import (
     THRESHOLDS,
     crowd,
     is_close_call,
-    starts_alone,
     workloads,
 )
 
@@ -110,13 +109,26 @@ def test_fast_equals_reference_in_a_crowd(rule: str, order: str) -> None:
 @pytest.mark.parametrize("policy", PLANNED, ids=str)
 @given(work=workloads())
 def test_fast_equals_reference_where_a_plan_is_kept(policy: Policy, work: Workload) -> None:
-    """The classical conservative backfilling, with each walk and clock.
-
-    Without the workloads that the compiled simulator is known to do wrong (below): one of 300
-    by arrival and one of 4,000 by start.
-    """
-    assume(not starts_alone(simulate_reference(work, policy)))
+    """The classical conservative backfilling, with each walk and clock."""
     check(work, policy)
+
+
+@pytest.mark.parametrize("order", [*ORDERS, "tests.strategies:by_share"])
+@given(work=workloads(), data=st.data())
+def test_fast_equals_reference_where_a_plan_is_walked_by_the_queue(
+    order: str, work: Workload, data: st.DataObject
+) -> None:
+    """Every order, a user's own among them, decides who is moved first and who starts first."""
+    threshold = data.draw(st.none() | st.sampled_from(THRESHOLDS))
+    for events in EVENTS:
+        check(work, Policy(order, "planned", threshold=threshold, events=events, walk="queue"))
+
+
+@pytest.mark.parametrize("policy", PLANNED, ids=str)
+def test_fast_equals_reference_in_a_crowd_with_a_plan(policy: Policy) -> None:
+    """Queues in which one early completion moves dozens of reservations."""
+    for seed in range(2):
+        check(crowd(seed, 60), policy)
 
 
 ALONE = {
@@ -162,7 +174,6 @@ def test_a_reservation_is_an_event_of_its_own__reference(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", ALONE)
-@pytest.mark.xfail(reason="the compiled plan makes no pass at a reservation: the job never starts")
 def test_a_reservation_is_an_event_of_its_own(policy: str) -> None:
     """What the reference does the compiled simulator does."""
     work, starts = alone(policy)

@@ -11,6 +11,13 @@ from core.workload.workload import Workload
 
 SPAN = 400
 
+QUEUES = {
+    "fcfs": lambda w: w.submit.tolist(),
+    "spf": lambda w: w.estimate.tolist(),
+    "lpf": lambda w: (-w.estimate).tolist(),
+}
+"""A number of each job, smallest first."""
+
 
 def tiny(seed: int) -> Workload:
     """Return up to 14 jobs with ties, run 0, estimate 0 and full-width jobs."""
@@ -48,8 +55,9 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
         plan[j] = t
         take(t, t + estimate[j], procs[j])
 
-    while arrived < n or running:
-        now = min([start[j] + run[j] for j in running] + submit[arrived : arrived + 1])
+    while arrived < n or running or plan:
+        ends = [start[j] + run[j] for j in running]
+        now = min(ends + submit[arrived : arrived + 1] + [t for t in plan.values() if t > now])
         one = policy.events == "per-event"
         arrives = list(range(arrived, n if not one else min(arrived + 1, n)))
         arrives = [j for j in arrives if submit[j] == now]
@@ -59,27 +67,34 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
             running.remove(j)
             take(now, start[j] + estimate[j], -procs[j])
         if any(run[j] < estimate[j] for j in done):
-            by = (lambda j: (plan[j], j)) if policy.walk == "start" else (lambda j: (0, j))
-            for j in sorted(plan, key=by):
+            key = {"start": plan, "arrival": [0] * n, "queue": QUEUES[policy.order](w)}[policy.walk]
+            by = [(key[j], j) for j in plan]
+            for _, j in sorted(by):
                 take(plan[j], plan[j] + estimate[j], -procs[j])
                 place(j)
         for j in arrives:
             place(j)
             promised[j] = plan[j]
             arrived += 1
-        for j in sorted(plan):
+        queue = sorted((QUEUES[policy.order](w)[j], j) for j in plan)
+        for turn in queue:
+            j = turn[1]
             if plan[j] <= now and sum(procs[i] for i in running) + procs[j] <= w.processors:
                 del plan[j]
-                start[j], backfilled[j] = now, bool(plan) and min(plan) < j
+                start[j] = now
+                backfilled[j] = any(i in plan for one, i in queue if (one, i) < turn)
                 running.add(j)
     return start, backfilled, promised
 
 
-@pytest.mark.parametrize("walk", ["start", "arrival"])
+@pytest.mark.parametrize(
+    ("order", "walk"),
+    [("fcfs", "start"), ("fcfs", "arrival"), ("fcfs", "queue"), ("spf", "queue"), ("lpf", "queue")],
+)
 @pytest.mark.parametrize("events", ["instant", "per-event"])
-def test_random_instances_agree_with_brute_force(walk: str, events: str) -> None:
+def test_random_instances_agree_with_brute_force(order: str, walk: str, events: str) -> None:
     """A reservation is kept until an early completion lets it move."""
-    policy = Policy("fcfs", "planned", walk=walk, events=events)
+    policy = Policy(order, "planned", walk=walk, events=events)
     for seed in range(150):
         w = tiny(seed)
         ours = [column.tolist() for column in schedule_planned(w, policy)]
