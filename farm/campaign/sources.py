@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from core.own import find_source
-
-_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-
-
-def defined(names: Iterable[str]) -> list[str]:
-    """Return each ``module:function`` that stands in names of policies and metrics, once.
-
-    Examples
-    --------
-    >>> defined(["mine:by_age+easy,backfill=mine:short", "saf+easy", "mine:p95_wait"])
-    ['mine:by_age', 'mine:short', 'mine:p95_wait']
-    """
-    parts = (part for name in names for part in re.split(r"[+,=\s]", name))
-    return list(dict.fromkeys(part for part in parts if _FUNCTION.fullmatch(part)))
+from core.policy.policy import own_modules
 
 
-def collected(names: Iterable[str], folder: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the text of every module that names of policies and metrics need.
+def collected(
+    policies: Iterable[str], metrics: Iterable[str], folder: Path, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the text of every module that policies and metrics name.
 
     Parameters
     ----------
-    names : iterable of str
-        Policies and metrics.
+    policies, metrics : iterable of str
+        Their names; one without ``module:`` needs no text.
     folder : Path
-        Where its file is looked for first.
+        Where a module's file is looked for first.
     known : mapping of str to str
         Texts that are taken as they are.
 
@@ -39,6 +27,14 @@ def collected(names: Iterable[str], folder: Path, known: Mapping[str, str]) -> d
     ------
     InputError
         If a module is nowhere.
+
+    Examples
+    --------
+    >>> list(collected(["core.checks:whole+easy"], ["core.own:load", "wait"], Path(), {}))
+    ['core.checks', 'core.own']
     """
-    modules = dict.fromkeys(name.partition(":")[0] for name in defined(names))
-    return {m: known[m] if m in known else find_source(m, folder).text for m in modules}
+    named = [module for policy in policies for module in own_modules(policy)]
+    named += [name.partition(":")[0] for name in metrics if ":" in name]
+    return {
+        m: known[m] if m in known else find_source(m, folder).text for m in dict.fromkeys(named)
+    }

@@ -7,10 +7,8 @@ these rows; none of them asks for the name of one.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -55,12 +53,6 @@ class Holding:
         arrays = {v.name: v for v in (*self.arrays, *other.arrays)}
         figures = {v.name: v for v in (*self.figures, *other.figures)}
         return Holding(tuple(arrays.values()), tuple(figures.values()))
-
-    @cached_property
-    def digest(self) -> str:
-        """What a record says it has: 8 hexadecimal digits of a hash of all names."""
-        names = sorted(v.name for v in (*self.arrays, *self.figures))
-        return hashlib.sha256("\n".join(names).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
