@@ -89,10 +89,10 @@ def simulate(
     """
     from core import simulate as run_policy
     from core import write_swf
-    from core.own import find_source, sources
-    from core.policy.policy import own_modules
+    from core.own import sources
     from farm.campaign.campaign import load_label
     from farm.campaign.samples import jobs_of
+    from farm.campaign.sources import collected
     from farm.campaign.trace import named
 
     origin = named(trace, folder, name="log", **source)
@@ -106,7 +106,7 @@ def simulate(
         load=load_label(load),
         load_by=load_by,
     )
-    with sources({m: find_source(m, Path.cwd()).text for m in own_modules(policy)}):
+    with sources(collected([policy], Path.cwd(), {})):
         schedule = run_policy(jobs, policy)
     if out:
         write_swf(jobs, out, schedule)
