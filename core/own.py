@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import re
 import sys
 import threading
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from core.errors import InputError
 
 ORDERS, RULES, METRICS = "schedfarm.orders", "schedfarm.rules", "schedfarm.metrics"
 """Groups of entry points by which an installed package names what it brings."""
+
+_REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,49 @@ def load(name: str) -> object:
         raise InputError(
             f"{name!r} cannot be imported (module {module!r} has no {attribute!r})"
         ) from None
+
+
+def modules_of(names: Iterable[str]) -> list[str]:
+    """Return the modules that names of policies and metrics mention, whether they exist or not.
+
+    Examples
+    --------
+    >>> modules_of(["mine:widest+easy,backfill=yours.orders:oldest", "saf+easy", "mine:p95_wait"])
+    ['mine', 'yours.orders']
+    """
+    parts = (part for name in names for part in re.split(r"[+,=\s]", name))
+    return list(dict.fromkeys(found[1] for part in parts if (found := _REFERENCE.fullmatch(part))))
+
+
+def brought(what: str, group: str, name: str) -> object | None:
+    """Return what a user brings under a name: ``module:name``, or an entry point's; None if none.
+
+    Parameters
+    ----------
+    what : str
+        What it is to be, for the sentence that refuses it.
+    group : str
+        Group of entry points.
+    name : str
+        As a campaign has it.
+
+    Raises
+    ------
+    InputError
+        As `load`.
+
+    Examples
+    --------
+    >>> brought("order", ORDERS, "core.own:ORDERS"), brought("order", ORDERS, "none of this name")
+    ('schedfarm.orders', None)
+    """
+    reference = name if ":" in name else entry_point(group, name)
+    if reference is None:
+        return None
+    try:
+        return load(reference)
+    except InputError as error:
+        raise InputError(f"{what} {error}") from error.__cause__
 
 
 def entry_point(group: str, name: str) -> str | None:

@@ -81,7 +81,7 @@ def test_only_the_command_line_uses_clusters(path: Path) -> None:
 FLOORS = {
     "core": (
         ("errors", "arrays"),
-        ("checks", "philox", "files", "own"),
+        ("checks", "durations", "philox", "files", "own"),
         ("platform",),
         ("workload",),
         ("policy", "schedule", "models"),

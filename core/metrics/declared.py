@@ -327,13 +327,9 @@ def find_metric(name: str) -> Metric:
     """
     if name in METRICS:
         return METRICS[name]
-    reference = name if ":" in name else own.entry_point(own.METRICS, name)
-    if reference is None:
+    found = own.brought("metric", own.METRICS, name)
+    if found is None:
         raise InputError(f"metric {name!r} is unknown; known: {', '.join(METRICS)}, module:name")
-    try:
-        found = own.load(reference)
-    except InputError as error:
-        raise InputError(f"metric {error}") from error.__cause__
     if isinstance(found, Metric):
         metric = found
     elif callable(found):

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from core.arrays import Bool, Int64
+from core.durations import duration, seconds_of
 from core.errors import InputError
-from core.policy.policy import UNITS
 from core.schedule import Schedule
 
 NO_WARMUP = 0.0
 """The share of a metric over all jobs."""
-
-_DURATION = re.compile(r"(\d+)([wdhms])")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +82,7 @@ def window_of(
         return Window(begin, final)
     counts = np.ones(len(jobs), np.bool_)
     if isinstance(warmup, str):
-        begin += _seconds(warmup)
+        begin += seconds_of(warmup) or 0
         counts &= end >= begin
     elif warmup:
         # As an exact fraction: 0.29 x 100 jobs is 28.999999999999996 in binary.
@@ -111,19 +108,11 @@ def check_warmup(warmup: object) -> float | str:
     >>> check_warmup(0), check_warmup("14d"), check_warmup("0s")
     (0.0, '2w', 0.0)
     """
-    if isinstance(warmup, str) and _DURATION.fullmatch(warmup):
-        seconds = _seconds(warmup)
-        unit = next(u for u, size in UNITS.items() if seconds % size == 0)
-        return f"{seconds // UNITS[unit]}{unit}" if seconds else NO_WARMUP
+    if isinstance(warmup, str) and (seconds := seconds_of(warmup)) is not None:
+        return duration(seconds) if seconds else NO_WARMUP
     if isinstance(warmup, (int, float)) and not isinstance(warmup, bool) and 0 <= warmup < 1:
         return float(warmup)
     raise InputError(
         f"warmup is {warmup!r}; it must be a share of the jobs, at least 0 and below 1, such as "
         "0.01, or a duration such as '2w', '3d' or '12h'"
     )
-
-
-def _seconds(duration: str) -> int:
-    found = _DURATION.fullmatch(duration)
-    assert found, duration
-    return int(found[1]) * UNITS[found[2]]

@@ -250,13 +250,9 @@ def own_function(name: str) -> OrderFunction:
     >>> own_function("core.policy.functions:wfp3").asks
     ('submit', 'estimate', 'procs', 'now')
     """
-    reference = name if ":" in name else own.entry_point(own.ORDERS, name)
-    if reference is None:
+    found = own.brought("order", own.ORDERS, name)
+    if found is None:
         raise InputError(f"order {name!r} is no entry point of group {own.ORDERS!r}")
-    try:
-        found = own.load(reference)
-    except InputError as error:
-        raise InputError(f"order {error}") from error.__cause__
     return OrderFunction(name, cast("Callable[..., Any]", found))
 
 

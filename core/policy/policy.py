@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 
+from core.durations import duration, seconds_of
 from core.errors import InputError
 from core.policy import orders, rules
 from core.policy.orders import find_order
 from core.policy.rules import RULES, Rule, depth_of, find_rule
-
-UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
-"""Seconds in each unit of a duration, longest first."""
 
 OPTIONS = {
     "threshold=3d": "a job that waited longer goes first; w d h m s, or 3x the largest estimate",
@@ -27,8 +25,7 @@ CHOICES = {"events": ("instant", "per-event"), "walk": ("start", "arrival", "que
 COMMON = ("threshold", "events")
 """Options that every rule knows."""
 
-_DURATION = re.compile(r"(\d+)([wdhms]|x)")
-_MODULE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
+_TIMES = re.compile(r"(\d+)x")
 
 
 @dataclass(frozen=True)
@@ -122,8 +119,8 @@ class Policy:
         """
         if self.threshold is None:
             return None
-        number, unit = int(self.threshold[:-1]), self.threshold[-1]
-        return number * (max_estimate if unit == "x" else UNITS[unit])
+        times = _TIMES.fullmatch(self.threshold)
+        return int(times[1]) * max_estimate if times else seconds_of(self.threshold)
 
     @classmethod
     def parse(cls, text: str) -> Policy:
@@ -176,18 +173,6 @@ walk='start')
                 )
 
 
-def own_modules(text: str) -> list[str]:
-    """Return the modules that a policy's name mentions, whether they exist or not.
-
-    Examples
-    --------
-    >>> own_modules("mine:widest+easy,backfill=yours.orders:oldest")
-    ['mine', 'yours.orders']
-    """
-    parts = re.split("[+,=]", text)
-    return [found[1] for part in parts if (found := _MODULE.fullmatch(part.strip()))]
-
-
 def _canonical(part: str, aliases: dict[str, str]) -> str:
     lower = part if ":" in part else part.lower()
     return aliases.get(lower, lower)
@@ -206,15 +191,12 @@ def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def _canonical_threshold(text: str) -> str:
-    found = _DURATION.fullmatch(text)
-    if not found:
+    if times := _TIMES.fullmatch(text):
+        return f"{int(times[1])}x"
+    seconds = seconds_of(text)
+    if seconds is None:
         raise InputError(
             f"threshold {text!r} is not a duration; give a whole number and a unit, such as 3d, "
             "12h, 90s, or 3x for three times the largest estimate"
         )
-    number, unit = int(found[1]), found[2]
-    if unit == "x":
-        return f"{number}x"
-    seconds = number * UNITS[unit]
-    best = next(u for u, size in UNITS.items() if seconds % size == 0)
-    return f"{seconds // UNITS[best]}{best}" if seconds else "0s"
+    return duration(seconds)

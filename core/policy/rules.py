@@ -233,7 +233,6 @@ ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.ali
 """Name of the rule that each alias stands for."""
 
 _NUMBERED = re.compile(r"(\w+)\((\d+)\)")
-_OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 def find_rule(name: str) -> Rule:
@@ -255,13 +254,9 @@ def find_rule(name: str) -> Rule:
     row = RULES.get(f"{numbered[1]}(K)" if numbered else name)
     if row is not None and (numbered or row.holds != GIVEN):
         return row
-    reference = name if _OWN.fullmatch(name) else own.entry_point(own.RULES, name)
-    if reference is None:
+    found = own.brought("rule", own.RULES, name)
+    if found is None:
         raise InputError(f"unknown rule {name!r}; known: {', '.join(RULES)}, module:name")
-    try:
-        found = own.load(reference)
-    except InputError as error:
-        raise InputError(f"rule {error}") from error.__cause__
     return found if isinstance(found, Rule) else _row_of(name, found)
 
 

@@ -181,7 +181,7 @@ class Campaign:
 
     def _take_own(self, folder: Path) -> None:
         """Find what of the policies and metrics is the user's own, and refuse what is nowhere."""
-        found = collected(self.policies, self.metrics, folder, self.sources)
+        found = collected((*self.policies, *self.metrics), folder, self.sources)
         object.__setattr__(self, "sources", found)
         with own.sources(self.sources):
             policies = tuple(Policy.parse(p).name for p in self.policies)

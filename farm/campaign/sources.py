@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from core.own import find_source
-from core.policy.policy import own_modules
+from core.own import find_source, modules_of
 
 
-def collected(
-    policies: Iterable[str], metrics: Iterable[str], folder: Path, known: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the text of every module that policies and metrics name.
+def collected(names: Iterable[str], folder: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the text of every module that names of policies and metrics need.
 
     Parameters
     ----------
-    policies, metrics : iterable of str
-        Their names; one without ``module:`` needs no text.
+    names : iterable of str
+        Policies and metrics.
     folder : Path
-        Where a module's file is looked for first.
+        Where its file is looked for first.
     known : mapping of str to str
         Texts that are taken as they are.
 
@@ -27,14 +24,6 @@ def collected(
     ------
     InputError
         If a module is nowhere.
-
-    Examples
-    --------
-    >>> list(collected(["core.checks:whole+easy"], ["core.own:load", "wait"], Path(), {}))
-    ['core.checks', 'core.own']
     """
-    named = [module for policy in policies for module in own_modules(policy)]
-    named += [name.partition(":")[0] for name in metrics if ":" in name]
-    return {
-        m: known[m] if m in known else find_source(m, folder).text for m in dict.fromkeys(named)
-    }
+    modules = modules_of(names)
+    return {m: known[m] if m in known else find_source(m, folder).text for m in modules}

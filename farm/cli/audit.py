@@ -40,7 +40,7 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
     from farm.campaign.sources import collected
 
     schedule = read_schedule(file, processors)
-    with sources(collected([name], [], Path(), {})):
+    with sources(collected([name], Path(), {})):
         policy = _policy(name)
         verdict = judge(schedule, policy)
     facts = _facts(file, policy, schedule, verdict)

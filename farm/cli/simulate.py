@@ -106,7 +106,7 @@ def simulate(
         load=load_label(load),
         load_by=load_by,
     )
-    with sources(collected([policy], [], Path(), {})):
+    with sources(collected([policy], Path.cwd(), {})):
         schedule = run_policy(jobs, policy)
     if out:
         write_swf(jobs, out, schedule)

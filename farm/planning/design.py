@@ -10,7 +10,6 @@ from typing import Any
 from core import own
 from core.errors import InputError
 from core.files import PARTIAL, write_whole
-from core.policy.policy import own_modules
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
@@ -227,7 +226,7 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
                 f"store {old.path}: trace {name!r} is not the one that the store was made from "
                 "(its jobs or its keys have changed); give another --store"
             )
-    for module in {module for policy in old.axes["policy"] for module in own_modules(policy)}:
+    for module in own.modules_of(old.axes["policy"]):
         text = old.own[module]
         if campaign.sources.get(module, text) != text:
             raise InputError(

@@ -11,8 +11,8 @@ import pytest
 
 from core.audit import audit
 from core.errors import InputError
-from core.own import Source, find_source, load, sources
-from core.policy.policy import Policy, own_modules
+from core.own import Source, find_source, load, modules_of, sources
+from core.policy.policy import Policy
 from core.policy.rules import Rule
 from core.schedule import Schedule
 from core.simulation.fair_start import fair_start_times
@@ -248,5 +248,5 @@ def test_a_rule_may_return_a_schedule() -> None:
 
 def test_modules_of_a_policy() -> None:
     """Whoever ships sources asks which; known names have none."""
-    assert own_modules("SJF+easy,threshold=3d,backfill=lxf") == []
-    assert own_modules("a.b:c+d:e,backfill=f:g") == ["a.b", "d", "f"]
+    assert modules_of(["SJF+easy,threshold=3d,backfill=lxf"]) == []
+    assert modules_of(["a.b:c+d:e,backfill=f:g"]) == ["a.b", "d", "f"]

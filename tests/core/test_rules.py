@@ -59,7 +59,7 @@ def test_nobody_asks_for_a_rules_name(room: str) -> None:
 @pytest.mark.parametrize(
     ("room", "known"),
     [
-        ("policy", {"policy", "own", "arrays", "errors", "workload"}),
+        ("policy", {"policy", "own", "arrays", "durations", "errors", "workload"}),
         ("kernels", {"kernels", "arrays"}),
     ],
 )

@@ -1,0 +1,34 @@
+"""Durations as people write them: a whole number and a unit, such as 3d."""
+
+from __future__ import annotations
+
+import re
+
+UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+"""Seconds in each unit, longest first."""
+
+_DURATION = re.compile(rf"(\d+)([{''.join(UNITS)}])")
+
+
+def seconds_of(text: str) -> int | None:
+    """Return how long a duration is, s; None of a text that is none.
+
+    Examples
+    --------
+    >>> seconds_of("3d"), seconds_of("90s"), seconds_of("soon")
+    (259200, 90, None)
+    """
+    found = _DURATION.fullmatch(text)
+    return int(found[1]) * UNITS[found[2]] if found else None
+
+
+def duration(seconds: int) -> str:
+    """Return the canonical text of a duration, in the longest unit that it is a multiple of.
+
+    Examples
+    --------
+    >>> duration(72 * 3600), duration(90), duration(0)
+    ('3d', '90s', '0s')
+    """
+    unit = next(u for u, size in UNITS.items() if seconds % size == 0) if seconds else "s"
+    return f"{seconds // UNITS[unit]}{unit}"
