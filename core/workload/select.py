@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from core.checks import whole
 from core.errors import InputError
+from core.platform.platform import Platform
 from core.workload.dates import interval
 from core.workload.resample_weeks import WEEK
 from core.workload.workload import Workload
@@ -260,6 +261,22 @@ def select_jobs(workload: Workload, count: int) -> Workload:
     """
     first = np.arange(len(workload)) < whole("jobs", count, least=1)
     return _keep(workload, first, "past jobs")
+
+
+def on_platform(workload: Workload, platform: Platform) -> Workload:
+    """Put the jobs that a platform admits on it, and drop the others.
+
+    Examples
+    --------
+    >>> from core.platform.pool import Pool
+    >>> w = Workload.from_columns(submit=[0, 5], run=[1, 1], estimate=[1, 1], procs=[1, 4],
+    ...                           processors=4)
+    >>> smaller = on_platform(w, Pool(2))
+    >>> smaller.job.tolist(), smaller.platform, dict(smaller.dropped)
+    ([1], Pool(processors=2), {'not admitted': 1})
+    """
+    kept = _keep(workload, platform.admits(workload), "not admitted")
+    return kept if kept.platform == platform else kept.take(slice(None), platform=platform)
 
 
 def _keep(workload: Workload, keep: npt.NDArray[np.bool_], reason: str) -> Workload:

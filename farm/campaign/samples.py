@@ -7,6 +7,7 @@ from core.models import MODELS
 from core.workload.load import scale_arrivals, scale_load
 from core.workload.resample_users import resample_users, resample_users_size, users_for_load
 from core.workload.resample_weeks import resample_size, resample_weekly
+from core.workload.select import on_platform
 from core.workload.workload import Workload
 from farm.campaign.campaign import ORIGINAL, Campaign
 from farm.campaign.trace import Trace
@@ -43,14 +44,15 @@ def sample(
     """
     if log is None:
         try:
-            return MODELS[trace.model or ""](
-                trace.processors,
+            drawn = MODELS[trace.model or ""](
+                trace.machine.size if trace.machine else None,
                 jobs=trace.jobs,
                 weeks=trace.weeks,
                 seed=seed,
                 index=resample,
                 **trace.parameters,
             )
+            return drawn if trace.machine is None else on_platform(drawn, trace.machine)
         except InputError as error:
             raise InputError(f"trace {trace.name!r}: {error}") from None
     if resample < 0:

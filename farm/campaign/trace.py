@@ -20,7 +20,7 @@ from core.models import MODELS
 from core.platform.platform import Platform, platform_from_dict
 from core.platform.pool import Pool
 from core.workload.resample_weeks import WEEK
-from core.workload.select import check_criteria, select, select_jobs
+from core.workload.select import check_criteria, on_platform, select, select_jobs
 from core.workload.workload import Workload
 from farm.campaign.plain import Count, Table, check_keys, check_types, to_plain
 from farm.logs import registry
@@ -215,12 +215,13 @@ class Trace:
         """
         if self.model is not None:
             return None
-        entry = registry.find(self.log) if self.log else None
-        processors = entry.processors if entry and self.processors is None else self.processors
+        entry, machine = registry.find(self.log) if self.log else None, self.machine
+        processors = machine.size if machine else entry.processors if entry else None
         path = self.located().file or ""
-        if not self.select:
+        if not self.select and (machine is None or machine == Pool(machine.size)):
             return read_log(path, processors=processors, rows=self.rows, jobs=self.jobs)
-        kept = select(read_log(path, processors=processors, rows=self.rows), **self.select)
+        log = read_log(path, processors=processors, rows=self.rows)
+        kept = select(log if machine is None else on_platform(log, machine), **self.select)
         return kept if self.jobs is None else select_jobs(kept, self.jobs)
 
     def acknowledgement(self) -> str:

@@ -13,6 +13,7 @@ from core import InputError, Platform, Pool, Workload
 from core.arrays import Bool
 from core.platform.platform import PLATFORMS, platform_from_dict
 from core.workload.columns import Columns
+from core.workload.select import on_platform
 
 
 @dataclass(frozen=True)
@@ -108,3 +109,13 @@ def test_other_platforms_give_other_digests() -> None:
         for platform in (Pool(9), Pool(10), Pair(4, 5), Pair(5, 4))
     }
     assert len(digests) == 4
+
+
+def test_jobs_that_a_platform_does_not_admit_are_dropped() -> None:
+    """And counted, where a log is put on it; the rest has its columns."""
+    work = Workload.from_columns(**GIVEN, platform=Pool(9))
+    moved = on_platform(work, Pair(4, 4))
+    assert moved.platform == Pair(4, 4)
+    assert moved.procs.max() <= 4
+    assert len(moved) + moved.dropped["not admitted"] == len(work)
+    assert on_platform(work, Pool(9)) is work
