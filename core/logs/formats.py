@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
+
+from core.own import load
 
 if TYPE_CHECKING:
     from core.workload.workload import Workload
@@ -38,9 +39,8 @@ class Format:
     @property
     def reader(self) -> Callable[..., Workload]:
         """From a path, and by name processors, rows and jobs, to a workload."""
-        module, _, name = self.function.partition(":")
-        reader: Callable[..., Workload] = getattr(import_module(module), name)
-        return reader
+        reader: Any = load(self.function)
+        return cast("Callable[..., Workload]", reader)
 
 
 FORMATS: dict[str, Format] = {

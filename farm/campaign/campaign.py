@@ -16,7 +16,8 @@ from core.errors import InputError
 from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
-from core.workload.resample_weeks import DRAWS as WEEKLY_DRAWS
+from farm.campaign.draws import DRAWS
+from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.campaign.plain import Switch, Text, check_keys, check_types, to_plain
 from farm.campaign.sources import collected
 from farm.campaign.trace import Trace
@@ -24,15 +25,6 @@ from farm.store.product import OPTIONAL, TAKEN
 
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
-
-ORIGINAL = "original"
-"""Label of the load that leaves a trace as it is."""
-
-DRAWS = (*WEEKLY_DRAWS, "users")
-"""How a log is resampled: each user's weeks drawn one by one, or whole users."""
-
-LOAD_BY = ("runtime", "interarrival", "users")
-"""How a load is reached: longer run times, shorter gaps, or more users in the resample."""
 
 LONGEST_BLOCK = 3600.0
 """Longest block that can be asked for, s: an interruption would lose that much."""
@@ -95,13 +87,14 @@ class Campaign:
         Root of all randomness.
     tau : int
         Threshold of the bounded slowdown, s.
-    draw : {"replace", "permute", "users"}
-        How a resample draws each user's weeks, or whole users.
-    load_by : {"runtime", "interarrival", "users"}
-        What reaches a load: run times, gaps between submissions, or the number of users drawn.
+    draw : str
+        How a log is resampled: a key of `farm.campaign.draws.DRAWS`.
+    load_by : str
+        What reaches a load: a key of `farm.campaign.loads.LOAD_BY`.
     warmup : float or str
         What summaries and weeks leave out at the beginning: a share of the jobs, in the order in
-        which they end, such as 0.01, or a duration, such as ``2w``; as for `core.window`.
+        which they end, such as 0.01, or a duration, such as ``2w``; as for
+        `core.metrics.window.window_of`.
     cooldown : bool
         Whether they leave out jobs that end after the last submission.
     fairness : tuple of str
@@ -145,8 +138,8 @@ class Campaign:
     log: Switch = False
     seed: Seed = 0
     tau: Seconds = 10
-    draw: Text = "replace"
-    load_by: Text = "runtime"
+    draw: Text = next(iter(DRAWS))
+    load_by: Text = next(iter(LOAD_BY))
     warmup: Warmup = NO_WARMUP
     cooldown: Switch = False
     fairness: Kinds = ()
@@ -203,18 +196,20 @@ class Campaign:
 
     def _check_load_by(self) -> None:
         """Refuse a way to reach loads that the samples cannot go."""
-        if self.load_by != "users":
+        if not LOAD_BY[self.load_by].users:
             return
-        if self.draw != "users":
+        if not DRAWS[self.draw].users:
+            whole = " or ".join(f'draw = "{name}"' for name, row in DRAWS.items() if row.users)
             raise InputError(
-                f'load_by = "users" goes with draw = "users" only, since a resample by weeks '
+                f'load_by = "{self.load_by}" goes with {whole} only, since a resample by weeks '
                 f"({self.draw}) has the users of the log"
             )
         models = [t.name for t in self.traces if t.model is not None]
         if self.loads != (ORIGINAL,) and (self.log or models):
             what = f"trace {models[0]!r}, a model," if models else "the log itself (log = true)"
             raise InputError(
-                f'load_by = "users" cannot bring {what} to a load: only resamples draw users'
+                f'load_by = "{self.load_by}" cannot bring {what} to a load: only resamples '
+                "draw users"
             )
 
     @property
@@ -355,6 +350,8 @@ def _check_known(what: str, value: str, known: Iterable[str]) -> None:
 
 
 def _check_once(what: str, labels: Sequence[str]) -> None:
-    for i, label in enumerate(labels):
-        if label in labels[:i]:
+    seen = set()
+    for label in labels:
+        if label in seen:
             raise InputError(f"{what} names {label!r} twice; once is enough")
+        seen.add(label)

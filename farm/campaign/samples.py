@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from core.errors import InputError
 from core.models import MODELS
-from core.workload.load import scale_arrivals, scale_load
-from core.workload.resample_users import resample_users, resample_users_size, users_for_load
-from core.workload.resample_weeks import resample_size, resample_weekly
+from core.workload.resample_users import users_for_load
 from core.workload.select import on_platform
 from core.workload.workload import Workload
-from farm.campaign.campaign import ORIGINAL, Campaign
+from farm.campaign.campaign import Campaign
+from farm.campaign.draws import DRAWS
+from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.campaign.trace import Trace
 
 
@@ -32,8 +32,8 @@ def sample(
         What `trace.read()` gave.
     seed, resample : int
         The campaign's seed, and the resample's number; 0 is the log itself.
-    draw : {"replace", "permute", "users"}
-        How each user's weeks are drawn, or whole users.
+    draw : str
+        How a log is resampled: a key of `DRAWS`.
     users : float
         Users for each one of the log, where whole users are drawn.
 
@@ -61,18 +61,7 @@ def sample(
         )
     if resample == 0:
         return log
-    if draw == "users":
-        return resample_users(log, seed=seed, index=resample, weeks=trace.weeks, users=users)
-    return resample_weekly(log, seed=seed, index=resample, weeks=trace.weeks, draw=draw)
-
-
-def at_load(workload: Workload, load: str, load_by: str = "runtime") -> Workload:
-    """Return the jobs at a labelled load; one that users set has been reached by drawing them."""
-    if load == ORIGINAL or load_by == "users":
-        return workload
-    if load_by == "interarrival":
-        return scale_arrivals(workload, float(load))
-    return scale_load(workload, float(load))
+    return DRAWS[draw].resample(log, users, seed=seed, index=resample, weeks=trace.weeks)
 
 
 def jobs_of(
@@ -93,8 +82,8 @@ def jobs_of(
         As for `sample`.
     load : str
         Label of the load.
-    load_by : {"runtime", "interarrival", "users"}
-        What reaches it.
+    load_by : str
+        What reaches it: a key of `LOAD_BY`.
 
     Returns
     -------
@@ -108,7 +97,7 @@ def jobs_of(
     """
     users = users_at(trace, log, resample=resample, draw=draw, load=load, load_by=load_by)
     one = sample(trace, log, seed=seed, resample=resample, draw=draw, users=users)
-    return at_load(one, load, load_by)
+    return LOAD_BY[load_by].bring(one, load)
 
 
 def users_at(
@@ -126,7 +115,8 @@ def users_at(
     InputError
         If users are to bring a load to what is not a resample of users.
     """
-    if load_by == "users" and load != ORIGINAL and (log is None or not resample or draw != "users"):
+    drawn = log is not None and resample and DRAWS[draw].users
+    if LOAD_BY[load_by].users and load != ORIGINAL and not drawn:
         raise InputError(
             f"trace {trace.name!r}: users can bring only a resample of users to load {load}, "
             'with draw = "users"'
@@ -156,15 +146,11 @@ def _size(
         return len(sample(trace, log, seed=seed, resample=resample, draw=campaign.draw))
     if resample == 0:
         return len(log)
-    if campaign.draw != "users":
-        return resample_size(log, seed=seed, index=resample, weeks=weeks, draw=campaign.draw)
-    return max(
-        resample_users_size(log, seed=seed, index=resample, weeks=weeks, users=users)
-        for users in numbers
-    )
+    row = DRAWS[campaign.draw]
+    return max(row.jobs(log, users, seed=seed, index=resample, weeks=weeks) for users in numbers)
 
 
 def _users(log: Workload | None, load: str, load_by: str) -> float:
-    if log is None or load == ORIGINAL or load_by != "users":
+    if log is None or load == ORIGINAL or not LOAD_BY[load_by].users:
         return 1.0
     return users_for_load(log, float(load))

@@ -49,10 +49,13 @@ def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Say what computed the blocks, a line for each set of versions."""
+    from farm.store.provenance import PACKAGE, PACKAGES
+
+    order = dict.fromkeys((PACKAGE, "python", *PACKAGES))
     hosts: dict[str, list[str]] = defaultdict(list)
     blocks: Counter[str] = Counter()
     for origin in origins:
-        packages = [f"{p} {origin[p]}" for p in ("schedfarm", "python", "numpy", "numba", "zarr")]
+        packages = [f"{p} {origin[p]}" for p in order]
         packages[0] += f" (commit {origin['commit']})"
         hosts[", ".join(packages)].append(origin["host"])
         blocks[", ".join(packages)] += origin["blocks"]

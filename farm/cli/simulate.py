@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.campaign.draws import DRAWS
+from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
@@ -45,23 +47,23 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option("--weeks", type=int, help="Weeks of a resample; by default the log's own.")
 @click.option(
     "--draw",
-    default="replace",
+    default=next(iter(DRAWS)),
     show_default=True,
-    type=click.Choice(("replace", "permute", "users")),
-    help="How a resample draws each user's weeks, or whole users.",
+    type=click.Choice(tuple(DRAWS)),
+    help=f"What a resample draws: {', '.join(row.meaning for row in DRAWS.values())}.",
 )
 @click.option(
     "--load",
-    default="original",
+    default=ORIGINAL,
     show_default=True,
     help="Offered load to bring the jobs to, such as 0.9.",
 )
 @click.option(
     "--load-by",
-    default="runtime",
+    default=next(iter(LOAD_BY)),
     show_default=True,
-    type=click.Choice(("runtime", "interarrival", "users")),
-    help="What reaches the load: run times, gaps, or with --draw users their number.",
+    type=click.Choice(tuple(LOAD_BY)),
+    help=f"What reaches the load: {', '.join(row.meaning for row in LOAD_BY.values())}.",
 )
 @click.option(
     "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."

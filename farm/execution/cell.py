@@ -20,7 +20,9 @@ from core.simulation.simulate import simulate
 from core.workload.columns import COLUMNS
 from core.workload.resample_users import origin_user
 from core.workload.workload import Workload
-from farm.campaign.samples import at_load, sample, users_at
+from farm.campaign.draws import DRAWS
+from farm.campaign.loads import LOAD_BY
+from farm.campaign.samples import sample, users_at
 from farm.campaign.trace import Trace
 from farm.store.block import Rows
 from farm.store.geometry import Block, Cell
@@ -70,7 +72,7 @@ class Simulations:
     def users(self, jobs: Workload) -> UserIndex:
         """Return which of the trace's users each job is of, whoever it was drawn as."""
         if self._users is None or self._users[0] is not jobs:
-            drawn = self._log is not None and self.store.settings["draw"] == "users"
+            drawn = DRAWS[self.store.settings["draw"]].users
             user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
             self._users = jobs, index_users(jobs, self._labels, user)
         return self._users[1]
@@ -174,7 +176,7 @@ class Simulations:
                 users=users,
             )
             self._drawn = (resample, users), one
-        return at_load(self._drawn[1], load, load_by)
+        return LOAD_BY[load_by].bring(self._drawn[1], load)
 
 
 def workload_values(

@@ -189,7 +189,7 @@ def begin(
 
 
 def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outcome:
-    """Run the tasks of a prepared and fold the summary.
+    """Carry out what `begin` has prepared, and fold the summary.
 
     Parameters
     ----------

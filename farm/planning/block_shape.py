@@ -13,6 +13,7 @@ import numpy.typing as npt
 from farm.store.arrays import CHUNK_VALUES, divisor
 from farm.store.geometry import NO_SHAPE, Axes, Layout, Shape
 from farm.store.product import Product
+from farm.store.schema import CELL
 
 BLOCK_SECONDS = 10.0
 """CPU time that a block should take at most: long against the 50 ms that Dask, Zarr and its
@@ -77,8 +78,8 @@ def lay_out(
         shard = -(-jobs // JOB_STEP) * JOB_STEP
         short = [kind for kind in kinds if kind.simulates]
         cells = _shape(axes, shard, _costs(axes, short, jobs, jobs), block_seconds)
-        inner = {name: max(1, sizes[name]) for name in ("week", "user", "width")}
-        layout = Layout(cells, NO_SHAPE, {"job": shard, **inner}, shard)
+        inner = {name: max(1, size) for name, size in sizes.items() if name not in CELL}
+        layout = Layout(cells, NO_SHAPE, {**inner, "job": shard}, shard)
     long = [kind for kind in kinds if kind.long]
     if not long or layout.long != NO_SHAPE:
         return layout
@@ -113,7 +114,7 @@ def _shape(axes: Axes, jobs: int, costs: Sequence[float], block_seconds: float) 
     All policies and loads of a resample share its drawing, which takes as long as some
     simulations; and a campaign that grows most often grows by resamples.
     """
-    samples, loads, policies = (len(axes[a]) for a in ("resample", "load", "policy"))
+    samples, loads, policies = (len(axes[axis]) for axis in CELL)
     mean = math.fsum(costs) / len(costs)
     seconds = block_seconds or goal_seconds(mean * len(costs) * samples)
     room = min(int(seconds / mean), SHARD_BYTES // (8 * jobs))

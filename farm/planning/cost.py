@@ -14,6 +14,7 @@ from core.policy.cost import Rate
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.policy.rules import ALL, GIVEN, RULES
+from farm.campaign.loads import ORIGINAL
 
 CELL_SECONDS = 2.3e-4
 """What a cell costs however few its jobs are, metrics and weeks included, s."""
@@ -126,7 +127,7 @@ def queue(jobs: int, policy: Policy, load: str) -> float:
     >>> [round(queue(jobs, policy, "0.7")) for jobs in (6_000, 60_000)]
     [1, 1]
     """
-    value = ORIGINAL_LOAD if load == "original" else min(float(load), HIGHEST_LOAD)
+    value = ORIGINAL_LOAD if load == ORIGINAL else min(float(load), HIGHEST_LOAD)
     seeming = value if policy.row.overtakes else value * IDLE_LOAD
     steady = (seeming / ORIGINAL_LOAD) ** LOAD_POWER
     most = max(jobs, 1) / JOBS_PER_QUEUE

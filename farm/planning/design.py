@@ -273,11 +273,13 @@ def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, .
     if old is None:
         return new
     for axis, labels in old.axes.items():
-        gone = [label for label in labels if label not in new[axis]]
+        wanted = set(new[axis])
+        gone = [label for label in labels if label not in wanted]
         if gone:
             raise _gone(old, axis, gone[0])
+    known = {axis: set(labels) for axis, labels in old.axes.items()}
     return {
-        axis: (*old.axes[axis], *(x for x in labels if x not in old.axes[axis]))
+        axis: (*old.axes[axis], *(x for x in labels if x not in known[axis]))
         for axis, labels in new.items()
     }
 

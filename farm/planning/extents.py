@@ -14,8 +14,9 @@ from core.errors import InputError
 from core.metrics.users import known_users
 from core.models import MODELS
 from core.workload.workload import Workload
-from farm.campaign.campaign import ORIGINAL, Campaign
-from farm.campaign.samples import at_load, most_jobs, sample
+from farm.campaign.campaign import Campaign
+from farm.campaign.loads import LOAD_BY, ORIGINAL, LoadBy
+from farm.campaign.samples import most_jobs, sample
 from farm.campaign.trace import Trace, span_weeks
 from farm.store.weeks import Weeks
 
@@ -96,7 +97,8 @@ def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Wee
     InputError
         If a model cannot be drawn.
     """
-    spread = campaign.load_by == "interarrival"
+    by = LOAD_BY[campaign.load_by]
+    spread = by.stretches
     known = trace.weeks or (_span([log]) if log is not None else 0)
     asked = log is None or campaign.resamples
     drawn = _first_samples(trace, log, campaign) if asked and (spread or not known) else []
@@ -104,7 +106,7 @@ def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Wee
     known = known or _span(drawn)
     own = known if log is None else _span(logs)
     return {
-        load: (_span(_spread(logs, load)), _span(_spread(drawn, load)))
+        load: (_span(_spread(logs, load, by)), _span(_spread(drawn, load, by)))
         if spread and load != ORIGINAL
         else (own, known)
         for load in campaign.loads
@@ -122,11 +124,11 @@ def _first_samples(trace: Trace, log: Workload | None, campaign: Campaign) -> li
     return found
 
 
-def _spread(drawn: Iterable[Workload], load: str) -> list[Workload]:
+def _spread(drawn: Iterable[Workload], load: str, by: LoadBy) -> list[Workload]:
     scaled = []
     for one in drawn:
         try:
-            scaled.append(at_load(one, load, "interarrival"))
+            scaled.append(by.bring(one, load))
         except InputError:
             # A sample that cannot be scaled is a cell that fails, with this error recorded.
             continue

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 from farm.store.product import PRODUCTS, Product
+from farm.store.schema import CELL
 
 Shape = tuple[int, int, int]
 """Lengths along resample, load and policy."""
@@ -68,7 +69,7 @@ class Layout:
 
     def lengths(self, kind: Product) -> dict[str, int]:
         """Return the lengths of a shard of one kind along every dimension that it may have."""
-        along = dict(zip(("resample", "load", "policy"), self.shape(kind), strict=True))
+        along = dict(zip(CELL, self.shape(kind), strict=True))
         return {**along, **self.inner, "job": self.jobs(kind)}
 
 
@@ -151,7 +152,7 @@ def blocks_of(
 ) -> Iterator[Block]:
     """Yield every block of a trace, by kind."""
     for kind in map(PRODUCTS.__getitem__, kinds):
-        lengths = [len(axes[a]) for a in ("resample", "load", "policy")]
+        lengths = [len(axes[a]) for a in CELL]
         if not kind.policies:
             lengths[2] = 1
         counts = (-(-n // d) for n, d in zip(lengths, layout.shape(kind), strict=True))

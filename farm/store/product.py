@@ -7,15 +7,15 @@ these rows; none of them asks for the name of one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from core.metrics.declared import CELL as ONE
 from core.metrics.declared import METRICS, SMALLER, Metric, find_metric
+from core.own import load as imported
 from core.workload.columns import COLUMNS
 from farm.store.schema import AXES, CELL, COORDINATES, SAMPLE, WEEKS, Variable
 
@@ -122,11 +122,13 @@ class Product:
 
     def values(self, *arguments: Any) -> Any:
         """Make rows and figures of a cell; see `farm.execution.cell`."""
-        return _function(self.make)(*arguments)
+        make: Any = imported(self.make)
+        return make(*arguments)
 
     def cost(self, jobs: int, policy: str, load: str, cell: int) -> float:
         """Return the CPU time that a piece of a cell takes, s; see `farm.planning.cost`."""
-        seconds: float = _function(self.seconds)(jobs, policy, load, cell)
+        of: Any = imported(self.seconds)
+        seconds: float = of(jobs, policy, load, cell)
         return seconds
 
 
@@ -251,9 +253,3 @@ def _variable(of: str, metric: Metric, dims: tuple[str, ...]) -> Variable:
 
 def _from_plain(plain: Mapping[str, Any]) -> Variable:
     return Variable(**{**plain, "dims": tuple(plain["dims"])})
-
-
-def _function(reference: str) -> Callable[..., Any]:
-    module, _, name = reference.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found

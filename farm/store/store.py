@@ -214,12 +214,14 @@ class Store:
 
     def place_of(self, block: Block, span: Span) -> tuple[slice, ...]:
         """Return the places of a block's cells along resample, load and, if it has one, policy."""
-        labels = (span.resamples, span.loads, span.policies)
         dims = CELL if block.product.policies else SAMPLE
         places = []
-        for axis, known in zip(dims, labels, strict=False):
-            first = self.axes[axis].index(known[0])
-            places.append(slice(first, first + len(known)))
+        # Not by the labels: to look one up among 100,000 resamples, block by block, takes minutes.
+        for axis, length, count in zip(
+            dims, self.layouts[block.trace].shape(block.product), span.shape, strict=False
+        ):
+            first = getattr(block, axis) * length
+            places.append(slice(first, first + count))
         return tuple(places)
 
     def job_range(self, block: Block) -> slice:
@@ -290,15 +292,15 @@ class Store:
             yield record
 
     def knows(self, head: Head) -> bool:
-        """Tell whether a record is of cells that the store has."""
-        span, policies = head.span, {*self.axes["policy"], ALL_POLICIES}
-        return (
-            head.block.trace in self.axes["trace"]
-            and head.block.kind in self.holds
-            and set(span.resamples) <= set(self.axes["resample"])
-            and set(span.loads) <= set(self.axes["load"])
-            and set(span.policies) <= policies
-        )
+        """Tell whether a record is of cells that the store has, where its block has them."""
+        block, span = head.block, head.span
+        if block.trace not in self.axes["trace"] or block.kind not in self.holds:
+            return False
+        places, labels = self.place_of(block, span), (span.resamples, span.loads, span.policies)
+        known = [self.axes[axis][place] for axis, place in zip(CELL, places, strict=False)]
+        if not block.product.policies:
+            known.append((ALL_POLICIES,))
+        return all(map(len, labels)) and tuple(known) == labels
 
     def _check_known(self, head: Head) -> None:
         if not self.knows(head):
