@@ -20,7 +20,7 @@ from farm.execution.cell import Simulations
 from farm.planning.design import write_skeleton
 from farm.store.arrays import open_results
 from farm.store.geometry import Block
-from farm.store.logs import load_log, log_bytes
+from farm.store.logs import load_log, log_bytes, stored_columns
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
 from farm.store.product import Holding
 from farm.store.records import Record, block_of, record_path
@@ -186,8 +186,8 @@ def _check_logs(store: Store) -> Iterator[Fault]:
         if path is None:
             continue
         try:
-            log = load_log(path)
-            if log.digest() != path.stem or log_bytes(log) != path.read_bytes():
+            log, columns = load_log(path), stored_columns(path)
+            if log.digest() != path.stem or log_bytes(log, columns) != path.read_bytes():
                 yield Fault(path, "is not the log that its name says")
         except Exception as error:  # numpy and zipfile raise many kinds on altered bytes
             yield Fault(path, f"cannot be read: {error}")
@@ -211,7 +211,7 @@ def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None
 def _as_recorded(store: Store, record: Record) -> Store:
     """Return a store that holds of a block no more than its record: it may yet have to learn."""
     kind = record.head.block.kind
-    if record.head.holds == store.holds[kind].digest:
+    if record.head.holds == store.holding_digest(kind):
         return store
     arrays, figures = store.holds[kind].arrays, store.holds[kind].figures
     known = Holding(

@@ -39,8 +39,8 @@ NOW, ARRIVED, STAGE, EARLY, LOW, HIGH, CLOCK = range(7)
 """Places in a clock: the instant, s; jobs that arrived; which part of the event is next; whether a
 job ended before its estimate, and what that made free, from and until, s; their number."""
 
-TURN, WALK, ENTER, START = range(4)
-"""The parts of an event: completions; the walk; arrivals; starts."""
+TURN, WALK, START = range(3)
+"""The parts of an event: completions; the walk and arrivals; starts."""
 
 
 class Book(NamedTuple):
@@ -195,16 +195,40 @@ def compress(book: Book, now: int, low: int, high: int) -> None:
 
 
 @verb
-def enter(keeper: Bookkeeper, per_event: bool) -> None:
-    """Reserve for those who arrive now, in order of arrival, behind all others."""
+def compact(keeper: Bookkeeper, ranking: Ranking, options: Options, walk: int) -> None:
+    """Compress the plan where a job has just ended before its estimate."""
+    jobs, _, book, clock, _ = keeper
+    if clock[EARLY] == 1:
+        now = clock[NOW]
+        arrange(book, jobs, ranking, walk, now, starving_before(options, now))
+        compress(book, now, clock[LOW], clock[HIGH])
+
+
+@verb
+def is_coming(keeper: Bookkeeper) -> bool:
+    """Say whether the next job arrives at this instant."""
+    jobs, _, _, clock, _ = keeper
+    next_one = clock[ARRIVED]
+    return bool(next_one < jobs.submit.size and jobs.submit[next_one] == clock[NOW])
+
+
+@verb
+def enter(keeper: Bookkeeper, j: int) -> None:
+    """Reserve for a job that comes now, behind all others."""
     jobs, _, book, clock, promised = keeper
-    while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
-        j, i = clock[ARRIVED], book.state[COUNT]
-        book.job[i], book.need[i], book.length[i] = j, jobs.procs[j], jobs.estimate[j]
-        place(book, i, clock[NOW])
-        promised[j] = book.at[i]
-        book.state[COUNT] = i + 1
-        clock[ARRIVED] += 1
+    i = book.state[COUNT]
+    book.job[i], book.need[i], book.length[i] = j, jobs.procs[j], jobs.estimate[j]
+    place(book, i, clock[NOW])
+    promised[j] = book.at[i]
+    book.state[COUNT] = i + 1
+
+
+@verb
+def enter_all(keeper: Bookkeeper, per_event: bool) -> None:
+    """Reserve for those who arrive now, in order of arrival."""
+    while is_coming(keeper):
+        enter(keeper, keeper.clock[ARRIVED])
+        keeper.clock[ARRIVED] += 1
         if per_event:
             break
 
@@ -233,10 +257,13 @@ def passes_somebody(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: i
 
 
 @verb
-def start_due(keeper: Bookkeeper, ranking: Ranking, limit: int) -> None:
+def start_due(keeper: Bookkeeper, ranking: Ranking, options: Options) -> None:
     """Start the jobs whose reservation has come and who fit, in queue order."""
     jobs, running, book, clock, _ = keeper
     now, after = clock[NOW], -1
+    if book.state[DUE] > now:
+        return
+    limit = starving_before(options, now)
     while True:
         i = first_due(book, jobs, ranking, now, limit, after)
         if i < 0:
@@ -293,9 +320,8 @@ def run_planned(
     Stepwise, return True before each walk by queue and before each pass that may start a job,
     for the keys of the waiting jobs to be evaluated.
     """
-    jobs, _, book, clock, _ = keeper
+    clock = keeper.clock
     while True:
-        limit = starving_before(options, clock[NOW])
         if clock[STAGE] == TURN:
             if not turn(keeper, options.per_event):
                 return False
@@ -303,16 +329,11 @@ def run_planned(
             if stepwise and clock[EARLY] == 1 and walk == BY_QUEUE:
                 return True
         elif clock[STAGE] == WALK:
-            if clock[EARLY] == 1:
-                arrange(book, jobs, ranking, walk, clock[NOW], limit)
-                compress(book, clock[NOW], clock[LOW], clock[HIGH])
-            clock[STAGE] = ENTER
-        elif clock[STAGE] == ENTER:
-            enter(keeper, options.per_event)
+            compact(keeper, ranking, options, walk)
+            enter_all(keeper, options.per_event)
             clock[STAGE] = START
             if stepwise:
                 return True
         else:
-            if book.state[DUE] <= clock[NOW]:
-                start_due(keeper, ranking, limit)
+            start_due(keeper, ranking, options)
             clock[STAGE] = TURN

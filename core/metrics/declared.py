@@ -9,6 +9,7 @@ on; one that a user brings (`find_metric`) is in the stores whose campaigns name
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -335,10 +336,14 @@ def find_metric(name: str) -> Metric:
         metric = _of_function(name, found)
     else:
         raise InputError(
-            f"metric {name!r} is {type(found).__name__}; it must be a function or a Metric"
+            f"metric {name!r} is {reprlib.repr(found)}, {type(found).__name__}; it must be a "
+            "function or a Metric"
         )
     if metric.name in METRICS:
-        raise InputError(f"metric {name!r} has the name of one of ours; call it something else")
+        raise InputError(
+            f"metric {name!r} would be called {metric.name!r}, as one of ours is; give it "
+            "another name"
+        )
     return replace(metric, shared=False)
 
 

@@ -240,7 +240,28 @@ def order_function(name: str) -> Callable[..., npt.ArrayLike]:
     >>> order_function("wfp3") is wfp3
     True
     """
-    function = find_order(name).function
-    if function is None:
+    row = find_order(name)
+    if row.function is not None:
+        return row.function.call
+    if row.fixed is None:
         raise InputError(f"order {name!r} has no function of its own")
-    return function.call
+    return _as_function(row.fixed)
+
+
+def _as_function(fixed: Callable[[Workload], Int64]) -> Callable[..., npt.ArrayLike]:
+    """Return what gives the numbers of a fixed order by its columns, for who knows no row."""
+
+    def key(submit: Int64, estimate: Int64, procs: Int64, user: Int64) -> Int64:
+        return fixed(
+            Workload.from_columns(
+                submit=submit,
+                run=estimate,
+                estimate=estimate,
+                procs=procs,
+                user=user,
+                processors=int(procs.max(initial=1)),
+            )
+        )
+
+    key.static = True  # type: ignore[attr-defined]
+    return key

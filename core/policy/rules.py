@@ -53,6 +53,9 @@ class Rule:
     promise : Reference, optional
         Function (workload, policy) that returns the start reserved for each job at its arrival,
         int64[n], s; by default none is promised.
+    keeps_plan : bool
+        Whether reservations are kept from pass to pass: fair starts in another fair order than
+        that of arrival then go by the reference.
     fair_start : Reference, optional
         Function (workload, policy, fair) that returns fair start times, int64[n], s, in orders
         that kernels know; by default each takes a simulation, or the reference.
@@ -77,6 +80,7 @@ class Rule:
     options: tuple[str, ...] = ()
     check: Check | None = None
     promise: Reference | None = None
+    keeps_plan: bool = False
     fair_start: Reference | None = None
     refer: Reference | None = None
     audit: Reference | None = None
@@ -214,9 +218,11 @@ _ROWS = (
         options=("walk",),
         check=_by_arrival,
         promise=_POOL + "promise_planned",
+        keeps_plan=True,
+        fair_start=_FAIR + "planned",
         refer=_REFERENCE + "Planned",
         audit="core.audit.plan:Plan",
-        cost=Cost(Rate(2.7, 3.8), reference=(0.3, 2.2)),
+        cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),
 )
 

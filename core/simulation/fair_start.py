@@ -72,7 +72,7 @@ def fair_start_times(
 
     Notes
     -----
-    The rule ``planned``, and a user's order that changes as time passes, take a simulation for
+    A user's order that changes as time passes, and a user's rule, take a simulation for
     each job (strict, by arrival) or the slow reference: ask for some hundreds of jobs at most.
 
     Examples
@@ -96,7 +96,7 @@ def fair_start_times(
     relaxed, plain = kind == "relaxed", later == ARRIVAL
     from core.simulation.fair_start_pool import fair_order, is_compiled, is_patient
 
-    if is_compiled(chosen):
+    if is_compiled(chosen, plain):
         find = chosen.row.find("fair_start", workload.platform.name)
         fair = fair_order(asked, rank, relaxed, plain, plain and is_patient(chosen))
         fst[asked] = find(workload, chosen, fair)[asked]

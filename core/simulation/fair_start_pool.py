@@ -9,6 +9,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.fair_start.fixed_order import fair_fixed, fair_patient
 from core.kernels.fair_start.moving_order import fair_moving
+from core.kernels.fair_start.planned import fair_planned
 from core.kernels.fair_start.reservations import fair_reserving
 from core.kernels.fair_start.state import Fair
 from core.kernels.jit import NEVER
@@ -17,7 +18,7 @@ from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.simulation.compiled_order import Orders
-from core.simulation.pool import options_of
+from core.simulation.pool import WALKS, bookkeeper, options_of
 from core.workload.workload import Workload
 
 
@@ -40,16 +41,16 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
     return Fair(rank, until, wanted, int(asked.max()) + 1, relaxed, plain, patient)
 
 
-def is_compiled(policy: Policy) -> bool:
-    """Tell whether the kernels know a policy: not a plan that is kept, nor a function that moves.
+def is_compiled(policy: Policy, plain: bool = True) -> bool:
+    """Tell whether kernels know a policy; one that keeps a plan only in the order of arrival.
 
     Examples
     --------
-    >>> is_compiled(Policy.parse("lxf+easy")), is_compiled(Policy.parse("fcfs+planned"))
+    >>> is_compiled(Policy.parse("lxf+easy")), is_compiled(Policy.parse("fcfs+planned"), False)
     (True, False)
     """
     orders = {policy.order, policy.backfill or policy.order}
-    known = policy.row.fair_start is not None
+    known = policy.row.fair_start is not None and (plain or not policy.row.keeps_plan)
     return known and all(find_order(name).is_compiled for name in orders)
 
 
@@ -101,4 +102,13 @@ def reserving(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     options = _options(workload, policy, fair, RESERVING)
     here, copy = (empty_planner(*columns, machine, machine) for _ in range(2))
     fair_reserving(here, copy, fair, rankings, options, fst)
+    return fst
+
+
+def planned(workload: Workload, policy: Policy, fair: Fair) -> Int64:
+    """Return fair start times under ``planned``, by arrival, as for the other rules."""
+    ranking = Orders(workload, policy).rankings.queue
+    options, fst = options_of(workload, policy, RESERVING), np.full(len(workload), -1, np.int64)
+    here, copy = bookkeeper(workload), bookkeeper(workload)
+    fair_planned(here, copy, fair, ranking, options, WALKS[policy.walk], fst)
     return fst

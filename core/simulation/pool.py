@@ -155,18 +155,27 @@ def schedule_planned(
     >>> [x.tolist() for x in schedule_planned(w, Policy.parse("fcfs+planned"))]
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
-    n, unit = len(workload), _unit(workload)
-    jobs, processors = _jobs(workload, workload.procs // unit), workload.processors // unit
-    running, clock = idle_machine(processors, n), np.zeros(planned_kernel.CLOCK, np.int64)
-    keeper = planned_kernel.Bookkeeper(
-        jobs, running, planned_kernel.empty_book(n, processors), clock, np.full(n, -1, np.int64)
-    )
+    keeper = bookkeeper(workload)
+    jobs, running, _, clock, _ = keeper
     orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
     ranking, walk = orders.rankings.queue, WALKS[policy.walk]
     while planned_kernel.run_planned(keeper, ranking, options, walk, orders.called):
         waiting = np.sort(keeper.book.job[: keeper.book.state[planned_kernel.COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
     return jobs.start, jobs.backfilled, keeper.promised
+
+
+def bookkeeper(workload: Workload) -> planned_kernel.Bookkeeper:
+    """Return an idle machine of whole units, and an empty book."""
+    n, unit = len(workload), _unit(workload)
+    processors = workload.processors // unit
+    return planned_kernel.Bookkeeper(
+        _jobs(workload, workload.procs // unit),
+        idle_machine(processors, n),
+        planned_kernel.empty_book(n, processors),
+        np.zeros(planned_kernel.CLOCK, np.int64),
+        np.full(n, NO_PROMISE, np.int64),
+    )
 
 
 def options_of(workload: Workload, policy: Policy, rule: int) -> Options:

@@ -13,15 +13,15 @@ from msgspec import Meta
 
 from core import own
 from core.errors import InputError
-from core.metrics.declared import find_metric
+from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
 from farm.campaign.draws import DRAWS
 from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.campaign.plain import Switch, Text, check_keys, check_types, to_plain
 from farm.campaign.sources import collected
-from farm.campaign.trace import RESERVED, Trace
-from farm.store.product import OPTIONAL
+from farm.campaign.trace import Trace
+from farm.store.product import OPTIONAL, TAKEN
 
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
@@ -174,8 +174,8 @@ class Campaign:
 
     def _take_own(self, folder: Path) -> None:
         """Find what of the policies and metrics is the user's own, and refuse what is nowhere."""
-        names = [*self.policies, *self.metrics]
-        object.__setattr__(self, "sources", collected(names, folder, self.sources))
+        found = collected((*self.policies, *self.metrics), folder, self.sources)
+        object.__setattr__(self, "sources", found)
         with own.sources(self.sources):
             policies = tuple(Policy.parse(p).name for p in self.policies)
             self._check_metrics()
@@ -184,11 +184,12 @@ class Campaign:
     def _check_metrics(self) -> None:
         labels: dict[str, str] = {}
         for metric in self.metrics:
+            _check_own(metric)
             label = find_metric(metric).name
-            if label in {*RESERVED, *(t.name for t in self.traces)} or label in labels:
+            if label in {*TAKEN, *(t.name for t in self.traces)} or label in labels:
                 raise InputError(
                     f"metric {metric!r} would be called {label!r} in the store, and so is "
-                    f"{labels.get(label, 'a trace, a coordinate or a metric there')}; give it "
+                    f"{labels.get(label, 'a trace, a coordinate or an array there')}; give it "
                     "another name"
                 )
             labels[label] = metric
@@ -331,6 +332,16 @@ def _trace(place: int, given: Any, folder: Path) -> Trace:
         return Trace.from_dict(given, folder)
     except InputError as error:
         raise InputError(f"traces[{place}]: {error}") from None
+
+
+def _check_own(metric: str) -> None:
+    if metric in METRICS:
+        raise InputError(f"metric {metric!r} is in every store; leave it out")
+    if ":" not in metric and own.entry_point(own.METRICS, metric) is None:
+        raise InputError(
+            f"metric {metric!r} is unknown; name one of your own as module:function, such as "
+            "'mine:p95_wait' for a function in mine.py beside the campaign"
+        )
 
 
 def _check_known(what: str, value: str, known: Iterable[str]) -> None:

@@ -25,8 +25,12 @@ from core.workload.workload import Workload
 from farm.campaign.plain import Count, Table, check_keys, check_types, to_plain
 from farm.logs import registry
 from farm.logs.fetch import locate
+from farm.store.product import PRODUCTS
+from farm.store.schema import AXES
 
-RESERVED = {*METRICS, "trace", "resample", "load", "policy", "zarr.json"}
+RESERVED = {*METRICS, *AXES, "zarr.json"} | {
+    figure.name for row in PRODUCTS.values() for _, figure in row.sums
+}
 """What stands at the root of a store beside the groups of the traces."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -36,10 +36,13 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
     """
     from core.audit import audit as judge
     from core.audit import read_schedule
+    from core.own import sources
+    from farm.campaign.sources import collected
 
-    policy = _policy(name)
     schedule = read_schedule(file, processors)
-    verdict = judge(schedule, policy)
+    with sources(collected([name], Path(), {})):
+        policy = _policy(name)
+        verdict = judge(schedule, policy)
     facts = _facts(file, policy, schedule, verdict)
     click.echo(json.dumps(facts, indent=1) if as_json else _as_text(facts))
     if not verdict.ok:

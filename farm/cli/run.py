@@ -100,7 +100,11 @@ def run(
         sys.exit(INTERRUPTED)
     _show(wanted, target)
     if outcome.failed:
-        click.echo(f"farm status {target} --failed says why cells failed", err=True)
+        click.echo(
+            f"farm status {target} --failed says why cells failed; what could not be added to "
+            "cells that are done is said above",
+            err=True,
+        )
         sys.exit(SOME_FAILED)
 
 

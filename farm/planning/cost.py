@@ -8,10 +8,12 @@ them against measurements.
 
 from __future__ import annotations
 
+import math
+
 from core.policy.cost import Rate
 from core.policy.orders import find_order
 from core.policy.policy import Policy
-from core.policy.rules import GIVEN, RULES
+from core.policy.rules import ALL, GIVEN, RULES
 from farm.campaign.loads import ORIGINAL
 
 CELL_SECONDS = 2.3e-4
@@ -162,8 +164,8 @@ def _rate(policy: Policy, of: str) -> Rate:
     row, names = policy.row, {policy.order, policy.backfill or policy.order}
     job, waiting = getattr(row.cost, of)
     if row.holds == GIVEN:
-        alike = [other for other in RULES.values() if other.simulate == row.simulate]
-        most = max(getattr(other.cost, of).waiting for other in alike)
+        every = (r for r in RULES.values() if r.simulate == row.simulate and r.holds == ALL)
+        most = max((getattr(r.cost, of).waiting for r in every), default=math.inf)
         waiting = min(most, waiting * (policy.depth / DEPTH) ** DEPTH_POWER)
     if row.promise is not None and policy.threshold is None:
         waiting *= find_order(policy.order).share

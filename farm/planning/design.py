@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from farm.store.lock import NAME as LOCK
 from farm.store.logs import log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
 from farm.store.product import PRODUCTS, Holding, holdings
+from farm.store.schema import Variable
 from farm.store.store import Store
 from farm.store.summary import fit_summary, fold
 
@@ -225,10 +226,11 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
                 f"store {old.path}: trace {name!r} is not the one that the store was made from "
                 "(its jobs or its keys have changed); give another --store"
             )
-    for module, text in old.own.items():
+    for module in own.modules_of(old.axes["policy"]):
+        text = old.own[module]
         if campaign.sources.get(module, text) != text:
             raise InputError(
-                f"store {old.path}: module {module!r}, which its orders, rules or metrics come "
+                f"store {old.path}: module {module!r}, which orders or rules of its policies come "
                 "from, has changed since; give another --store"
             )
 
@@ -239,12 +241,26 @@ def _grown_holds(old: Store | None, campaign: Campaign) -> dict[str, Holding]:
     for kind, holding in (old.holds if old else {}).items():
         if kind not in new:
             raise _gone(old, "fairness", kind)
-        names = {v.name for v in (*new[kind].arrays, *new[kind].figures)}
-        for variable in (*holding.arrays, *holding.figures):
-            if variable.name not in names:
-                raise _gone(old, "metric", variable.of or variable.name)
+        for had, has in (
+            (holding.arrays, new[kind].arrays),
+            (holding.figures, new[kind].figures),
+        ):
+            _check_kept(old, had, {v.name: v for v in has})
         new[kind] = holding.joined(new[kind])
     return new
+
+
+def _check_kept(old: Store | None, had: Iterable[Variable], has: Mapping[str, Variable]) -> None:
+    for was in had:
+        now = has.get(was.name)
+        if now is None:
+            raise _gone(old, "metric", was.of or was.name)
+        if (now.dims, now.dtype) != (was.dims, was.dtype):
+            raise InputError(
+                f"metric {was.of!r} is on {', '.join(now.dims)} as {now.dtype}, and store "
+                f"{old.path if old else ''} has it on {', '.join(was.dims)} as {was.dtype}; give "
+                "it another name"
+            )
 
 
 def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, ...]]:

@@ -84,7 +84,7 @@ def missing_blocks(
         return (
             head is not None
             and head.span == store.span_of(block)
-            and head.holds == store.holds[block.kind].digest
+            and head.holds == store.holding_digest(block.kind)
             and not (retry_failed and head.failed)
         )
 

@@ -91,7 +91,11 @@ class OpenBlock:
                 target[cell : cell + 1] = kept
             else:
                 target[cell, : kept.size] = kept
-            self._crc[name][cell] = zlib.crc32(kept.data)
+            crc = zlib.crc32(kept.data)
+            if cell in self.lacking and crc != self._crc[name][cell]:
+                # A metric that its user has mended since.
+                self._written -= {name}
+            self._crc[name][cell] = crc
         for name, value in figures.items():
             if name not in self._figures:
                 self._figures[name] = np.full(len(self.cells), np.nan)
@@ -145,7 +149,7 @@ class OpenBlock:
         """
         if self._is_settled():
             return
-        holds = self.store.holds[self.block.kind].digest
+        holds = self.store.holding_digest(self.block.kind)
         failed = tuple(sorted(self._errors))
         head = Head(self.block, self.store.identity, self._span, failed, holds)
         body = Body(
@@ -186,7 +190,7 @@ class OpenBlock:
         if stored is None:
             return set()
         kept, places = set(), {cell: i for i, cell in enumerate(self.cells)}
-        lacks = head.holds != self.store.holds[self.block.kind].digest
+        lacks = head.holds != self.store.holding_digest(self.block.kind)
         for old, label in enumerate(head.span.cells):
             if old in body.errors or label not in places:
                 continue

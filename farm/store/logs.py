@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,13 @@ def load_log(path: Path) -> Workload:
     )
 
 
-def log_bytes(log: Workload) -> bytes:
+def stored_columns(path: Path) -> list[str]:
+    """Return which columns a stored log has: there may be more of them by now."""
+    with np.load(path, allow_pickle=False) as file:
+        return [name for name in COLUMNS if name in file]
+
+
+def log_bytes(log: Workload, columns: Iterable[str] = tuple(COLUMNS)) -> bytes:
     """Return a log as a compressed npz file without pickles; of equal logs, equal bytes."""
     about = {
         "platform": log.platform.to_dict(),
@@ -39,7 +46,7 @@ def log_bytes(log: Workload) -> bytes:
         "max_estimate": log.max_estimate,
         "epoch": log.epoch,
     }
-    entries: dict[str, Any] = {name: getattr(log, name) for name in COLUMNS}
+    entries: dict[str, Any] = {name: getattr(log, name) for name in columns}
     entries[ABOUT] = np.array(json.dumps(about))
     stream = io.BytesIO()
     np.savez_compressed(stream, **entries)

@@ -7,10 +7,8 @@ these rows; none of them asks for the name of one.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from core.metrics.declared import CELL as ONE
 from core.metrics.declared import METRICS, SMALLER, Metric, find_metric
 from core.own import load as imported
 from core.workload.columns import COLUMNS
-from farm.store.schema import AXES, CELL, SAMPLE, Variable
+from farm.store.schema import AXES, CELL, COORDINATES, SAMPLE, WEEKS, Variable
 
 LATE, UNFAIR = "late", "unfair_jobs"
 """Sums that a record keeps of a piece's fairness: total lateness, and jobs late."""
@@ -55,12 +53,6 @@ class Holding:
         arrays = {v.name: v for v in (*self.arrays, *other.arrays)}
         figures = {v.name: v for v in (*self.figures, *other.figures)}
         return Holding(tuple(arrays.values()), tuple(figures.values()))
-
-    @cached_property
-    def digest(self) -> str:
-        """What a record says it has: 8 hexadecimal digits of a hash of all names."""
-        names = sorted(v.name for v in (*self.arrays, *self.figures))
-        return hashlib.sha256("\n".join(names).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
@@ -228,6 +220,13 @@ PRODUCTS: dict[str, Product] = {row.name: row for row in _ROWS}
 
 OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
 """Kinds that a campaign may ask for."""
+
+
+TAKEN = frozenset(
+    {*METRICS, *COORDINATES, WEEKS.name, "zarr.json"}
+    | {v.name for row in _ROWS for v in (*row.arrays, *(figure for _, figure in row.sums))}
+)
+"""Names that a store has, or may come to have, without a campaign's doing."""
 
 
 def holdings(asked: Iterable[str], own: Iterable[str]) -> dict[str, Holding]:

@@ -167,6 +167,25 @@ class Store:
         """Declarations of the arrays of the summary."""
         return tuple(v for holding in self.holds.values() for v in holding.figures)
 
+    def holding_digest(self, kind: str) -> str:
+        """Return what a record says it has of a product: 8 hexadecimal digits.
+
+        They stand for all names, and for the sources of the metrics that users bring.
+        """
+        if kind not in self._digests:
+            holding = self.holds[kind]
+            lines = [
+                f"{v.name} {self.own.get(v.of.partition(':')[0], '') if ':' in v.of else ''}"
+                for v in (*holding.arrays, *holding.figures)
+            ]
+            text = "\n".join(sorted(lines))
+            self._digests[kind] = hashlib.sha256(text.encode()).hexdigest()[:8]
+        return self._digests[kind]
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        return {}
+
     def span_of(self, block: Block) -> Span:
         """Return the labels of the cells that a block covers now, in axis order."""
         labels = []

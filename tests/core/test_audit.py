@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import core.audit
 from core.audit import Verdict, audit, read_schedule
 from core.errors import InputError
+from core.logs.schedules import LoggedSchedule
 from core.logs.swf import read_swf, write_swf
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
@@ -34,8 +35,9 @@ def placed(rows: list[tuple[int, int, int, int]], processors: int, starts: list[
         submit=submit, run=run, estimate=estimate, procs=procs, processors=processors
     )
     n = len(work)
-    start = np.array(starts, np.int64)
-    return Schedule(work, "", start, np.zeros(n, np.bool_))
+    start, none = np.array(starts, np.int64), np.zeros(n, np.int64)
+    # Only what a log tells may hold a job that never started.
+    return LoggedSchedule(work, "", start, np.zeros(n, np.bool_), overrun=none)
 
 
 def blamed(verdict: Verdict) -> tuple[str | None, int | None, int | None]:

@@ -191,9 +191,9 @@ def test_a_user_brings_a_function_or_a_row() -> None:
     assert find_metric(f"{here}:TWICE").value(Counted(LITERAL)) == 45.0
     for name, why in (
         ("wiat", "metric 'wiat' is unknown; known: jobs, counted, wait"),
-        (f"{here}:NUMBER", "is int; it must be a function or a Metric"),
+        (f"{here}:NUMBER", "is 7, int; it must be a function or a Metric"),
         (f"{here}:absent", f"metric '{here}:absent' cannot be imported"),
-        ("core.metrics.declared:METRICS", "is dict; it must be"),
+        ("core.metrics.declared:METRICS", ", dict; it must be"),
     ):
         with pytest.raises(InputError, match=re.escape(why)):
             find_metric(name)

@@ -27,13 +27,14 @@ def test_what_a_row_names_exists(rule: str, part: str) -> None:
 
 
 def test_rows_without_a_number_promise_or_kernel() -> None:
-    """One reservation for the head is no promise; a plan that is kept has no kernel for copies."""
+    """One reservation for the head is no promise; of every rule kernels know fair starts."""
     assert [name for name, row in RULES.items() if row.promise is None] == [
         "none",
         "aggressive",
         "easy",
     ]
-    assert [name for name, row in RULES.items() if row.fair_start is None] == ["planned"]
+    assert all(row.fair_start is not None for row in RULES.values())
+    assert [name for name, row in RULES.items() if row.keeps_plan] == ["planned"]
     depths = [Policy("fcfs", name.replace("K", "3")).depth for name in RULES]
     assert depths == [0, 0, 1, 3, -1, -1]
 

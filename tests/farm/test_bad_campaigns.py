@@ -82,6 +82,8 @@ def on(platform: object) -> list[dict[str, Any]]:
         ({"warmup": True}, ("c.toml", "warmup is True", "share", "'2w'")),
         ({"block_seconds": 4000}, ("c.toml", "block_seconds is 4000", "3600 s")),
         ({"sources": {}}, ("c.toml", "unknown key 'sources'")),
+        ({"metrics": ["wait"]}, ("c.toml", "'wait'", "in every store")),
+        ({"traces": other_trace(name="unfairness_strict")}, ("c.toml", "'unfairness_strict'")),
         ({"metrics": ["p95"]}, ("c.toml", "'p95'", "module:function", "mine:p95_wait")),
         ({"metrics": ["core.metrics.slowdown:TAU"]}, ("c.toml", "TAU", "10", "function")),
         ({"metrics": ["mine:p95"]}, ("c.toml", "'mine'", "mine.py")),

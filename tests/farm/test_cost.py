@@ -122,5 +122,6 @@ def test_pieces_of_a_cell_cost_about_the_whole(policy: str) -> None:
 def test_fairness_without_kernels_grows_faster_than_its_jobs() -> None:
     """Where each job takes a simulation, a cell of ten times the jobs takes 100 times as long."""
     for seconds, least in ((strict_seconds, 90), (relaxed_seconds, 1000)):
-        few, many = (seconds(n, "fcfs+planned", "0.7", n) for n in (20_000, 200_000))
+        policy = f"{OWN}+planned,walk=queue"
+        few, many = (seconds(n, policy, "0.7", n) for n in (20_000, 200_000))
         assert many / few > least

@@ -31,6 +31,7 @@ from farm.store.schema import FORMAT
 from farm.verify import verify
 from tests.farm.growing import assert_same_by_label, counts
 from tests.farm.harness import ROOT, arrays, assert_same_results
+from tests.farm.harness import farm as farm_process
 
 NEW = (
     Metric("new_cell", "s", "sum of waits", lambda c: float(c.waited)),
@@ -338,26 +339,69 @@ def test_a_metric_that_fails__leaves_a_store_as_it_was(campaign: Campaign, tmp_p
     assert_same_results(store, tmp_path / "at-once")
 
 
-def test_a_mended_metric__is_a_new_one(campaign: Campaign, tmp_path: Path) -> None:
-    """A module of another text is refused with what to do; by another name it is learnt."""
+def test_a_metric_that_fails__is_told_by_the_command_line(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    """Exit status 1 and the reason, once; the store stays sound, and none of its cells failed."""
+    larger = grown(campaign, tmp_path, "mine:longest")
+    farm.run(campaign, tmp_path / "learn.farm")
+    (tmp_path / "larger.toml").write_text(larger.to_toml())
+    (tmp_path / "fail").touch()
+    ended = farm_process(tmp_path, "run", "larger.toml", "--workers", "1")
+    assert ended.returncode == 1, ended
+    assert "24 cells: 24 done before, 0 simulated now, 12 failed" in ended.stdout
+    assert ended.stderr.count("metric 'mine:longest': ArithmeticError: not this machine") == 1
+    assert farm.status(tmp_path / "learn.farm").failed == 0
+    sound = farm_process(tmp_path, "verify", "learn.farm")
+    assert sound.returncode == 0, sound
+
+
+def test_a_mended_metric__is_learnt_again(campaign: Campaign, tmp_path: Path) -> None:
+    """Its values change without a simulation, those of the program's own metrics do not."""
     store, larger = tmp_path / "s", grown(campaign, tmp_path, "mine:longest")
     farm.run(larger, store)
     before = arrays(store)
-    (tmp_path / "mine.py").write_text(MINE.format(folder=str(tmp_path)).replace("2.0", "3.0"))
-    with pytest.raises(
-        InputError, match="module 'mine', which its .* has changed since; give another --store"
-    ):
-        farm.run(grown(campaign, tmp_path, "mine:longest"), store)
-    assert arrays(store).keys() == before.keys()
-    (tmp_path / "mine.py").write_text(MINE.format(folder=str(tmp_path)))
-    (tmp_path / "better.py").write_text(
-        "def thrice(counted):\n    'Longest wait times three.'\n    return 3.0 * counted.wait.max()"
-    )
-    both = grown(campaign, tmp_path, "mine:longest", "better:thrice")
-    assert counts(learnt(both, store)) == (24, 24, 0, 0)
+    text = MINE.format(folder=str(tmp_path))
+    assert "return 2.0 * " in text
+    (tmp_path / "mine.py").write_text(text.replace("2.0", "3.0"))
+    assert counts(learnt(grown(campaign, tmp_path, "mine:longest"), store)) == (24, 24, 0, 0)
     now = arrays(store)
-    np.testing.assert_array_equal(now["longest"], before["longest"])
-    np.testing.assert_allclose(now["thrice"], 1.5 * now["longest"])
+    np.testing.assert_array_equal(now["longest"], 1.5 * before["longest"])
+    for name, values in before.items():
+        if name != "longest":
+            np.testing.assert_array_equal(now[name], values, err_msg=name)
+    assert list(verify(store, sample=100)) == []
+    assert farm.Store.open(store).own["mine"] == text.replace("2.0", "3.0")
+
+
+def test_a_mended_metric_of_users__is_written_again(campaign: Campaign, tmp_path: Path) -> None:
+    """An array of which every value has changed, too; the others' files stay as they are."""
+    store = tmp_path / "s"
+    (tmp_path / "theirs.py").write_text(THEIRS.format(factor=2))
+    farm.run(grown(campaign, tmp_path, "theirs:most"), store)
+    (tmp_path / "theirs.py").write_text(THEIRS.format(factor=6))
+    assert counts(learnt(grown(campaign, tmp_path, "theirs:most"), store)) == (24, 24, 0, 0)
+    (tmp_path / "theirs.py").write_text(THEIRS.format(factor=6))
+    farm.run(grown(campaign, tmp_path, "theirs:most"), tmp_path / "at-once")
+    assert_same_results(store, tmp_path / "at-once")
+    assert list(verify(store, sample=100)) == []
+    (tmp_path / "theirs.py").write_text(THEIRS.format(factor=6).replace("user", "width"))
+    with pytest.raises(InputError, match="metric 'theirs:most' is on resample, load, policy, w"):
+        farm.run(grown(campaign, tmp_path, "theirs:most"), store)
+
+
+THEIRS = """
+import numpy as np
+from core.metrics.declared import Metric
+
+
+def count(counted):
+    return np.bincount(counted.users.place, minlength=len(counted.users.label) + 1)[:-1] * {factor}
+
+
+most = Metric("most", "1", "jobs of the user, times a number", count, over="user", dtype="int64")
+"""
+"""A metric of every user's."""
 
 
 @pytest.mark.parametrize("kind", ["strict", "promise", "resource"])

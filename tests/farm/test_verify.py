@@ -126,19 +126,11 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     record_path(store / "records", block).unlink()
     draft = OpenBlock(farm.Store.open(store), block)
     group = open_results(store / "results.zarr")["log"]
-    names = [
-        "start",
-        "wait",
-        "backfilled",
-        "week_jobs",
-        "week_wait",
-        "week_bounded_slowdown",
-        "week_pp_bounded_slowdown",
-    ]
+    names = [v.name for v in draft.store.arrays_of("log", "cells")]
     for cell in draft.missing:
-        rows = {name: np.asarray(group[name][cell, 0, 0]) for name in names}
         jobs = int(group["jobs"][cell, 0])
-        rows = {n: v[:jobs] if n in names[:3] else v for n, v in rows.items()}
+        lengths = draft.store.lengths_of(block, draft.cells[cell], jobs)
+        rows = {name: np.asarray(group[name][cell, 0, 0])[: lengths[name]] for name in names}
         rows["start"] = rows["start"] + 1
         draft.put(cell, jobs, rows, {}, 0.0)
     commit([draft])
