@@ -7,7 +7,8 @@ import re
 UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 """Seconds in each unit, longest first."""
 
-_DURATION = re.compile(rf"(\d+)([{''.join(UNITS)}])")
+# Python refuses to read numbers of more than 4,300 digits.
+_DURATION = re.compile(rf"(\d{{1,100}})([{''.join(UNITS)}])")
 
 
 def seconds_of(text: str) -> int | None:

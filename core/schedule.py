@@ -156,6 +156,11 @@ class Schedule:
         return self.start - self.workload.submit
 
     @property
+    def held(self) -> Int64:
+        """Time for which each job held its processors, int64[n], s."""
+        return self.end - self.start if "end" in self.given else self.workload.run
+
+    @property
     def killed(self) -> Bool:
         """Whether the job was killed at its estimate, bool[n]."""
         killed: Bool = self.state == State.KILLED

@@ -165,13 +165,13 @@ def _walk(
         jobs = jobs[place + 1 :]
 
 
-def rule_of(policy: Policy) -> Discipline:
-    """Return the rule of a policy.
+def rule_of(policy: Policy, platform: str) -> Discipline:
+    """Return the rule of a policy on a kind of platform.
 
     Raises
     ------
     InputError
-        If nobody has written how its passes are judged.
+        If the rule does not know the platform, or nobody has written how its passes are judged.
     """
-    rule: Discipline = policy.row.find("audit")(policy)
+    rule: Discipline = policy.row.find("audit", platform)(policy)
     return rule

@@ -14,7 +14,7 @@ class Replay:
 
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         self.machine = Machine(schedule, policy)
-        self.discipline = rule_of(policy)
+        self.discipline = rule_of(policy, schedule.workload.platform.name)
         self.name = policy.name
         self.per_event = policy.events == "per-event"
         self.by_start: list[int] = schedule.start.argsort(kind="stable").tolist()

@@ -103,6 +103,11 @@ class Counted:
         return self.workload.run[self.kept]
 
     @cached_property
+    def response(self) -> Int64:
+        """Time from submission to end, int64[k], s."""
+        return (self.schedule.end - self.workload.submit)[self.kept]
+
+    @cached_property
     def estimate(self) -> Int64:
         """Requested time, int64[k], s."""
         return self.workload.estimate[self.kept]
@@ -115,12 +120,12 @@ class Counted:
     @cached_property
     def slowdown(self) -> Float64:
         """Bounded slowdown, float64[k]."""
-        return slowdowns(self.wait, self.run, self.tau)
+        return slowdowns(self.response, self.run, self.tau)
 
     @cached_property
     def pp_slowdown(self) -> Float64:
         """Per-processor bounded slowdown, float64[k]."""
-        return slowdowns(self.wait, self.run, self.tau, self.procs)
+        return slowdowns(self.response, self.run, self.tau, self.procs)
 
     @cached_property
     def premature(self) -> Bool:

@@ -125,7 +125,7 @@ def _offered_load(jobs: Workload) -> float:
 
 def _utilisation(counted: Counted) -> float:
     jobs, window = counted.workload, counted.window
-    done = work(jobs)
+    done = total(counted.schedule.held * jobs.procs)
     if window.counts is not None:
         inside = window.inside(counted.schedule.start, counted.schedule.end)
         done = total(inside * jobs.procs)
@@ -155,7 +155,7 @@ _ROWS = (
     Metric("wait_p90", "s", "90th percentile of the waits", lambda c: c.wait_percentiles[90]),
     Metric("wait_p99", "s", "99th percentile of the waits", lambda c: c.wait_percentiles[99]),
     Metric("wait_max", "s", "longest wait", lambda c: _largest(c.wait)),
-    Metric("response", "s", "mean response time", lambda c: ratio(c.waited + total(c.run), len(c))),
+    Metric("response", "s", "mean response time", lambda c: ratio(total(c.response), len(c))),
     Metric("bounded_slowdown", "1", "mean bounded slowdown", lambda c: mean(c.slowdown)),
     Metric(
         "bounded_slowdown_p50", "1", "median bounded slowdown",

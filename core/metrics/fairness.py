@@ -80,18 +80,18 @@ def discrimination(schedule: Schedule) -> Float64:
     >>> discrimination(simulate(w, "fcfs+none")).tolist()
     [-6.0, 6.0]
     """
-    return resource_equality(schedule) - schedule.workload.run * schedule.workload.procs
+    return resource_equality(schedule) - schedule.held * schedule.workload.procs
 
 
-def unserved(deserved: Float64, run: Int64, procs: Int64) -> Float64:
-    """Return max(deserved - run x procs, 0) of each element, processor s.
+def unserved(deserved: Float64, held: Int64, procs: Int64) -> Float64:
+    """Return max(deserved - held x procs, 0) of each element, processor s.
 
     Examples
     --------
     >>> unserved(np.array([12.0, 9.0]), np.array([9, 3]), np.array([2, 1])).tolist()
     [0.0, 6.0]
     """
-    short: Float64 = np.maximum(deserved - run * procs, 0.0)
+    short: Float64 = np.maximum(deserved - held * procs, 0.0)
     return short
 
 
@@ -229,8 +229,7 @@ class Judged(Counted):
 
 
 def _unserved(schedule: Schedule) -> Float64:
-    jobs = schedule.workload
-    return unserved(resource_equality(schedule), jobs.run, jobs.procs)
+    return unserved(resource_equality(schedule), schedule.held, schedule.workload.procs)
 
 
 FAIRNESS = {

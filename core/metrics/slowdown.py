@@ -18,7 +18,7 @@ TAU = 10
 
 
 def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
-    """Return max((wait + run) / max(run, tau), 1) of each job.
+    """Return max((end - submit) / max(run, tau), 1) of each job.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     >>> bounded_slowdown(s).tolist()
     [1.0, 4.2]
     """
-    return slowdowns(schedule.wait, schedule.workload.run, tau)
+    return slowdowns(schedule.end - schedule.workload.submit, schedule.workload.run, tau)
 
 
 def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
-    """Return max((wait + run) / (procs x max(run, tau)), 1) of each job.
+    """Return max((end - submit) / (procs x max(run, tau)), 1) of each job.
 
     Parameters
     ----------
@@ -87,11 +87,12 @@ def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     >>> pp_bounded_slowdown(s).tolist()
     [1.0, 2.1]
     """
-    return slowdowns(schedule.wait, schedule.workload.run, tau, schedule.workload.procs)
+    jobs = schedule.workload
+    return slowdowns(schedule.end - jobs.submit, jobs.run, tau, jobs.procs)
 
 
-def slowdowns(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
-    """Return max((wait + run) / (procs x max(run, tau)), 1) of each element.
+def slowdowns(response: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
+    """Return max(response / (procs x max(run, tau)), 1) of each element.
 
     Raises
     ------
@@ -100,5 +101,5 @@ def slowdowns(wait: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Fl
     """
     if not (isinstance(tau, Real) and tau > 0):
         raise InputError(f"tau={tau!r}: the bound of a slowdown is a time above 0 s, such as {TAU}")
-    ratio: Float64 = (wait + run) / (procs * np.maximum(run, tau))
+    ratio: Float64 = response / (procs * np.maximum(run, tau))
     return np.maximum(ratio, 1.0, out=ratio)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.arrays import Bool, Int64
+from core.arrays import HORIZON, Bool, Int64
 from core.durations import duration, seconds_of
 from core.errors import InputError
 from core.schedule import Schedule
@@ -82,7 +82,8 @@ def window_of(
         return Window(begin, final)
     counts = np.ones(len(jobs), np.bool_)
     if isinstance(warmup, str):
-        begin += seconds_of(warmup) or 0
+        # One beyond the clock's horizon leaves out all jobs, too, and sums still fit int64.
+        begin += min(seconds_of(warmup) or 0, HORIZON)
         counts &= end >= begin
     elif warmup:
         # As an exact fraction: 0.29 x 100 jobs is 28.999999999999996 in binary.

@@ -25,7 +25,7 @@ CHOICES = {"events": ("instant", "per-event"), "walk": ("start", "arrival", "que
 COMMON = ("threshold", "events")
 """Options that every rule knows."""
 
-_TIMES = re.compile(r"(\d+)x")
+_TIMES = re.compile(r"(\d{1,100})x")
 
 
 @dataclass(frozen=True)

@@ -232,6 +232,7 @@ RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
 """Name of the rule that each alias stands for."""
 
+_DEPTH = re.compile(r"[1-9][0-9]{0,17}")
 _NUMBERED = re.compile(r"(\w+)\((\d+)\)")
 
 
@@ -276,8 +277,8 @@ def depth_of(name: str) -> int:
     holds, numbered = find_rule(name).holds, _NUMBERED.fullmatch(name)
     if holds != GIVEN or not numbered:
         return holds
-    if int(numbered[2]) < 1 or numbered[2] != str(int(numbered[2])):
-        raise InputError(f"rule {name!r}: the depth is a whole number from 1")
+    if not _DEPTH.fullmatch(numbered[2]):
+        raise InputError(f"rule {name!r}: the depth is a whole number from 1, below 10^18")
     return int(numbered[2])
 
 

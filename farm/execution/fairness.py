@@ -42,7 +42,7 @@ def resource(
     schedule = made.schedule(cell)
     here, jobs = made.piece(block, schedule), schedule.workload
     share = resource_equality(schedule)[here]
-    short = unserved(share, jobs.run[here], jobs.procs[here])
+    short = unserved(share, schedule.held[here], jobs.procs[here])
     return _kept("resource_share", share, short)
 
 

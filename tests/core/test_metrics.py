@@ -398,3 +398,19 @@ def test_absurd_spans_have_no_weeks() -> None:
     weekly(schedule([(0, 0, 1, 1), (0, MAX_WEEKS * WEEK - 2, 1, 1)]))
     with pytest.raises(InputError, match=f"lasts {MAX_WEEKS + 1} weeks, more than {MAX_WEEKS}"):
         weekly(schedule([(0, 0, 1, 1), (0, MAX_WEEKS * WEEK - 1, 1, 1)]))
+
+
+def test_ends_that_do_not_follow_from_runs() -> None:
+    """A job whose end was put off held its processors, and its user waited, until that end."""
+    w = Workload.from_columns(
+        submit=[0, 0], run=[40, 20], estimate=[40, 20], procs=[1, 1], processors=2
+    )
+    plain = simulate(w, "fcfs+easy")
+    late = Schedule(w, plain.policy, plain.start, plain.backfilled, end=np.array([40, 40]))
+    was, found = summarise(plain), summarise(late)
+    assert (was["response"], found["response"]) == (30.0, 40.0)
+    assert (was["utilisation"], found["utilisation"]) == (0.75, 1.0)
+    assert (was["bounded_slowdown"], found["bounded_slowdown"]) == (1.0, 1.5)
+    assert bounded_slowdown(late).tolist() == [1.0, 2.0]
+    same = Schedule(w, plain.policy, plain.start, plain.backfilled, end=plain.end)
+    assert repr(summarise(same)) == repr(was)

@@ -30,6 +30,7 @@ def test_parse_and_name_are_inverse(policy: Policy) -> None:
         ("fcfs+conservative,walk=arrival", "option of rule 'planned' only"),
         ("fcfs+depth(0)", "a whole number from 1"),
         ("fcfs+depth(01)", "a whole number from 1"),
+        (f"fcfs+depth({10**18})", "a whole number from 1, below"),
         ("fcfs+easy,threshold=3", "'3' is not a duration"),
     ],
 )
@@ -37,6 +38,14 @@ def test_parts_that_do_not_go_together(name: str, sentence: str) -> None:
     """The sentence begins with the policy as it was given."""
     with pytest.raises(InputError, match=f"^policy {re.escape(repr(name))}: .*{sentence}"):
         Policy.parse(name)
+
+
+def test_numbers_too_long_to_read_are_refused() -> None:
+    """Python itself would refuse to convert them, with another sentence."""
+    nines = "9" * 5000
+    for name in (f"fcfs+depth({nines})", f"fcfs+easy,threshold={nines}x"):
+        with pytest.raises(InputError, match="whole number"):
+            Policy.parse(name)
 
 
 def test_a_backfill_order_needs_somebody_to_backfill() -> None:

@@ -80,6 +80,13 @@ def test_summary_is_of_the_window() -> None:
     assert math.isnan(nothing["utilisation"])
 
 
+def test_a_warmup_beyond_the_clock_leaves_out_all() -> None:
+    """Its sum with any instant still fits int64."""
+    summary = summarise(FIVE, warmup=f"{10**20}w")
+    assert summary["counted"] == 0
+    assert summary["utilisation"] != summary["utilisation"]
+
+
 def test_weeks_leave_out_the_same_jobs() -> None:
     """The cumulative mean over the weeks ends at the summary's mean, with any warm-up."""
     week = WEEK

@@ -57,7 +57,7 @@ def most_delayed(wait: Int64, run: Int64, tau: float, count: int = DELAYED) -> I
     >>> most_delayed(np.array([0, 90, 40, 90]), np.array([10, 10, 10, 10]), 10, 2).tolist()
     [1, 3]
     """
-    slow = slowdowns(wait, run, tau)
+    slow = slowdowns(wait + run, run, tau)
     count = min(count, slow.size)
     if not count:
         return np.empty(0, np.int64)
