@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core import simulate
 from core.policy.policy import Policy
 from core.simulation.pool import schedule_planned, schedule_reserving
+from core.simulation.promises import promises
 from core.workload.workload import Workload
 
 SPAN = 400
@@ -139,3 +141,13 @@ def test_the_walk_by_start_and_the_walk_by_arrival_differ() -> None:
     assert by_start[0].tolist() == [0, 4, 0, 1]
     assert by_arrival[0].tolist() == [0, 1, 0, 4]
     assert by_start[2].tolist() == by_arrival[2].tolist() == [0, 5, 0, 4]
+
+
+@pytest.mark.parametrize("walk", ["start", "arrival", "queue"])
+def test_a_later_job_may_take_the_place_of_one_that_reserves_nothing(walk: str) -> None:
+    w = Workload.from_columns(
+        submit=[0, 3, 3], run=[5, 0, 5], estimate=[5, 0, 5], procs=[1, 3, 2], processors=3
+    )
+    policy = f"fcfs+planned,walk={walk}"
+    assert promises(w, policy).tolist() == [0, 5, 3]
+    assert simulate(w, policy).start.tolist() == [0, 8, 3]
