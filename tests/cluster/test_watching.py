@@ -73,4 +73,4 @@ def test_both(tmp_path: Path) -> None:
     assert re.search(r"^dashboard: http://127\.0\.0\.1:\d+/status$", ended.stderr, re.MULTILINE)
     page = (tmp_path / "r.html").read_text()
     assert "<html" in page
-    assert "farm/work.py" in page
+    assert "farm/execution/task.py" in page
