@@ -136,9 +136,9 @@ def test_a_column_that_stays_behind_needs_a_default() -> None:
 
 
 def test_stored_names() -> None:
-    """A store has a dimension `job`, so the job's number goes by another name there."""
+    """A store has dimensions `job` and `user`, so a job's number and user go by other names."""
     assert [row.stored for row in COLUMNS.values()] == [
-        "submit", "run", "estimate", "procs", "user", "number", "killed",
+        "submit", "run", "estimate", "procs", "job_user", "number", "killed",
     ]  # fmt: skip
     assert columns_of(Columns) == COLUMNS
 
