@@ -29,7 +29,7 @@ from core.errors import InputError
 ORDERS, RULES, METRICS = "schedfarm.orders", "schedfarm.rules", "schedfarm.metrics"
 """Groups of entry points by which an installed package names what it brings."""
 
-_REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
+_REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
 
 @dataclass(frozen=True)

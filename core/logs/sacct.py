@@ -90,8 +90,8 @@ def read_sacct(
 
     The first line names the columns; `ASK` lists those that matter. The rules are those of
     `read_swf`, with reasons of its own (`REASONS`) for rows that are dropped. Submit times count
-    from the earliest one of the file, and its clock is taken for that of UTC. Users are
-    numbered from 1 in order of appearance.
+    from the earliest one of the file, and its clock is taken for that of UTC. Users
+    are numbered from 1 in order of appearance, unless every one is a number, as with UIDs.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def read_swf(
     r"""Read a log of the Standard Workload Format, plain or gzip.
 
     Rows that cannot be simulated are dropped and counted by reason (`core.logs.rows.REASONS`) in
-    the workload's `dropped`. The workload's name is the file's without ``.swf`` and ``.gz``.
+    the workload's `dropped`. The workload's name is the file's without the ends of logs' names.
 
     Parameters
     ----------

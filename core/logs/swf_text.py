@@ -54,7 +54,7 @@ class Log:
 
     Parameters
     ----------
-    columns : dict of str to int64[n]
+    columns : dict of str to int64[n], or int32[n] from the cache
         Fields by their name in `FIELDS`, in the order of the rows; decimals are truncated.
     processors : int
         Size of the machine by the header; 0 where it does not say.

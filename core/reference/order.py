@@ -31,7 +31,9 @@ def _expansion(job: Job, now: int) -> Fraction:
 
 
 def _wfp3(job: Job, now: int) -> float:
-    return -(((now - job.submit) / _length(job)) ** 3) * job.procs
+    # A cube as two products, so that ties fall alike everywhere.
+    ratio = (now - job.submit) / _length(job)
+    return -(ratio * ratio * ratio * job.procs)
 
 
 def _unicef(job: Job, now: int) -> float:

@@ -71,10 +71,12 @@ class Orders:
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         names = (policy.order, policy.backfill or policy.order)
-        first, second = (named_order(workload, name) for name in names)
+        first = named_order(workload, names[0])
+        second = first if names[1] == names[0] else named_order(workload, names[1])
         moves = first[0].code != KEYED or first[1] is not None
         self.rankings = Rankings(first[0], second[0], moves, names[0] != names[1])
-        self.functions = (first[1], second[1])
+        # One order has one key array for both: its function is called once a pass.
+        self.functions = (first[1], None if second is first else second[1])
         self.called = self.functions != (None, None)
         asked = any(f is not None and f.asks_history for f in self.functions)
         self._history = History(workload) if asked else None

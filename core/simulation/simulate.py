@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
+from core.arrays import HORIZON, Int64
 from core.errors import InputError
 from core.policy.policy import Policy
 from core.schedule import Schedule
@@ -63,6 +63,11 @@ def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64
         raise InputError(
             f"{rule} starts job {workload.job[j]} at {start[j]} s; it is submitted at "
             f"{workload.submit[j]} s, and every job must start, not before that"
+        )
+    if (late := start >= HORIZON).any():
+        j = int(late.argmax())
+        raise InputError(
+            f"{rule} starts job {workload.job[j]} at {start[j]} s, past the clock's {HORIZON} s"
         )
     # At one instant processors are first given back, then taken.
     times = np.concatenate((start + workload.run, start))

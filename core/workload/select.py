@@ -4,7 +4,7 @@ Every function takes a workload and returns one of fewer jobs at their own insta
 left out counted by reason in `dropped`, added to what the log's reader dropped: what is left and
 what was dropped always add up to the rows that were read. A job counts under the first of its
 reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside widths``,
-``flurry``, ``past jobs``.
+``flurry``, ``past jobs``. Jobs that a platform does not take count as ``not admitted``.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
+from core.own import load, sources
 from core.policy.functions import as_key, f1, f2, f3, f4, own_function, unicef, wfp3
 from core.policy.orders import find_order
 from core.simulation.simulate import simulate
@@ -122,6 +123,21 @@ def test_nan_during_a_simulation_is_refused(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match="order 'order_of_nan:mine' returned NaN"):
         simulate(WORK, "order_of_nan:mine+easy")
+
+
+def test_an_order_is_asked_once_a_pass() -> None:
+    """Also under easy, where walk and backfill go by one order."""
+    text = (
+        "asked = []\n"
+        "def mine(submit, estimate, procs, user, now):\n"
+        "    asked.append(now)\n"
+        "    return estimate\n"
+    )
+    with sources({"counts": text}):
+        simulate(WORK, "counts:mine+easy")
+        asked = load("counts:asked")
+    assert asked == sorted(set(asked))
+    assert asked
 
 
 def test_entry_point_is_an_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

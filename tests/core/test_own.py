@@ -169,6 +169,9 @@ def together(workload, policy):
 def early(workload, policy):
     return workload.submit - 1
 
+def late(workload, policy):
+    return workload.submit + 2**62
+
 def few(workload, policy):
     return [0.5]
 
@@ -203,6 +206,7 @@ def test_a_function_is_a_rule() -> None:
     [
         ("together", "has 6 processors in use at 2 s; the machine has 3"),
         ("early", "starts job 1 at -1 s; it is submitted at 0 s"),
+        ("late", "starts job 1 at 4611686018427387904 s, past the clock's 4611686018427387904 s"),
         ("few", r"returned float64 of shape \(1,\); it must return the starts of all jobs"),
         ("row", "'one' does not know platforms of kind 'pool'; it knows grid"),
     ],
@@ -250,3 +254,4 @@ def test_modules_of_a_policy() -> None:
     """Whoever ships sources asks which; known names have none."""
     assert modules_of(["SJF+easy,threshold=3d,backfill=lxf"]) == []
     assert modules_of(["a.b:c+d:e,backfill=f:g"]) == ["a.b", "d", "f"]
+    assert modules_of(["mine:box.oldest+easy"]) == ["mine"]

@@ -271,6 +271,12 @@ def test_keys_by_hand(order: str, key: float) -> None:
     assert KEYS[order](job, 210) == pytest.approx(key, rel=1e-15)
 
 
+def test_ties_of_a_cube_fall_as_in_the_formula() -> None:
+    """A third cubed times 27 is 1 by products, and was less by a power."""
+    one, other = jobs_of(workload([(0, 3, 3, 1), (2, 3, 3, 27)], 27))
+    assert KEYS["wfp3"](one, 3) == KEYS["wfp3"](other, 3) == -1
+
+
 def test_every_order_has_a_key_of_its_own() -> None:
     """The reference takes no formula from elsewhere."""
     assert set(KEYS) == set(ORDERS)
