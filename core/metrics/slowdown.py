@@ -16,6 +16,9 @@ from core.schedule import Schedule
 TAU = 10
 """Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
 
+SECOND_TAU = 60
+"""The same in the slowdown that stands beside it, s: what a minute more or less hides."""
+
 
 def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     """Return max((end - submit) / max(run, tau), 1) of each job.
