@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import InputError
-
 if TYPE_CHECKING:
     from farm.campaign.trace import Trace
 
@@ -28,6 +26,8 @@ class Options(click.ParamType[dict[str, Any]]):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
         """Return the table, or refuse what is not of this form."""
+        from core.errors import InputError
+
         table: dict[str, Any] = {}
         for part in str(value).split(",") if value else ():
             key, equals, word = part.strip().partition("=")
