@@ -189,6 +189,13 @@ def test_claims_are_counted_by_log_and_sample(tree: xr.DataTree) -> None:
     assert found["slowdown 100+: less than half as many jobs under SAF as under FCFS"] == yes
     assert found["premature over standard jobs: SAF above FCFS"] == no
     assert found["backfilled: none under SQF"] == yes
+    wait = root["wait"].values.copy()
+    wait[0, 3, 0, 1] = np.nan
+    tree["wait"] = root["wait"].copy(data=wait)
+    failed = claims(study(tree))["KTH-SP2"]
+    assert failed["wait: SAF within 10 % of the smallest"] == 3
+    assert failed["wait: SAF below FCFS"] == 4
+    tree["wait"] = root["wait"]
     samples = claims(study(tree.isel(resample=slice(1, None))))
     assert samples["itself"].isna().all()
     assert samples["KTH-SP2"].tolist() == frame["KTH-SP2"].tolist()

@@ -16,7 +16,7 @@ from analysis.store import LOG, of_log
 
 BASELINE, *OTHERS = POLICIES
 
-_ALL_BUT_SAF = ["FCFS", "SPF", "SQF"]
+_ALL_BUT_SAF = [name for name in POLICIES if name != "SAF"]
 
 NAMES = {"bounded_slowdown": "slowdown", "pp_bounded_slowdown": "pp-slowdown", "wait": "wait"}
 """What the paper calls the objectives."""
@@ -68,10 +68,13 @@ def _count(holds: xr.DataArray, of: Study, count: str, but: str) -> dict[str, ob
 
 
 def _less(metric: str, policies: list[str], others: list[str], times: float = 1) -> Holds:
-    """Return whether a metric of each of the policies is less than so many times every other's."""
+    """Return whether a metric of each of the policies is less than so many times every other's.
+
+    Where one of them is missing it is not.
+    """
     return lambda numbers: (
-        numbers[metric].sel(policy=policies).max("policy")
-        < times * numbers[metric].sel(policy=others).min("policy")
+        numbers[metric].sel(policy=policies).max("policy", skipna=False)
+        < times * numbers[metric].sel(policy=others).min("policy", skipna=False)
     )
 
 
