@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import BAND, Trimmed
+from analysis.band_rule import Trimmed
 from analysis.papers.saf_2019.counts import ALL_LOGS, backfilled_jobs, slowdown_classes
 from analysis.papers.saf_2019.printed import CLAIMS, FEWER_BACKFILLED, OBJECTIVES, POLICIES
 from analysis.papers.saf_2019.study import Study
@@ -41,7 +41,7 @@ def _gains(values: xr.DataArray) -> pd.DataFrame:
     base = values["policy"].values.tolist().index(BASELINE)
     gain = 100 * (1 - values / values.isel(policy=base, drop=True))
     low, _, high = np.moveaxis(Trimmed().reduce(gain.values), -1, 0)
-    middle = Trimmed().reduce(values.values)[..., BAND.index("mean")]
+    _, middle, _ = np.moveaxis(Trimmed().reduce(values.values), -1, 0)
     unpaired = 100 * (1 - middle / middle[:, base, None])
     cell = values.isel(resample=0, drop=True)
     columns = {
