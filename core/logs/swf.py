@@ -13,6 +13,7 @@ import numpy as np
 from core.errors import InputError
 from core.files import write_whole
 from core.logs import swf_cache, swf_text
+from core.logs.clean import AS_HERE, Clean
 from core.logs.rows import check_sizes, chosen_rows, read_bytes, to_workload, unpacked
 from core.logs.swf_text import Log
 from core.workload.workload import Workload
@@ -33,6 +34,7 @@ def read_swf(
     processors: int | None = None,
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
+    clean: Clean = AS_HERE,
 ) -> Workload:
     r"""Read a log of the Standard Workload Format, plain or gzip.
 
@@ -50,6 +52,8 @@ def read_swf(
         chosen before anything is dropped or sorted.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
+    clean : Clean
+        Which processors, estimates and run times count.
 
     Returns
     -------
@@ -86,7 +90,13 @@ def read_swf(
     machine = _machine(log, source) if processors is None else int(processors)
     columns = chosen_rows(log.columns, source, rows)
     return to_workload(
-        columns, source, machine, max_estimate=log.max_estimate, jobs=jobs, epoch=log.epoch
+        columns,
+        source,
+        machine,
+        max_estimate=log.max_estimate,
+        jobs=jobs,
+        epoch=log.epoch,
+        clean=clean,
     )
 
 

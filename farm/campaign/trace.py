@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from core.errors import InputError
+from core.logs.clean import Clean
 from core.logs.read import read_log
 from core.logs.rows import log_name
 from core.metrics.declared import METRICS
@@ -72,6 +73,9 @@ class Trace:
         Weeks of each sample; by default as many as the log has.
     select : mapping, optional
         Which jobs of the log to keep: the arguments of `core.workload.select.select`.
+    clean : mapping, optional
+        How the rows of the log become jobs: options of `core.logs.clean.Clean`; those at their
+        default are left out.
     parameters : mapping, optional
         Further parameters of the model.
 
@@ -91,6 +95,7 @@ class Trace:
     jobs: Count | None = None
     weeks: Count | None = None
     select: Criteria = field(default_factory=dict)
+    clean: Table = field(default_factory=dict)
     parameters: Table = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -105,6 +110,7 @@ class Trace:
             self._check_source()
             self._take_platform()
             object.__setattr__(self, "select", _criteria(self.select))
+            object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
         except InputError as error:
             raise InputError(f"trace {self.name!r}: {error}") from None
@@ -149,7 +155,7 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; known: {', '.join(MODELS)}")
-        for key in ("rows", "select"):
+        for key in ("rows", "select", "clean"):
             if getattr(self, key):
                 raise InputError(f"{key!r} goes with a log only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -217,10 +223,12 @@ class Trace:
             return None
         entry, machine = registry.find(self.log) if self.log else None, self.machine
         processors = machine.size if machine else entry.processors if entry else None
-        path = self.located().file or ""
+        path, clean = self.located().file or "", Clean.from_dict(self.clean)
         if not self.select and (machine is None or machine == Pool(machine.size)):
-            return read_log(path, processors=processors, rows=self.rows, jobs=self.jobs)
-        log = read_log(path, processors=processors, rows=self.rows)
+            return read_log(
+                path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean
+            )
+        log = read_log(path, processors=processors, rows=self.rows, clean=clean)
         kept = select(log if machine is None else on_platform(log, machine), **self.select)
         return kept if self.jobs is None else select_jobs(kept, self.jobs)
 

@@ -10,7 +10,7 @@ import click
 
 from farm.campaign.draws import DRAWS
 from farm.campaign.loads import LOAD_BY, ORIGINAL
-from farm.cli.traces import TRACES
+from farm.cli.traces import CLEAN, TRACES
 
 if TYPE_CHECKING:
     from core.schedule import Schedule
@@ -36,6 +36,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @click.option("--rows", type=Rows(), help="Rows of the file, [A, B), before any filter.")
 @click.option("--jobs", type=int, help="The first K jobs that can be simulated.")
+@CLEAN
 @click.option(
     "--resample",
     type=int,

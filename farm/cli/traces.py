@@ -19,6 +19,34 @@ TRACES = click.option(
 )
 
 
+class Options(click.ParamType[dict[str, Any]]):
+    """Read KEY=VALUE,... as a table: numbers, true and false as such, the rest as text."""
+
+    name = "KEY=VALUE,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
+        """Return the table, or refuse what is not of this form."""
+        from core.errors import InputError
+
+        table: dict[str, Any] = {}
+        for part in str(value).split(",") if value else ():
+            key, equals, word = part.strip().partition("=")
+            if not key or not equals or key in table:
+                raise InputError(f"--clean: {part!r} is not KEY=VALUE, such as kill=false, once")
+            table[key] = {"true": True, "false": False}.get(word, word)
+            if word.isascii() and word.isdigit():
+                table[key] = int(word)
+        return table
+
+
+CLEAN = click.option(
+    "--clean",
+    type=Options(),
+    default="",
+    help="How rows become jobs, as [traces.clean] of a campaign, such as kill=false.",
+)
+
+
 @click.group()
 def traces() -> None:
     """Fetch logs and look at them."""
@@ -63,12 +91,13 @@ def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
 @click.argument("log", metavar="NAME|FILE")
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
+@CLEAN
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -> None:
+def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
     from farm.campaign.trace import named
 
-    facts = _facts(named(log, folder, name="log", processors=processors))
+    facts = _facts(named(log, folder, name="log", **source))
     if as_json:
         click.echo(json.dumps(facts, indent=1))
         return
