@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ import core
 from core.policy.policy import Policy
 from core.reference.order import KEYS
 from core.reference.planned import fair_starts_planned, promises_planned, simulate_planned
+from core.schedule import Schedule
 from core.workload.workload import Workload
 
 Row = tuple[int, int, int, int]
@@ -49,8 +51,8 @@ class Case(NamedTuple):
 class Question(NamedTuple):
     """What both are asked, and whom."""
 
-    compiled: Callable[[Workload, Policy], list[int]]
-    reference: Callable[[Workload, Policy], list[int]]
+    compiled: Callable[[Case], list[int]]
+    reference: Callable[[Case], list[int]]
 
     def answers(self, case: Case) -> tuple[Answer, Answer]:
         """Answer of the compiled simulator, then of the reference."""
@@ -61,26 +63,36 @@ class Question(NamedTuple):
         return compiled != reference
 
 
+@lru_cache(2)
+def _compiled(case: Case) -> Schedule:
+    return core.simulate(case.workload(), case.policy)
+
+
+@lru_cache(2)
+def _reference(case: Case) -> Schedule:
+    return simulate_planned(case.workload(), case.policy)
+
+
 QUESTIONS = {
     "starts": Question(
-        lambda w, p: core.simulate(w, p).start.tolist(),
-        lambda w, p: simulate_planned(w, p).start.tolist(),
-    ),
-    "promises": Question(
-        lambda w, p: core.promises(w, p).tolist(),
-        lambda w, p: promises_planned(w, p).tolist(),
+        lambda case: _compiled(case).start.tolist(),
+        lambda case: _reference(case).start.tolist(),
     ),
     "backfilled": Question(
-        lambda w, p: core.simulate(w, p).backfilled.tolist(),
-        lambda w, p: simulate_planned(w, p).backfilled.tolist(),
+        lambda case: _compiled(case).backfilled.tolist(),
+        lambda case: _reference(case).backfilled.tolist(),
+    ),
+    "promises": Question(
+        lambda case: core.promises(case.workload(), case.policy).tolist(),
+        lambda case: promises_planned(case.workload(), case.policy).tolist(),
     ),
     "strict": Question(
-        lambda w, p: core.fair_start_times(w, p, kind="strict").tolist(),
-        lambda w, p: fair_starts_planned(w, p, "strict").tolist(),
+        lambda case: core.fair_start_times(case.workload(), case.policy, "strict").tolist(),
+        lambda case: fair_starts_planned(case.workload(), case.policy, "strict").tolist(),
     ),
     "relaxed": Question(
-        lambda w, p: core.fair_start_times(w, p, kind="relaxed").tolist(),
-        lambda w, p: fair_starts_planned(w, p, "relaxed").tolist(),
+        lambda case: core.fair_start_times(case.workload(), case.policy, "relaxed").tolist(),
+        lambda case: fair_starts_planned(case.workload(), case.policy, "relaxed").tolist(),
     ),
 }
 
@@ -88,10 +100,10 @@ FAIR = ("strict", "relaxed")
 """Questions that take the reference a simulation for each job."""
 
 
-def _asked(answer: Callable[[Workload, Policy], list[int]], case: Case) -> Answer:
+def _asked(answer: Callable[[Case], list[int]], case: Case) -> Answer:
     try:
-        return answer(case.workload(), Policy.parse(case.policy))
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong is a difference to show.
+        return answer(case)
+    except Exception as error:  # Whatever goes wrong is a difference to show.
         return f"{type(error).__name__}: {error}"
 
 
@@ -217,7 +229,7 @@ def _weight(case: Case) -> tuple[int, int, int, int]:
 def shrink(case: Case, still: Callable[[Case], bool]) -> Case:
     """Return a case from which nothing can be taken so that it still has what it had."""
     while True:
-        tried = (s for s in smaller(case) if _weight(s) < _weight(case) and _valid(s) and still(s))
+        tried = (s for s in smaller(case) if _valid(s) and _weight(s) < _weight(case) and still(s))
         simpler = next(tried, None)
         if simpler is None:
             return case
