@@ -169,9 +169,7 @@ def kind_of(question: str, case: Case) -> str:
     words = [
         question,
         policy.events,
-        f"walk={policy.walk}",
         "estimates of 0" if any(row[2] == 0 for row in case.rows) else "",
-        "runs of 0" if any(row[1] == 0 < row[2] for row in case.rows) else "",
         compiled.partition(":")[0] if isinstance(compiled, str) else "",
     ]
     return ", ".join(word for word in words if word)
