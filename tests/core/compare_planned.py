@@ -20,9 +20,9 @@ from typing import NamedTuple
 import core
 from core.policy.policy import Policy
 from core.reference.order import KEYS
-from core.reference.planned import fair_starts_planned, promises_planned, simulate_planned
 from core.schedule import Schedule
 from core.workload.workload import Workload
+from tests.core.planned_by_seconds import fair_starts_planned, promises_planned, simulate_planned
 
 Row = tuple[int, int, int, int]
 """Submit, run, estimate, processors of one job."""

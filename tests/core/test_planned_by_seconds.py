@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InputError
-from core.reference import planned
-from core.reference.planned import fair_starts_planned, promises_planned, simulate_planned
 from core.workload.workload import Workload
+from tests.core import planned_by_seconds as planned
+from tests.core.planned_by_seconds import fair_starts_planned, promises_planned, simulate_planned
 
 
 def workload(processors: int, *rows: tuple[int, int, int, int]) -> Workload:
