@@ -92,12 +92,12 @@ def _as_text(facts: dict[str, Any]) -> str:
     ]
     lines += [f"  left out: {count} rows, {why}" for why, count in facts["dropped"].items()]
     lines.append(f"  checked: {', '.join(facts['checked'])}")
-    lines.append(f"  events {facts['events']}, {facts['clock']}")
+    lines.append(f"  events {facts['events']}: {facts['clock']}")
     if facts["sound"]:
         lines.append(f"sound: {facts['why']}")
     else:
         lines.append(f"refuted: {facts['rule']} is broken first by job {facts['job']}")
         lines.append(f"  {facts['why']}")
     if facts["keeps"]:
-        lines.append(f"it keeps {facts['keeps']}, {facts['keeps_clock']}")
+        lines.append(f"it keeps {facts['keeps']}: {facts['keeps_clock']}")
     return "\n".join(lines)

@@ -157,7 +157,7 @@ def test_per_event_knows_who_is_predicted_to_end() -> None:
 
 
 def test_per_event_completes_by_start() -> None:
-    """At 4 the third starts before the second; at 9 it completes before it, and makes room for 2."""
+    """At 4 the third starts before the second; at 9 it is the first to complete: 3 are free."""
     rows: Rows = [(0, 4, 4, 4), (1, 5, 9, 1), (1, 5, 8, 3), (2, 3, 21, 2), (2, 3, 20, 4)]
     assert starts(rows, 4, "spf+aggressive,events=per-event") == [0, 4, 4, 9, 12]
 
