@@ -22,6 +22,7 @@ from farm.store.arrays import open_results
 from farm.store.geometry import Block
 from farm.store.logs import load_log, log_bytes, stored_columns
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from farm.store.place import folder_of
 from farm.store.product import Holding
 from farm.store.records import Record, block_of, record_path
 from farm.store.schema import Variable
@@ -72,7 +73,7 @@ def verify(path: str | Path, *, sample: int = 3) -> Iterator[Fault]:
     -----
     Altered metadata ends the search, since no value can be read by it: repair, and verify again.
     """
-    path = Path(path)
+    path = folder_of(path)
     yield from _check_manifests(path)
     store = _described(path)
     yield from _check_campaign(store)
@@ -113,7 +114,7 @@ def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
     list of Block
         Blocks that the next run does again.
     """
-    path = Path(path)
+    path = folder_of(path)
     store = _described(path)
     store.save()
     blocks = []

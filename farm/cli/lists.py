@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from farm.cli.command import command
 
-@click.command()
+
+@command()
 def policies() -> None:
     """List the queue orders, backfilling rules and options that make a policy's name."""
     from core.policy.orders import ORDERS
@@ -22,7 +24,7 @@ def policies() -> None:
         click.echo()
 
 
-@click.command()
+@command()
 def campaigns() -> None:
     """List the campaigns that ship with the package."""
     from farm.campaign.shipped import find, shipped

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import click
 
+from farm.cli.command import STORE_OPTION, command
 from farm.cli.traces import TRACES
 
 
-@click.command()
+@command()
 @click.argument("campaign")
-@click.option(
-    "--store", type=click.Path(path_type=Path), help="Folder of the results; by default NAME.farm."
-)
+@STORE_OPTION
 @TRACES
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farm.cli.command import STORE_OPTION, command
 from farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
@@ -19,14 +20,9 @@ SOME_FAILED = 1
 INTERRUPTED = 130
 
 
-@click.command()
+@command()
 @click.argument("campaign")
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    help="Folder of the results; by default "
-    "NAME.farm here. A store that is there is resumed, or grown.",
-)
+@STORE_OPTION
 @TRACES
 @click.option(
     "--on",
@@ -41,7 +37,6 @@ INTERRUPTED = 130
 @click.option(
     "--performance-report",
     "report",
-    type=click.Path(path_type=Path),
     help="Write Dask's report of the run to this HTML file.",
 )
 @click.option(
@@ -57,7 +52,7 @@ def run(
     scheduler_file: Path | None,
     workers: int | None,
     retry_failed: bool,
-    report: Path | None,
+    report: str | None,
     dashboard: bool,
 ) -> None:
     """Simulate every cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
@@ -70,16 +65,19 @@ def run(
     from cluster.watching import check_bokeh, reported
     from farm.campaign.shipped import find
     from farm.execution.runner import begin, carry_out
+    from farm.output import output
     from farm.watching.progress import watcher
 
     where = _where(spec, scheduler_file, workers)
     watched = dashboard or report is not None
     if watched:
-        check_bokeh(where, report, dashboard=dashboard)
+        check_bokeh(where, None if report is None else Path(report), dashboard=dashboard)
     wanted = find(campaign).located(folder)
     if wanted.report:
         _check_report(wanted.report)
     target = store or Path(f"{wanted.name}.farm")
+    read = (campaign, *(t.file for t in wanted.traces if t.file))
+    page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
         # A cluster that has to be there already is asked first: without it nothing is written.
         client = stack.enter_context(connect(where)) if where.kind != "local" else None
@@ -89,7 +87,8 @@ def run(
         if client is not None:
             if dashboard:
                 click.echo(f"dashboard: {client.dashboard_link}", err=True)
-            stack.enter_context(reported(client, report))
+            part = stack.enter_context(page.made(".html")) if page else None
+            stack.enter_context(reported(client, part))
         outcome = carry_out(prepared, client, watcher())
     click.echo(
         f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
@@ -130,9 +129,10 @@ def _check_report(name: str) -> None:
 
 
 def _show(campaign: Campaign, store: Path) -> None:
-    from analysis.errors import StoreError
     from analysis.papers import report_text, write_report
+    from core.errors import InputError
     from farm.cli.results import show_bands
+    from farm.output import Output
 
     try:
         if campaign.report:
@@ -140,8 +140,12 @@ def _show(campaign: Campaign, store: Path) -> None:
             for line in (report_text(campaign.report, store), *written):
                 click.echo(line)
         else:
-            show_bands(store, "bounded_slowdown", store / "figures" / "bands.png")
-    except (StoreError, OSError) as error:
+            figure = store / "figures" / "bands.png"
+            figure.parent.mkdir(exist_ok=True)
+            show_bands(store, "bounded_slowdown", Output("figure", str(figure), figure))
+    except BrokenPipeError:
+        raise
+    except (InputError, OSError) as error:
         # The cells are done all the same: too few samples for a band, or no room
         # for the figure, are no fault of the run.
         click.echo(f"no {'report' if campaign.report else 'bands'}: {error}", err=True)

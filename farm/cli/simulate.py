@@ -10,6 +10,8 @@ import click
 
 from farm.campaign.draws import DRAWS
 from farm.campaign.loads import LOAD_BY, ORIGINAL
+from farm.cli.command import command, needs
+from farm.cli.own import brought_policy, own_files
 from farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
@@ -29,10 +31,14 @@ class Rows(click.ParamType[tuple[int, int]]):
         return int(first), int(last)
 
 
-@click.command()
+@command()
 @click.argument("trace", metavar="NAME|FILE")
 @TRACES
-@click.option("--policy", required=True, help="ORDER+RULE[,option=value], such as saf+easy.")
+@click.option(
+    "--policy",
+    required=True,
+    help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
+)
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @click.option("--rows", type=Rows(), help="Rows of the file, [A, B), before any filter.")
 @click.option("--jobs", type=int, help="The first K jobs that can be simulated.")
@@ -68,7 +74,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option(
     "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Write the schedule as SWF.")
+@click.option("--out", help="Write the schedule as SWF; - is standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def simulate(
     trace: str,
@@ -80,7 +86,7 @@ def simulate(
     load: str,
     load_by: str,
     tau: int,
-    out: Path | None,
+    out: str | None,
     as_json: bool,
     **source: Any,
 ) -> None:
@@ -90,29 +96,34 @@ def simulate(
     cell again.
     """
     from core import simulate as run_policy
-    from core import write_swf
-    from core.own import sources
+    from core.logs.swf import swf_bytes
     from farm.campaign.campaign import load_label
     from farm.campaign.samples import jobs_of
-    from farm.campaign.sources import collected
     from farm.campaign.trace import named
+    from farm.output import output
 
+    needs("resample", "weeks", "seed", "draw")
+    needs("load", "load_by")
     origin = named(trace, folder, name="log", **source)
-    log = origin.read()
-    jobs = jobs_of(
-        origin,
-        log,
-        seed=seed,
-        resample=resample,
-        draw=draw,
-        load=load_label(load),
-        load_by=load_by,
+    target = (
+        output("--out", out, [origin.file or "", *own_files(policy)]) if out is not None else None
     )
-    with sources(collected([policy], Path.cwd(), {})):
-        schedule = run_policy(jobs, policy)
-    if out:
-        write_swf(jobs, out, schedule)
-    click.echo(_as_json(schedule, tau) if as_json else _as_text(schedule, tau))
+    with brought_policy(policy) as wanted:
+        log = origin.read()
+        jobs = jobs_of(
+            origin,
+            log,
+            seed=seed,
+            resample=resample,
+            draw=draw,
+            load=load_label(load),
+            load_by=load_by,
+        )
+        schedule = run_policy(jobs, wanted)
+    told = _as_json(schedule, tau) if as_json else _as_text(schedule, tau)
+    if target:
+        target.write(swf_bytes(jobs, schedule, packed=target.name.lower().endswith(".gz")))
+    click.echo(told, err=bool(target and target.standard))
 
 
 def _as_json(schedule: Schedule, tau: int) -> str:

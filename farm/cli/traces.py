@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli.command import Command
+
 if TYPE_CHECKING:
     from farm.campaign.trace import Trace
 
@@ -24,7 +26,7 @@ def traces() -> None:
     """Fetch logs and look at them."""
 
 
-@traces.command("list")
+@traces.command("list", cls=Command)
 @TRACES
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def list_(folder: Path | None, as_json: bool) -> None:
@@ -40,7 +42,7 @@ def list_(folder: Path | None, as_json: bool) -> None:
         click.echo("{:<12} {:<24} {:>10} {:>8} {:>6}  {:<4}  {}".format(*words))
 
 
-@traces.command()
+@traces.command(cls=Command)
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...")
 @TRACES
 def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
@@ -59,7 +61,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
             click.echo(f"  acknowledge: {thanks}")
 
 
-@traces.command()
+@traces.command(cls=Command)
 @click.argument("log", metavar="NAME|FILE")
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farm.cli.command import STORE, command
+
 if TYPE_CHECKING:
     from farm.verify import Fault
 
 FAULTY = 1
 
 
-@click.command()
-@click.argument("store", type=click.Path(path_type=Path))
-@click.option("--sample", default=3, show_default=True, help="Blocks to simulate again.")
+@command()
+@STORE
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Blocks to simulate again.",
+)
 @click.option(
     "--repair",
     is_flag=True,

@@ -29,6 +29,7 @@ from farm.planning.tasks import (
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.lock import locked
+from farm.store.place import folder_of
 from farm.store.provenance import origin
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
@@ -175,7 +176,7 @@ def begin(
     """
     extents = survey(campaign)
     design(store, campaign, extents)  # refuses bad input before anything is written
-    with locked(Path(store)) as name:
+    with locked(folder_of(store)) as name:
         # Again, since another run may have grown the store until it was locked.
         built = build(design(store, campaign, extents))
         with writing(built.path):

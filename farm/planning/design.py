@@ -20,6 +20,7 @@ from farm.store.files import writing
 from farm.store.lock import NAME as LOCK
 from farm.store.logs import log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding, holdings
 from farm.store.schema import Variable
 from farm.store.store import Store
@@ -96,7 +97,7 @@ def design(
         If a trace cannot be read, the folder holds something else, or the store there was made
         by another campaign, holds what this one lacks, or is of a newer version.
     """
-    path = Path(path)
+    path = folder_of(path)
     old = _existing(path)
     extents = survey(campaign) if extents is None else extents
     sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
@@ -184,11 +185,14 @@ def write_skeleton(store: Store, results: Path) -> None:
 
 
 def _existing(path: Path) -> Store | None:
-    if path.exists() and not path.is_dir():
-        raise InputError(f"store {path} is a file; a store is a folder")
-    if not path.exists():
-        return None
-    there = {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)}
+    try:
+        if not path.is_dir():
+            if path.exists():
+                raise InputError(f"store {path} is a file; a store is a folder")
+            return None
+        there = {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)}
+    except OSError as error:
+        raise InputError(f"store {path} cannot be read: {error.strerror}; give another") from None
     if not there or (there <= UNFINISHED and there & OURS):
         return None
     return Store.open(path)

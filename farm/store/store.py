@@ -29,6 +29,7 @@ from farm.store.geometry import (
     positions,
 )
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
+from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding
 from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
 from farm.store.schema import CELL, SAMPLE, Variable
@@ -94,7 +95,7 @@ class Store:
             If there is none at the path, its description has been altered, or its format is
             not this program's.
         """
-        path = Path(path)
+        path = folder_of(path)
         try:
             return cls.from_bytes(path, (path / MANIFEST).read_bytes())
         except (FileNotFoundError, NotADirectoryError):
