@@ -112,7 +112,7 @@ def test_real_log_reaches_the_load(traces: Path) -> None:
     assert (s.run <= s.estimate).all()
 
 
-@pytest.mark.parametrize("load", [0, -1, math.nan, math.inf, "0.9", None])
+@pytest.mark.parametrize("load", [0, -1, math.nan, math.inf, "0.9", None, True, 10**400])
 def test_a_load_that_is_none_is_refused(load: object) -> None:
     """The load is a finite number above 0."""
     with pytest.raises(InputError, match="load=.*a finite number above 0") as error:
