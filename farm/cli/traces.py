@@ -20,6 +20,14 @@ TRACES = click.option(
     help="Folder of logs to look in first; nothing is written to it.",
 )
 
+TITLES = {
+    "offered_load": "offered load",
+    "largest_estimate_s": "largest estimate, s",
+    "killed": "killed at their estimate",
+    "sha256_columns": "sha256 of columns",
+}
+"""How people read the keys of the JSON that are not words of theirs."""
+
 
 @click.group()
 def traces() -> None:
@@ -76,7 +84,7 @@ def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -
         return
     for key, value in facts.items():
         if key != "dropped":
-            click.echo(f"{key:<26} {'none' if value is None else value}")
+            click.echo(f"{TITLES.get(key, key):<26} {'none' if value is None else value}")
             continue
         click.echo(f"{'rows dropped':<26} {sum(value.values())}")
         for why, count in value.items():
@@ -115,12 +123,12 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
         # Jobs of one instant offer none.
-        "offered load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
-        "largest estimate, s": log.max_estimate,
-        "killed at their estimate": int(log.killed.sum()),
+        "offered_load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
+        "largest_estimate_s": log.max_estimate,
+        "killed": int(log.killed.sum()),
         "dropped": dict(log.dropped),
         "acknowledge": trace.acknowledgement() or "not known",
-        "sha256 of columns": log.digest(),
+        "sha256_columns": log.digest(),
     }
 
 

@@ -182,6 +182,7 @@ def begin(
         with writing(built.path):
             remove_partial(built.path)
         heads = built.heads()
+        built.check_own(heads.values())
         blocks = missing_blocks(built, heads, retry_failed=retry_failed)
         missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
         before = built.cells - sum(missing.values())
@@ -260,9 +261,11 @@ def _work(
         replace(task, blocks=(block,), careful=True) for task, _ in lost for block in task.blocks
     ]
     for task, error in _carry_out(prepared, alone, client, stop, watch, count):
-        cells = cells_missing(prepared.store, task.blocks[0], None)
+        block = task.blocks[0]
+        # Where none is missing, all are there and stay without what they were to learn.
+        cells = prepared.missing[block] or cells_missing(prepared.store, block, None)
         count.lost += cells
-        watch.see(Lost(cells=cells, why=f"{task.blocks[0]}: {error!r}"))
+        watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
 
 
 def _carry_out(

@@ -117,7 +117,7 @@ def test_a_load_that_is_none_is_refused(load: object) -> None:
     """The load is a finite number above 0."""
     with pytest.raises(InputError, match="load=.*a finite number above 0") as error:
         scale_load(jobs([1, 1]), load)  # type: ignore[arg-type]
-    assert repr(load) in str(error.value)
+    assert repr(load)[:20] in str(error.value)
 
 
 @pytest.mark.parametrize("run", [[], [5], [5, 5]])

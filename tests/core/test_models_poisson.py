@@ -70,5 +70,5 @@ def test_sizes_do_not_depend_on_times() -> None:
 def test_bad_parameters_are_refused(change: dict[str, float], said: str) -> None:
     """Each is named."""
     with pytest.raises(InputError) as error:
-        poisson(100, jobs=5, **change)  # type: ignore[arg-type]
+        poisson(100, **{"jobs": 5, **change})  # type: ignore[arg-type]
     assert said in str(error.value)
