@@ -63,6 +63,8 @@ class StoreFolder(click.ParamType[Path]):
         return folder_of(value)
 
 
+JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+
 STORE = click.argument("store", type=StoreFolder())
 
 STORE_OPTION = click.option(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 if TYPE_CHECKING:
     from core.policy.policy import Policy
@@ -31,11 +34,12 @@ def brought_policy(text: str, folder: Path | None = None) -> Iterator[Policy]:
     from core.errors import InputError
     from core.own import sources
     from core.policy.policy import Policy
+    from core.simulation.compiling import compiling
     from farm.campaign.sources import collected
 
     known = collected([text], folder or Path(), {})
     try:
-        with sources(known):
+        with sources(known), compiling(_say):
             yield Policy.parse(_whole(text))
     except InputError:
         raise
@@ -53,6 +57,12 @@ def own_files(text: str) -> list[Path]:
     from core.own import modules_of
 
     return [Path(*module.split(".")).with_suffix(".py") for module in modules_of([text])]
+
+
+def _say() -> None:
+    # Who waits sits at a terminal; a program that reads the output has no use for it.
+    if sys.stderr.isatty():
+        click.echo("compiling, once for this machine: up to a minute", err=True)
 
 
 def _whole(text: str) -> str:

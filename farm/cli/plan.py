@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from farm.cli.command import STORE_OPTION, command
+from farm.cli.command import JSON, STORE_OPTION, command
 from farm.cli.traces import TRACES
 
 TITLES = {
@@ -21,7 +21,7 @@ TITLES = {
 @click.argument("campaign")
 @STORE_OPTION
 @TRACES
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@JSON
 def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) -> None:
     """Say what is left to do for CAMPAIGN: cells, blocks, tasks, jobs, bytes, CPU time.
 

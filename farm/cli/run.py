@@ -15,6 +15,7 @@ from farm.cli.traces import TRACES
 if TYPE_CHECKING:
     from cluster import ClusterSpec
     from farm.campaign.campaign import Campaign
+    from farm.execution.runner import Outcome
 
 SOME_FAILED = 1
 INTERRUPTED = 130
@@ -44,6 +45,8 @@ INTERRUPTED = 130
     is_flag=True,
     help="Print the link of a local cluster's dashboard, on the loopback interface.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON, and no table.")
+@click.option("--quiet", is_flag=True, help="Do not say how far the run is.")
 def run(
     campaign: str,
     store: Path | None,
@@ -54,6 +57,8 @@ def run(
     retry_failed: bool,
     report: str | None,
     dashboard: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Simulate every cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
 
@@ -66,7 +71,7 @@ def run(
     from farm.campaign.shipped import find
     from farm.execution.runner import begin, carry_out
     from farm.output import output
-    from farm.watching.progress import watcher
+    from farm.watching.progress import Quiet, watcher
 
     where = _where(spec, scheduler_file, workers)
     watched = dashboard or report is not None
@@ -89,15 +94,13 @@ def run(
                 click.echo(f"dashboard: {client.dashboard_link}", err=True)
             part = stack.enter_context(page.made(".html")) if page else None
             stack.enter_context(reported(client, part))
-        outcome = carry_out(prepared, client, watcher())
-    click.echo(
-        f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
-        f"{outcome.failed} failed; store {target}"
-    )
+        outcome = carry_out(prepared, client, Quiet(sys.stderr) if quiet else watcher())
+    click.echo(_as_json(outcome, target) if as_json else _as_text(outcome, target))
     if outcome.interrupted:
         click.echo("interrupted; the same command goes on from here", err=True)
         sys.exit(INTERRUPTED)
-    _show(wanted, target)
+    if not as_json:
+        _show(wanted, target)
     if outcome.failed:
         click.echo(
             f"farm status {target} --failed says why cells failed; what could not be added to "
@@ -105,6 +108,20 @@ def run(
             err=True,
         )
         sys.exit(SOME_FAILED)
+
+
+def _as_text(outcome: Outcome, store: Path) -> str:
+    return (
+        f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
+        f"{outcome.failed} failed; store {store}"
+    )
+
+
+def _as_json(outcome: Outcome, store: Path) -> str:
+    import json
+
+    counts = {key: getattr(outcome, key) for key in ("cells", "before", "done", "failed")}
+    return json.dumps({**counts, "interrupted": outcome.interrupted, "store": str(store)}, indent=1)
 
 
 def _where(spec: str | None, scheduler_file: Path | None, workers: int | None) -> ClusterSpec:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli.command import Command
+from farm.cli.command import JSON, Command
 
 if TYPE_CHECKING:
     from farm.campaign.trace import Trace
@@ -36,7 +36,7 @@ def traces() -> None:
 
 @traces.command("list", cls=Command)
 @TRACES
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@JSON
 def list_(folder: Path | None, as_json: bool) -> None:
     """List the logs that can be named instead of a file: machine, rows, weeks, whether here."""
     rows = _known(folder)
@@ -53,7 +53,8 @@ def list_(folder: Path | None, as_json: bool) -> None:
 @traces.command(cls=Command)
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...")
 @TRACES
-def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
+@JSON
+def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
     """Bring logs here, by NAME from the archive or by URL, and check their content.
 
     They are kept in the folder that SCHEDFARM_TRACES names, by default in the user's cache.
@@ -61,19 +62,23 @@ def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
     from farm.logs.fetch import fetch as bring
     from farm.logs.registry import acknowledgement
 
+    rows = []
     for log in logs:
         path = bring(log, folder)
-        click.echo(path)
         thanks = acknowledgement(path)
-        if thanks:
-            click.echo(f"  acknowledge: {thanks}")
+        rows.append({"file": str(path), "acknowledge": thanks or None})
+        if not as_json:
+            click.echo(path)
+            click.echo(f"  acknowledge: {thanks}" if thanks else "", nl=bool(thanks))
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
 
 
 @traces.command(cls=Command)
 @click.argument("log", metavar="NAME|FILE")
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@JSON
 def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -> None:
     """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
     from farm.campaign.trace import named
