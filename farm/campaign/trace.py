@@ -33,10 +33,10 @@ RESERVED = {*METRICS, *AXES, "zarr.json"} | {
 }
 """What stands at the root of a store beside the groups of the traces."""
 
-Jobs = Annotated[
+JobCount = Annotated[
     int, Meta(ge=1, le=MOST_JOBS, description=f"a whole number, at least 1 and at most {MOST_JOBS}")
 ]
-Weeks = Annotated[
+WeekCount = Annotated[
     int,
     Meta(ge=1, le=MOST_WEEKS, description=f"a whole number, at least 1 and at most {MOST_WEEKS}"),
 ]
@@ -93,8 +93,8 @@ class Trace:
     processors: Count | None = None
     platform: Table | None = None
     rows: Rows | None = None
-    jobs: Jobs | None = None
-    weeks: Weeks | None = None
+    jobs: JobCount | None = None
+    weeks: WeekCount | None = None
     select: Criteria = field(default_factory=dict)
     parameters: Table = field(default_factory=dict)
 

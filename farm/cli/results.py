@@ -76,14 +76,15 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     show_default=True,
     help="A metric of the store's summary, such as wait.",
 )
-@click.option("--plot", help="Also draw the bands over the weeks.")
+@click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
 @click.option("--csv", help="Also write the table as CSV; - is standard output.")
 def bands(store: Path, metric: str, plot: str | None, csv: str | None) -> None:
     """Print the 10 to 90 percentile bands of a metric over the resamples of STORE."""
     from analysis.drawing import checked_path
-    from farm.output import output, output_once
+    from farm.output import STANDARD, output, output_once
 
-    figure = None if plot is None else output("--plot", checked_path(plot))
+    checked = plot if plot in (None, STANDARD) else checked_path(plot)
+    figure = None if checked is None else output("--plot", checked)
     table = None if csv is None else output("--csv", csv)
     output_once(figure, table)
     show_bands(store, metric, figure, table)
@@ -102,6 +103,6 @@ def show_bands(
         csv.write(analysis.table_csv(found).encode())
         click.echo(f"table: {csv.name}", err=apart)
     if plot:
-        with plot.made() as part:
+        with plot.made(".png") as part:
             analysis.weekly_bands_figure(store, metric, path=part)
         click.echo(f"figure: {plot.name}", err=apart)
