@@ -208,7 +208,7 @@ def source_digest(names: Iterable[str]) -> str:
     --------
     >>> with sources({"mine": "limit = 3"}):
     ...     source_digest(["mine:limit+easy"]), source_digest(["saf+easy"])
-    ('4c0ed7e24ed4ca0f', '')
+    ('a79ce4eabd8f4bde', '')
     """
     names = list(names)
     parts = (part for name in names for part in re.split(r"[+,=\s]", name))

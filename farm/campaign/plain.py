@@ -74,10 +74,10 @@ def check_types(value: Any) -> None:
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Machine:
-    ...     processors: Count
+    ...     size: Count
     >>> check_types(Machine("many"))
     Traceback (most recent call last):
-    core.errors.InputError: processors is 'many'; it must be a whole number, at least 1
+    core.errors.InputError: size is 'many'; it must be a whole number, at least 1 and below 2^62
     """
     kind: type = type(value)
     hints = _hints(kind)
