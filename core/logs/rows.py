@@ -195,7 +195,7 @@ def to_workload(
     Raises
     ------
     InputError
-        If no job is left, or times run past the clock.
+        If no job is left, one stands there twice, or times run past the clock.
     """
     procs = processors_of(column, clean)
     reasons = {**(faults or {}), **faults_of(column, procs, machine, clean)}
@@ -204,6 +204,7 @@ def to_workload(
         listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
         raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
     order = by_submit(column, keep)[:jobs]
+    _check_once(column, order, source)
     try:
         return Workload(
             **job_columns(column, procs, order, clean),
@@ -215,6 +216,25 @@ def to_workload(
         )
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
+
+
+def _check_once(column: Mapping[str, Int64], order: Int64, source: str) -> None:
+    """Refuse rows that are of one job. A resample may hold a job again, at another instant."""
+    job, submit, user = (column[name][order] for name in ("job", "submit", "user"))
+    # In most logs job numbers ascend: one look at each row.
+    if (job[1:] > job[:-1]).all():
+        return
+    place = np.lexsort((user, submit, job))
+    same = np.ones(max(0, place.size - 1), np.bool_)
+    for values in (job, submit, user):
+        same &= values[place[1:]] == values[place[:-1]]
+    again = place[1:][same & (job[place[1:]] > 0)]
+    if again.size:
+        k = int(again.min())
+        raise InputError(
+            f"{source}: job {job[k]} of user {user[k]}, submitted at {submit[k]} s, stands in two "
+            f"rows ({again.size} rows of the log repeat others); keep one row of each job"
+        )
 
 
 def processors_of(column: Mapping[str, Int64], clean: Clean = AS_HERE) -> Int64:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from core.arrays import MOST_JOBS, MOST_WEEKS
 from core.errors import InputError
 from core.logs.clean import Clean
 from core.logs.read import read_log
@@ -23,7 +23,7 @@ from core.platform.pool import Pool
 from core.workload.resample_weeks import WEEK
 from core.workload.select import check_criteria, on_platform, select, select_jobs
 from core.workload.workload import Workload
-from farm.campaign.plain import Count, Table, check_keys, check_types, to_plain
+from farm.campaign.plain import Count, Table, check_keys, check_name, check_types, to_plain
 from farm.logs import registry
 from farm.logs.fetch import locate
 from farm.store.product import PRODUCTS
@@ -34,8 +34,13 @@ RESERVED = {*METRICS, *AXES, "zarr.json"} | {
 }
 """What stands at the root of a store beside the groups of the traces."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
+JobCount = Annotated[
+    int, Meta(ge=1, le=MOST_JOBS, description=f"a whole number, at least 1 and at most {MOST_JOBS}")
+]
+WeekCount = Annotated[
+    int,
+    Meta(ge=1, le=MOST_WEEKS, description=f"a whole number, at least 1 and at most {MOST_WEEKS}"),
+]
 Name = Annotated[str, Meta(description="a name")]
 File = Annotated[str, Meta(description="the path of a log")]
 Log = Annotated[str, Meta(min_length=1, description="a name, such as 'KTH-SP2'")]
@@ -92,8 +97,8 @@ class Trace:
     processors: Count | None = None
     platform: Table | None = None
     rows: Rows | None = None
-    jobs: Count | None = None
-    weeks: Count | None = None
+    jobs: JobCount | None = None
+    weeks: WeekCount | None = None
     select: Criteria = field(default_factory=dict)
     clean: Table = field(default_factory=dict)
     parameters: Table = field(default_factory=dict)
@@ -116,8 +121,7 @@ class Trace:
             raise InputError(f"trace {self.name!r}: {error}") from None
 
     def _check_name(self) -> None:
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise InputError(f"trace name {self.name!r}: use letters, digits, '.', '_' and '-'")
+        check_name("trace name", self.name)
         if self.name in RESERVED:
             raise InputError(
                 f"trace name {self.name!r} is that of a summary array of the store; give another"

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli.command import command
+from farm.cli.own import brought_policy
+
 if TYPE_CHECKING:
     from core.audit import LoggedSchedule, Verdict
     from core.policy.policy import Policy
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 REFUTED = 1
 
 
-@click.command()
+@command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--policy",
@@ -37,27 +40,14 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
     """
     from core.audit import audit as judge
     from core.audit import read_schedule
-    from core.own import sources
-    from farm.campaign.sources import collected
 
     schedule = read_schedule(file, processors)
-    with sources(collected([name], Path(), {})):
-        policy = _policy(name)
+    with brought_policy(name) as policy:
         verdict = judge(schedule, policy)
     facts = _facts(file, policy, schedule, verdict)
     click.echo(json.dumps(facts, indent=1) if as_json else _as_text(facts))
     if not verdict.ok:
         sys.exit(REFUTED)
-
-
-def _policy(name: str) -> Policy:
-    """Read a policy's name; an auditor is often asked for a rule alone, and means fcfs."""
-    from core.policy.orders import ORDERS
-    from core.policy.policy import Policy
-
-    head = name.strip().partition(",")[0]
-    alone = "+" not in head and head.lower() not in ORDERS
-    return Policy.parse(f"fcfs+{name.strip()}" if alone else name)
 
 
 def _facts(

@@ -6,14 +6,17 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-STORE = click.argument("store", type=click.Path(path_type=Path))
+from farm.cli.command import STORE, command
+
+if TYPE_CHECKING:
+    from farm.output import Output
 
 
-@click.command()
+@command()
 @STORE
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--openmetrics", is_flag=True, help="Print the counts for Prometheus and its like.")
@@ -65,7 +68,7 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{blocks[versions]} blocks by {versions}, on {where}"
 
 
-@click.command()
+@command()
 @STORE
 @click.option(
     "--metric",
@@ -73,24 +76,33 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     show_default=True,
     help="A metric of the store's summary, such as wait.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw the bands over the weeks.")
-@click.option("--csv", type=click.Path(path_type=Path), help="Also write the table as CSV.")
-def bands(store: Path, metric: str, plot: Path | None, csv: Path | None) -> None:
+@click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
+@click.option("--csv", help="Also write the table as CSV; - is standard output.")
+def bands(store: Path, metric: str, plot: str | None, csv: str | None) -> None:
     """Print the 10 to 90 percentile bands of a metric over the resamples of STORE."""
-    show_bands(store, metric, plot, csv)
+    from analysis.drawing import checked_path
+    from farm.output import STANDARD, output, output_once
+
+    checked = plot if plot in (None, STANDARD) else checked_path(plot)
+    figure = None if checked is None else output("--plot", checked)
+    table = None if csv is None else output("--csv", csv)
+    output_once(figure, table)
+    show_bands(store, metric, figure, table)
 
 
-def show_bands(store: Path, metric: str, plot: Path | None, csv: Path | None = None) -> None:
+def show_bands(
+    store: Path, metric: str, plot: Output | None = None, csv: Output | None = None
+) -> None:
     """Print a table of bands; draw them over the weeks, and write them, where a path is given."""
     import analysis
-    from core.files import write_whole
 
     found = analysis.bands(store, metric)
-    click.echo(analysis.table_text(found))
+    apart = any(one is not None and one.standard for one in (plot, csv))
+    click.echo(analysis.table_text(found), err=apart)
     if csv:
-        write_whole(csv, analysis.table_csv(found).encode())
-        click.echo(f"table: {csv}")
+        csv.write(analysis.table_csv(found).encode())
+        click.echo(f"table: {csv.name}", err=apart)
     if plot:
-        plot.parent.mkdir(parents=True, exist_ok=True)
-        analysis.weekly_bands_figure(store, metric, path=plot)
-        click.echo(f"figure: {plot}")
+        with plot.made(".png") as part:
+            analysis.weekly_bands_figure(store, metric, path=part)
+        click.echo(f"figure: {plot.name}", err=apart)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli.command import JSON, Command
+
 if TYPE_CHECKING:
     from farm.campaign.trace import Trace
 
@@ -17,6 +19,14 @@ TRACES = click.option(
     type=click.Path(path_type=Path),
     help="Folder of logs to look in first; nothing is written to it.",
 )
+
+TITLES = {
+    "offered_load": "offered load",
+    "largest_estimate_s": "largest estimate, s",
+    "killed": "killed at their estimate",
+    "sha256_columns": "sha256 of columns",
+}
+"""How people read the keys of the JSON that are not words of theirs."""
 
 
 class Options(click.ParamType[dict[str, Any]]):
@@ -52,9 +62,9 @@ def traces() -> None:
     """Fetch logs and look at them."""
 
 
-@traces.command("list")
+@traces.command("list", cls=Command)
 @TRACES
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@JSON
 def list_(folder: Path | None, as_json: bool) -> None:
     """List the logs that can be named instead of a file: machine, rows, weeks, whether here."""
     rows = _known(folder)
@@ -68,10 +78,11 @@ def list_(folder: Path | None, as_json: bool) -> None:
         click.echo("{:<12} {:<24} {:>10} {:>8} {:>6}  {:<4}  {}".format(*words))
 
 
-@traces.command()
+@traces.command(cls=Command)
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...")
 @TRACES
-def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
+@JSON
+def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
     """Bring logs here, by NAME from the archive or by URL, and check their content.
 
     They are kept in the folder that SCHEDFARM_TRACES names, by default in the user's cache.
@@ -79,20 +90,24 @@ def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
     from farm.logs.fetch import fetch as bring
     from farm.logs.registry import acknowledgement
 
+    rows = []
     for log in logs:
         path = bring(log, folder)
-        click.echo(path)
         thanks = acknowledgement(path)
-        if thanks:
-            click.echo(f"  acknowledge: {thanks}")
+        rows.append({"file": str(path), "acknowledge": thanks or None})
+        if not as_json:
+            click.echo(path)
+            click.echo(f"  acknowledge: {thanks}" if thanks else "", nl=bool(thanks))
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
 
 
-@traces.command()
+@traces.command(cls=Command)
 @click.argument("log", metavar="NAME|FILE")
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @CLEAN
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@JSON
 def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
     from farm.campaign.trace import named
@@ -103,7 +118,7 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
         return
     for key, value in facts.items():
         if key != "dropped":
-            click.echo(f"{key:<26} {'none' if value is None else value}")
+            click.echo(f"{TITLES.get(key, key):<26} {'none' if value is None else value}")
             continue
         click.echo(f"{'rows dropped':<26} {sum(value.values())}")
         for why, count in value.items():
@@ -142,12 +157,12 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
         # Jobs of one instant offer none.
-        "offered load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
-        "largest estimate, s": log.max_estimate,
-        "killed at their estimate": int(log.killed.sum()),
+        "offered_load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
+        "largest_estimate_s": log.max_estimate,
+        "killed": int(log.killed.sum()),
         "dropped": dict(log.dropped),
         "acknowledge": trace.acknowledgement() or "not known",
-        "sha256 of columns": log.digest(),
+        "sha256_columns": log.digest(),
     }
 
 

@@ -440,13 +440,13 @@ def test_means_equal_the_independent_program(traces: Path, golden: Path) -> None
         assert summary["makespan"] == run["last_end"] - s.workload.submit[0]
 
 
-@pytest.mark.parametrize("tau", [0, -1, math.nan, "10", None])
+@pytest.mark.parametrize("tau", [0, -1, math.nan, "10", None, True, math.inf, 10**400])
 def test_a_tau_that_bounds_nothing_is_refused(tau: object) -> None:
     """Tau is a time above 0 s in every function that takes one."""
     for act in (bounded_slowdown, pp_bounded_slowdown, summarise, weekly):
-        with pytest.raises(InputError, match="tau=.*a time above 0 s") as error:
+        with pytest.raises(InputError, match="tau=.*a finite number above 0 s") as error:
             act(LITERAL, tau)  # type: ignore[arg-type]
-        assert repr(tau) in str(error.value)
+        assert repr(tau)[:20] in str(error.value)
 
 
 def test_absurd_spans_have_no_weeks() -> None:
