@@ -220,13 +220,14 @@ def to_workload(
 
 def _check_once(column: Mapping[str, Int64], order: Int64, source: str) -> None:
     """Refuse rows that are of one job. A resample may hold a job again, at another instant."""
-    job, submit, user = (column[name][order] for name in ("job", "submit", "user"))
+    named = [name for name in ("job", "submit", "user", "task") if name in column]
+    job, submit, user, *task = (column[name][order] for name in named)
     # In most logs job numbers ascend: one look at each row.
     if (job[1:] > job[:-1]).all():
         return
-    place = np.lexsort((user, submit, job))
+    place = np.lexsort((*task, user, submit, job))
     same = np.ones(max(0, place.size - 1), np.bool_)
-    for values in (job, submit, user):
+    for values in (job, submit, user, *task):
         same &= values[place[1:]] == values[place[:-1]]
     again = place[1:][same & (job[place[1:]] > 0)]
     if again.size:

@@ -160,7 +160,7 @@ def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], int]:
     source = os.fspath(path)
     lines = ((n, text) for n, text in enumerate(text_lines(path), 1) if text.strip())
     header = _header(next(lines, (1, ""))[1], source)
-    table, users = [], []
+    table, users, names = [], [], []
     for line, text in lines:
         words = text.split("|")
         if len(words) != len(header):
@@ -171,6 +171,7 @@ def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], int]:
         row = dict(zip(header, map(str.strip, words), strict=True))
         table.append(_STEP if "." in row["jobid"] else _numbers(row, source, line))
         users.append(row["user"])
+        names.append(row["jobid"])
     if not table:
         raise InputError(f"{source} holds no data row; sacct prints one line for each job")
     numbers = np.array(table, np.int64)
@@ -178,7 +179,9 @@ def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], int]:
     known = columns["submit"][columns["submit"] >= 0]
     first = int(known.min()) if known.size else -1
     columns["submit"] = np.where(columns["submit"] >= 0, columns["submit"] - first, -1)
-    return {**columns, "user": number_users(users)}, first
+    # The number of an array is one for all its tasks, where JobIDRaw is not there.
+    task = np.unique(names, return_inverse=True)[1].astype(np.int64)
+    return {**columns, "user": number_users(users), "task": task}, first
 
 
 def _header(text: str, source: str) -> list[str]:

@@ -154,3 +154,15 @@ def test_the_machine_must_be_given(tmp_path: Path) -> None:
     """sacct does not say how large the machine is."""
     with pytest.raises(InputError, match="sacct does not give the machine's size"):
         read_sacct(written(tmp_path))
+
+
+def test_tasks_of_an_array_are_jobs_of_one_number(tmp_path: Path) -> None:
+    """Also without JobIDRaw; the same task in two rows is refused."""
+    head = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS\n"
+    rest = "|ann|2024-06-01T00:00:00|01:00:00|02:00:00|4\n"
+    path = tmp_path / "array.sacct"
+    path.write_text(head + f"123_1{rest}123_2{rest}")
+    assert read_sacct(path, processors=8).job.tolist() == [123, 123]
+    path.write_text(head + f"123_1{rest}123_1{rest}")
+    with pytest.raises(InputError, match="job 123 of user 1, submitted at 0 s, stands in two rows"):
+        read_sacct(path, processors=8)
