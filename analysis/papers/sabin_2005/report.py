@@ -12,9 +12,10 @@ import numpy as np
 import xarray as xr
 
 from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.sabin_2005.claims import claims
 from analysis.papers.sabin_2005.figures import FIGURES, bar_chart, bar_table
 from analysis.papers.sabin_2005.printed import LOADS
-from analysis.papers.sabin_2005.samples import report_samples
+from analysis.papers.sabin_2005.samples import ratios, report_samples
 from analysis.papers.sabin_2005.tables import TABLES
 from analysis.store import LOG, check_known, open_summary
 
@@ -39,14 +40,30 @@ def report(store: Path) -> list[Path]:
         If the store lacks one of the nine policies, a kind of fairness, or the two loads.
     """
     tree = open_report(store)
-    resamples = open_summary(tree)["resample"].values
-    written = report_samples(tree, store) if np.any(resamples > LOG) else []
-    return written + (_report_log(tree, store) if LOG in resamples else [])
+    written = report_samples(tree, store) if _has_samples(tree) else []
+    return written + (_report_log(tree, store) if _has_log(tree) else [])
 
 
 def text(store: Path) -> str:
-    """Return nothing: the paper prints no numbers of its figures, and tables take long to read."""
-    return ""
+    """Return for a terminal what became of each of the paper's conclusions, and what samples say.
+
+    Raises
+    ------
+    StoreError
+        As `report`.
+    """
+    tree = open_report(store)
+    tables = [ratios(tree)] if _has_samples(tree) else []
+    tables += [claims(tree)] if _has_log(tree) else []
+    return "\n\n".join(frame.to_string(float_format="{:.2f}".format) for frame in tables)
+
+
+def _has_samples(tree: xr.DataTree) -> bool:
+    return bool(np.any(open_summary(tree)["resample"].values > LOG))
+
+
+def _has_log(tree: xr.DataTree) -> bool:
+    return LOG in open_summary(tree)["resample"].values
 
 
 def _report_log(tree: xr.DataTree, store: Path) -> list[Path]:
