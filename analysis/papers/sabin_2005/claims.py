@@ -6,7 +6,8 @@ are. Its number is a ratio: how many times as unfair the one is as the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from analysis.papers.sabin_2005.names import KINDS, REPLANNING, RULES
-from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
+from analysis.papers.sabin_2005.unfairness import mean_unfairness
 from analysis.store import Store
 from core.arrays import Float64
 
@@ -77,6 +78,16 @@ class Claim(NamedTuple):
         parts += [f"{self.kind} / {self.against}"] if self.against else []
         return ", ".join(parts)
 
+    @property
+    def axis(self) -> str:
+        """What is compared, rules or orders."""
+        return "rule" if self.one in RULES.values() else "order"
+
+    @property
+    def meets_conservative(self) -> bool:
+        """Whether a cell has to do with conservative backfilling."""
+        return self.axis == "order" or _CONSERVATIVE in (self.one, self.other)
+
 
 CLAIMS = (
     # "no-guarantee backfilling is worse than aggressive or conservative backfilling"
@@ -131,21 +142,23 @@ COUNTED = ("cells", "above_1", "median", "least", "most")
 """What is said of the ratios of some cells."""
 
 
-def claims_in_part(store: Store) -> pd.DataFrame:
+def claims_in_part(store: Store, by_width: Mapping[str, xr.DataArray]) -> pd.DataFrame:
     """Return what the cells say of each conclusion, over all of them and over parts.
 
     Parameters
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
+    by_width : mapping of str to DataArray
+        `unfairness_by_width` of each kind.
 
     Returns
     -------
     DataFrame
         Indexed by (kind, claim, expects, conservative, trace, under): with each rule of
-        `READINGS` that is there for conservative, of each trace and of `EVERY`, under each order
-        or rule and under `EVERY`; the number of cells with a ratio, in how many it is above 1,
-        and the ratio's median, least and most.
+        `READINGS` that is there for conservative, where that matters, of each trace and of
+        `EVERY`, under each order or rule and under `EVERY`; the number of cells with a ratio, in
+        how many it is above 1, and the ratio's median, least and most.
 
     Raises
     ------
@@ -153,15 +166,15 @@ def claims_in_part(store: Store) -> pd.DataFrame:
         If the store lacks the log itself, a policy of the paper, or a kind of fairness.
     """
     means = {(kind, ALL_JOBS): mean_unfairness(store, kind) for kind in KINDS}
-    for kind in KINDS:
-        means[kind, WIDE] = unfairness_by_width(store, kind).sel(width=WIDE, drop=True)
+    means |= {(kind, WIDE): by_width[kind].sel(width=WIDE, drop=True) for kind in KINDS}
     there = means["strict", ALL_JOBS]["rule"].values
+    read = {reading: _read(means, reading) for reading in READINGS if reading in there}
     rows = {
         (claim.kind, str(claim), claim.expects, reading, trace, under): found
         for claim in CLAIMS
-        for reading in READINGS
-        if reading in there
-        for trace, under, found in _counted(_ratio(claim, _read(means, reading)))
+        for reading, values in read.items()
+        if claim.meets_conservative or reading == _CONSERVATIVE
+        for trace, under, found in _counted(_ratio(claim, values))
     }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COUNTED))
     names = ["kind", "claim", "expects", "conservative", "trace", "under"]
@@ -169,25 +182,19 @@ def claims_in_part(store: Store) -> pd.DataFrame:
     return frame.astype({"cells": np.int64, "above_1": np.int64})
 
 
-def claims(store: Store) -> pd.DataFrame:
+def claims(parts: pd.DataFrame) -> pd.DataFrame:
     """Return what all cells together say of each conclusion.
 
     Parameters
     ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
+    parts : DataFrame
+        From `claims_in_part`.
 
     Returns
     -------
     DataFrame
-        The rows of `claims_in_part` over every trace and under every order or rule.
-
-    Raises
-    ------
-    StoreError
-        As `claims_in_part`.
+        Its rows over every trace and under every order or rule.
     """
-    parts = claims_in_part(store)
     trace, under = (parts.index.get_level_values(name) for name in ("trace", "under"))
     return parts[(trace == EVERY) & (under == EVERY)].droplevel(["trace", "under"])
 
@@ -201,8 +208,7 @@ def _read(means: Means, reading: str) -> Means:
 
 def _ratio(claim: Claim, means: Means) -> xr.DataArray:
     """Return the ratios of a claim on trace, load and whatever else the two have in common."""
-    axis = "rule" if claim.one in RULES.values() else "order"
-    values = means[claim.kind, claim.jobs]
+    values, axis = means[claim.kind, claim.jobs], claim.axis
     if claim.against:
         values = values / means[claim.against, claim.jobs]
     ratio = values.sel({axis: claim.one}, drop=True) / values.sel({axis: claim.other}, drop=True)
@@ -212,11 +218,11 @@ def _ratio(claim: Claim, means: Means) -> xr.DataArray:
 
 
 def _counted(ratio: xr.DataArray) -> Iterator[tuple[str, str, list[float]]]:
-    for trace in (EVERY, *ratio["trace"].values.tolist()):
-        of = ratio if trace == EVERY else ratio.sel(trace=trace)
-        for under in (EVERY, *ratio["under"].values.tolist()):
-            cells = of if under == EVERY else of.sel(under=under)
-            yield trace, under, _summary(cells.values)
+    cells, everywhere = ratio.values, slice(None)
+    traces = {EVERY: everywhere} | {str(name): i for i, name in enumerate(ratio["trace"].values)}
+    unders = {EVERY: everywhere} | {str(name): i for i, name in enumerate(ratio["under"].values)}
+    for (trace, i), (under, j) in product(traces.items(), unders.items()):
+        yield trace, under, _summary(cells[i, :, j])
 
 
 def _summary(cells: Float64) -> list[float]:

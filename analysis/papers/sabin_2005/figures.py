@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,8 +10,6 @@ import xarray as xr
 
 from analysis.drawing import HOUR, STYLE, canvas, thin_spaced
 from analysis.papers.sabin_2005.names import KINDS, REPLANNING
-from analysis.papers.sabin_2005.unfairness import fcfs_by_width, mean_unfairness
-from analysis.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,33 +43,27 @@ class Figure(NamedTuple):
         First line above the panels.
     kind : str
         Of fairness, a key of `KINDS`.
-    numbers : callable
-        From a store and the kind to the bars, overall or by width.
+    by_width : bool
+        Whether a group of bars is a class of widths, under FCFS alone, or else an order.
     """
 
     title: str
     kind: str
-    numbers: Callable[[Store, str], xr.DataArray]
+    by_width: bool = False
 
 
 FIGURES = {
-    "figures-07-08-strict": Figure(
-        "Strict fair start (figures 7 and 8)", "strict", mean_unfairness
-    ),
+    "figures-07-08-strict": Figure("Strict fair start (figures 7 and 8)", "strict"),
     "figures-09-10-strict-by-width": Figure(
-        "Strict fair start by width, FCFS (figures 9 and 10)", "strict", fcfs_by_width
+        "Strict fair start by width, FCFS (figures 9 and 10)", "strict", by_width=True
     ),
-    "figures-11-12-relaxed": Figure(
-        "Relaxed fair start (figures 11 and 12)", "relaxed", mean_unfairness
-    ),
+    "figures-11-12-relaxed": Figure("Relaxed fair start (figures 11 and 12)", "relaxed"),
     "figures-13-14-relaxed-by-width": Figure(
-        "Relaxed fair start by width, FCFS (figures 13 and 14)", "relaxed", fcfs_by_width
+        "Relaxed fair start by width, FCFS (figures 13 and 14)", "relaxed", by_width=True
     ),
-    "figures-15-16-resource": Figure(
-        "Resource equality (figures 15 and 16)", "resource", mean_unfairness
-    ),
+    "figures-15-16-resource": Figure("Resource equality (figures 15 and 16)", "resource"),
     "figures-17-18-resource-by-width": Figure(
-        "Resource equality by width, FCFS (figures 17 and 18)", "resource", fcfs_by_width
+        "Resource equality by width, FCFS (figures 17 and 18)", "resource", by_width=True
     ),
 }
 """The paper's figures, by the names of their files; a pair shows the medium and the high load."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.papers.sabin_2005.claims import claims, claims_in_part
 from analysis.papers.sabin_2005.printed import TABLE_1, TABLE_2
 from analysis.papers.sabin_2005.subsets import SUBSETS, rank_correlations
 from analysis.papers.sabin_2005.unfairness import jobs_by_width
@@ -56,12 +55,3 @@ def table_2(store: Store) -> pd.DataFrame:
         return ours
     index = pd.MultiIndex.from_product([[PAPER], range(SUBSETS)], names=ours.index.names)
     return pd.concat([ours, pd.DataFrame(paper, index=index).reindex(columns=ours.columns)])
-
-
-TABLES = {
-    "table-1-widths": table_1,
-    "table-2-rank-correlation": table_2,
-    "claims": claims,
-    "claims-in-part": claims_in_part,
-}
-"""Each table's name, and what gives it."""

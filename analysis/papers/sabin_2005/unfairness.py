@@ -90,11 +90,6 @@ def unfairness_by_width(store: Store, kind: str) -> xr.DataArray:
     return joined.transpose("trace", "load", "order", "width", "rule")
 
 
-def fcfs_by_width(store: Store, kind: str) -> xr.DataArray:
-    """Return the part of `unfairness_by_width` that the paper's figures show: under FCFS."""
-    return unfairness_by_width(store, kind).sel(order="FCFS", drop=True)
-
-
 def job_unfairness(store: Store, trace: str, kind: str) -> xr.DataArray:
     """Return how unfairly each job of a log is treated.
 
