@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import pandas as pd
 import xarray as xr
 
 from analysis.store import check_known
-from core.metrics.fairness import lateness_of, unserved
+from core.arrays import Float64, Int64
+from core.metrics.fairness import discrimination_of, lateness_of, unserved
 
 ORDERS = {"fcfs": "FCFS", "spf": "SJF", "lxf": "LXF"}
 """Queue orders of a store, and what the paper calls them."""
 
-RULES = {"aggressive": "no guarantee", "easy": "aggressive", "conservative": "conservative"}
-"""Backfill rules of a store, and what the paper calls them."""
+RULES = {
+    "aggressive": "no guarantee",
+    "easy": "aggressive",
+    "planned,walk=queue": "conservative",
+}
+"""Backfill rules of a store, and what the paper calls them: its conservative backfilling keeps a
+reservation once it is made."""
+
+REPLANNING, NO_BACKFILLING = "re-planning", "no backfilling"
+
+BESIDE = {"conservative": REPLANNING, "none": NO_BACKFILLING}
+"""Rules that the paper did not simulate, and what they are called beside its own."""
 
 
 class Fairness(NamedTuple):
@@ -63,6 +74,10 @@ def _late(fst: Any, start: Any) -> Any:
     return lateness_of(start, fst)
 
 
+def _size(deserved: Float64, held: Int64, procs: Int64) -> Float64:
+    return abs(discrimination_of(deserved, held, procs))
+
+
 KINDS = {
     "strict": Fairness(
         "Mean time after strict fair start", "fst_strict", ("start",), _late, "s", "o"
@@ -82,13 +97,29 @@ KINDS = {
 """The kinds of fairness, by the names that a store gives them."""
 
 
+BY_SIZE = "resource |D|"
+"""Resource equality with the size of D for max(D, 0)."""
+
+READINGS = KINDS | {
+    BY_SIZE: KINDS["resource"]._replace(measure="Mean size of discrimination", unfairness=_size)
+}
+"""The kinds, and what else a kind may mean. Over all jobs `BY_SIZE` is twice ``resource``, since
+D sums to 0, so a summary need not have it."""
+
+
 def by_paper(values: xr.DataArray) -> xr.DataArray:
     """Split the dimension policy into the paper's order and rule, both in the paper's names.
+
+    Returns
+    -------
+    DataArray
+        With `order` and `rule` for `policy`: the rules of `RULES`, then those of `BESIDE` that
+        are there under every order.
 
     Raises
     ------
     StoreError
-        If one of the nine policies is missing.
+        If one of the paper's nine policies is missing.
 
     Examples
     --------
@@ -98,11 +129,15 @@ def by_paper(values: xr.DataArray) -> xr.DataArray:
     3
     """
     there = values["policy"].values.tolist()
-    names = [f"{order}+{rule}" for order in ORDERS for rule in RULES]
-    for name in names:
+    for name in _policies(RULES):
         check_known(name, "policy", there)
-    pairs = pd.MultiIndex.from_product([ORDERS.values(), RULES.values()], names=["order", "rule"])
-    chosen = values.sel(policy=names).drop_vars("policy")
+    rules = RULES | {rule: BESIDE[rule] for rule in BESIDE if set(_policies([rule])) <= set(there)}
+    pairs = pd.MultiIndex.from_product([ORDERS.values(), rules.values()], names=["order", "rule"])
+    chosen = values.sel(policy=_policies(rules)).drop_vars("policy")
     index = xr.Coordinates.from_pandas_multiindex(pairs, "policy")
     split = chosen.assign_coords(index).unstack("policy")
-    return split.sel(order=list(ORDERS.values()), rule=list(RULES.values()))
+    return split.sel(order=list(ORDERS.values()), rule=list(rules.values()))
+
+
+def _policies(rules: Iterable[str]) -> list[str]:
+    return [f"{order}+{rule}" for order in ORDERS for rule in rules]

@@ -3,6 +3,10 @@
 Logs are keyed by their labels in the campaign `sabin-2005`.
 """
 
+from __future__ import annotations
+
+from analysis.papers.sabin_2005.names import BY_SIZE
+
 LOADS = ["0.8", "0.95"]
 """Medium and high load, which the paper's figures show."""
 
@@ -21,3 +25,5 @@ TABLE_2 = {
     ("SDSC-BLUE", "resource"): (0.93, 0.98, 0.96, 0.98, 0.97, 0.98, 0.95, 0.97, 0.93, 0.76),
 }
 """The paper's Table 2: Spearman's correlation of ten subsets with the whole."""
+
+TABLE_2 |= {(log, BY_SIZE): TABLE_2[log, "resource"] for log in TABLE_1}

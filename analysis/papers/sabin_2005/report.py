@@ -12,10 +12,13 @@ import numpy as np
 import xarray as xr
 
 from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.sabin_2005.claims import claims, claims_in_part
 from analysis.papers.sabin_2005.figures import FIGURES, bar_chart, bar_table
+from analysis.papers.sabin_2005.names import KINDS
 from analysis.papers.sabin_2005.printed import LOADS
-from analysis.papers.sabin_2005.samples import report_samples
-from analysis.papers.sabin_2005.tables import TABLES
+from analysis.papers.sabin_2005.samples import ratios, report_samples
+from analysis.papers.sabin_2005.tables import table_1, table_2
+from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
 from analysis.store import LOG, check_known, open_summary
 
 
@@ -39,25 +42,53 @@ def report(store: Path) -> list[Path]:
         If the store lacks one of the nine policies, a kind of fairness, or the two loads.
     """
     tree = open_report(store)
-    resamples = open_summary(tree)["resample"].values
-    written = report_samples(tree, store) if np.any(resamples > LOG) else []
-    return written + (_report_log(tree, store) if LOG in resamples else [])
+    written = report_samples(tree, store) if _has_samples(tree) else []
+    return written + (_report_log(tree, store) if _has_log(tree) else [])
 
 
 def text(store: Path) -> str:
-    """Return nothing: the paper prints no numbers of its figures, and tables take long to read."""
-    return ""
+    """Return for a terminal what became of each of the paper's conclusions, and what samples say.
+
+    Raises
+    ------
+    StoreError
+        As `report`.
+    """
+    tree = open_report(store)
+    tables = [ratios(tree)] if _has_samples(tree) else []
+    tables += [claims(claims_in_part(tree, _by_width(tree)))] if _has_log(tree) else []
+    return "\n\n".join(frame.to_string(float_format="{:.2f}".format) for frame in tables)
+
+
+def _has_samples(tree: xr.DataTree) -> bool:
+    return bool(np.any(open_summary(tree)["resample"].values > LOG))
+
+
+def _has_log(tree: xr.DataTree) -> bool:
+    return LOG in open_summary(tree)["resample"].values
+
+
+def _by_width(tree: xr.DataTree) -> dict[str, xr.DataArray]:
+    return {kind: unfairness_by_width(tree, kind) for kind in KINDS}
 
 
 def _report_log(tree: xr.DataTree, store: Path) -> list[Path]:
     loads = open_summary(tree)["load"].values.tolist()
     for load in LOADS:
         check_known(load, "load", loads)
-    written = []
+    by_width, written = _by_width(tree), []
     for name, row in FIGURES.items():
-        values = row.numbers(tree, row.kind)
+        fcfs = by_width[row.kind].sel(order="FCFS", drop=True)
+        values = fcfs if row.by_width else mean_unfairness(tree, row.kind)
         written += [
             write_figure(store, name, bar_chart(values.sel(load=LOADS), row.title)),
             write_table(store, name, bar_table(values, "rule")),
         ]
-    return written + [write_table(store, name, make(tree)) for name, make in TABLES.items()]
+    parts = claims_in_part(tree, by_width)
+    tables = {
+        "table-1-widths": table_1(tree),
+        "table-2-rank-correlation": table_2(tree),
+        "claims": claims(parts),
+        "claims-in-part": parts,
+    }
+    return written + [write_table(store, name, table) for name, table in tables.items()]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from analysis.papers.sabin_2005.names import KINDS
+from analysis.papers.sabin_2005.names import READINGS, RULES
 from analysis.papers.sabin_2005.unfairness import job_unfairness
 from analysis.store import Store, open_summary
 from core.arrays import Float64, Int64
@@ -22,18 +22,18 @@ into ten runs, or drawn at random."""
 SEED = 2005  # of the random division
 
 
-def rank_correlations(store: Store, kinds: Iterable[str] = KINDS) -> pd.DataFrame:
+def rank_correlations(store: Store, kinds: Iterable[str] = READINGS) -> pd.DataFrame:
     """Return Spearman's correlation of each subset of the jobs with the whole (Table 2).
 
-    The simulations of a trace, all loads and policies, are ranked by the mean unfairness over
-    a tenth of its jobs and by that over all.
+    The paper's simulations of a trace, all loads and its nine policies, are ranked by the mean
+    unfairness over a tenth of its jobs and by that over all.
 
     Parameters
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
     kinds : iterable of str
-        Kinds of fairness.
+        Readings of kinds of fairness, of `names.READINGS`.
 
     Returns
     -------
@@ -49,7 +49,8 @@ def rank_correlations(store: Store, kinds: Iterable[str] = KINDS) -> pd.DataFram
     columns = {}
     for trace in open_summary(store)["trace"].values.tolist():
         for kind in kinds:
-            unfair = job_unfairness(store, trace, kind).transpose("job", ...)
+            unfair = job_unfairness(store, trace, kind).sel(rule=list(RULES.values()))
+            unfair = unfair.transpose("job", ...)
             columns[trace, kind] = _correlations(unfair.values.reshape(unfair.sizes["job"], -1))
     index = pd.MultiIndex.from_product([DIVISIONS, range(SUBSETS)], names=["division", "subset"])
     frame = pd.DataFrame(columns, index=index)
@@ -57,16 +58,16 @@ def rank_correlations(store: Store, kinds: Iterable[str] = KINDS) -> pd.DataFram
 
 
 def _correlations(unfair: Float64) -> list[float]:
-    from scipy.stats import spearmanr
-
-    whole = unfair.mean(axis=0)
+    """Return the correlation of each division's parts with the whole, of jobs x simulations."""
     parts = [part for name in DIVISIONS for part in _divide(len(unfair), name)]
-    means = [unfair[part].mean(axis=0) for part in parts]
+    means = np.array([unfair.mean(axis=0), *(unfair[part].mean(axis=0) for part in parts)])
+    ranks = pd.DataFrame(means).rank(axis=1).to_numpy()
+    off = ranks - ranks.mean(axis=1, keepdims=True)
+    spread = np.sqrt((off * off).sum(axis=1))
     # Simulations that are all alike have no ranks.
-    return [
-        float(spearmanr(mean, whole).statistic) if np.ptp(mean) and np.ptp(whole) else np.nan
-        for mean in means
-    ]
+    with np.errstate(invalid="ignore"):
+        found: list[float] = (off[1:] @ off[0] / (spread[1:] * spread[0])).tolist()
+    return found
 
 
 def _divide(jobs: int, division: str) -> list[Int64]:

@@ -55,7 +55,3 @@ def table_2(store: Store) -> pd.DataFrame:
         return ours
     index = pd.MultiIndex.from_product([[PAPER], range(SUBSETS)], names=ours.index.names)
     return pd.concat([ours, pd.DataFrame(paper, index=index).reindex(columns=ours.columns)])
-
-
-TABLES = {"table-1-widths": table_1, "table-2-rank-correlation": table_2}
-"""Each table's name, and what gives it."""

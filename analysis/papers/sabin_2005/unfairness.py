@@ -6,12 +6,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.sabin_2005.names import KINDS, by_paper
+from analysis.papers.sabin_2005.names import KINDS, READINGS, by_paper
 from analysis.store import Store, check_known, of_log, of_samples, open_summary, open_trace
 from core.metrics.widths import WIDTHS, mean_by_width, width_classes
-
-SHOWN = "FCFS"
-"""The queue order whose widths the paper shows."""
 
 
 def mean_unfairness(store: Store, kind: str) -> xr.DataArray:
@@ -59,20 +56,18 @@ def sample_unfairness(store: Store, kind: str) -> xr.DataArray:
     return by_paper(of_samples(_summary(store, kind)))
 
 
-def unfairness_by_width(store: Store, kind: str, order: str = SHOWN) -> xr.DataArray:
+def unfairness_by_width(store: Store, kind: str) -> xr.DataArray:
     """Return the mean unfairness over the jobs of each width (figures 9, 10, 13, 14, 17, 18).
 
     Parameters
     ----------
     store, kind
         As for `mean_unfairness`.
-    order : {"FCFS", "SJF", "LXF"}
-        The queue order.
 
     Returns
     -------
     DataArray
-        On (trace, load, width, rule); NaN where no job has the width.
+        On (trace, load, order, width, rule); NaN where no job has the width.
 
     Raises
     ------
@@ -81,7 +76,7 @@ def unfairness_by_width(store: Store, kind: str, order: str = SHOWN) -> xr.DataA
     """
     parts = {}
     for trace in _traces(store):
-        unfair = job_unfairness(store, trace, kind).sel(order=order, drop=True)
+        unfair = job_unfairness(store, trace, kind)
         means = xr.apply_ufunc(
             mean_by_width,
             _procs(store, trace),
@@ -92,7 +87,7 @@ def unfairness_by_width(store: Store, kind: str, order: str = SHOWN) -> xr.DataA
         )
         parts[trace] = means.assign_coords(width=list(WIDTHS)).assign_attrs(unfair.attrs)
     joined: xr.DataArray = xr.concat(parts.values(), pd.Index(list(parts), name="trace"))
-    return joined.transpose("trace", "load", "width", "rule")
+    return joined.transpose("trace", "load", "order", "width", "rule")
 
 
 def job_unfairness(store: Store, trace: str, kind: str) -> xr.DataArray:
@@ -117,7 +112,7 @@ def job_unfairness(store: Store, trace: str, kind: str) -> xr.DataArray:
     StoreError
         As for `mean_unfairness`.
     """
-    data, row = open_trace(store, trace), KINDS[kind]
+    data, row = open_trace(store, trace), READINGS[kind]
     check_known(row.due, "variable", [str(name) for name in data])
     data = of_log(data[sorted({row.due, *row.got, "start", "procs"})]).load()
     due = data[row.due]
