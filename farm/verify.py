@@ -137,7 +137,7 @@ def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
     path = folder_of(path)
     store = _described(path)
     store.save()
-    blocks = []
+    blocks: dict[Block, None] = {}
     for fault in faults:
         if fault.path.name.endswith(".npz"):
             fault.path.unlink(missing_ok=True)
@@ -145,14 +145,15 @@ def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
             fault.path.unlink(missing_ok=True)
         if fault.block is not None:
             record_path(store.records, fault.block).unlink(missing_ok=True)
-            blocks.append(fault.block)
+            # Several cells of one may differ.
+            blocks[fault.block] = None
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder, "results.zarr")
         write_skeleton(store, fresh)
         for file in _skeleton_files(fresh):
             write_whole(store.results / file, (fresh / file).read_bytes())
     fold(store)
-    return blocks
+    return list(blocks)
 
 
 def _check_manifests(path: Path) -> Iterator[Fault]:
