@@ -13,6 +13,7 @@ class Plan(Discipline):
 
     def __init__(self, policy: Policy) -> None:
         self.walk = policy.walk
+        self.per_event = policy.events == "per-event"
         self.reserved: dict[int, int] = {}
 
     def due(self, now: int) -> int | None:
@@ -26,8 +27,9 @@ class Plan(Discipline):
             self._place(machine, profile, job)
 
     def completed(self, machine: Machine, ended: list[int]) -> None:
-        """Compress the plan where a job ended before its estimate."""
-        if not self.reserved or all(machine.run[j] == machine.estimate[j] for j in ended):
+        """Compress the plan where a job ended before its estimate; per event, where any ended."""
+        early = any(self.per_event or machine.run[j] < machine.estimate[j] for j in ended)
+        if not self.reserved or not early:
             return
         walk = sorted(self.reserved)
         if self.walk == "start":

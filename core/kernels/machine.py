@@ -44,13 +44,13 @@ class Running(NamedTuple):
 @kernel
 def idle_machine(processors: int, most: int) -> Running:
     """Return the machine with no job running and room for `most` of them."""
-    room = min(processors, most)
+    # Per event more jobs than processors may run: some are predicted to have ended, or take none.
     free = np.full(1, processors, np.int64)
     return Running(
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
         np.zeros(1, np.int64),
         free,
         np.full(1, -1, np.int64),

@@ -143,16 +143,6 @@ ALONE = {
         [(0, 0, 2, 3), (0, 1, 1, 2), (0, 4, 4, 3), (0, 1, 1, 2)],
         [0, 0, 3, 0],
     ),
-    "fcfs+planned,events=per-event": (
-        3,
-        [(0, 0, 1, 2), (0, 0, 0, 3), (0, 2, 2, 1), (0, 2, 2, 1)],
-        [0, 3, 0, 0],
-    ),
-    "fcfs+planned,events=per-event,walk=arrival": (
-        4,
-        [(1, 3, 5, 3), (2, 3, 3, 2), (3, 2, 2, 4), (4, 2, 2, 2)],
-        [1, 4, 8, 4],
-    ),
 }
 """Machines, jobs (submit, run, estimate, procs) and the starts: one is where nothing happens."""
 

@@ -26,6 +26,7 @@ FAMILY = {
     "fcfs": "fcfs+none",
     "easy": "fcfs+easy",
     "sjbf": "fcfs+easy,backfill=spf",
+    "conservative": "fcfs+planned,walk=arrival",
 }
 """Names of its schedulers in the file, and the policies that they are but for the clock."""
 

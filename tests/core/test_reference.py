@@ -181,13 +181,22 @@ def test_a_head_with_estimate_0_is_not_delayed() -> None:
     assert starts(rows, 2, "fcfs+conservative") == [0, 22, 2]
 
 
-ALONE: Rows = [(1, 3, 5, 3), (2, 3, 3, 2), (3, 2, 2, 4), (4, 2, 2, 2)]
-"""At 4 the first ends early; the third then waits for 8, where nothing ends and nobody comes."""
+ALONE: Rows = [(0, 0, 2, 3), (0, 1, 1, 2), (0, 4, 4, 3), (0, 1, 1, 2)]
+"""At 0 the first ends early; the third then waits for 3, where nothing ends and nobody comes."""
 
 
 def test_a_reservation_is_an_event_of_its_own() -> None:
-    """Under the other clock the compression by arrival leaves the third job such a start."""
-    assert starts(ALONE, 4, "fcfs+planned,walk=arrival,events=per-event") == [1, 4, 8, 4]
+    """The compression by arrival leaves the third job such a start."""
+    assert starts(ALONE, 4, "fcfs+planned,walk=arrival") == [0, 0, 3, 0]
+
+
+def test_per_event_a_plan_is_compressed_at_every_completion() -> None:
+    """At 4 the first ends early: the second and the fourth move there, the third only to 8.
+
+    The fourth ends at 6, as it said, and for that the third is looked at again, and moves to 7.
+    """
+    rows: Rows = [(1, 3, 5, 3), (2, 3, 3, 2), (3, 2, 2, 4), (4, 2, 2, 2)]
+    assert starts(rows, 4, "fcfs+planned,walk=arrival,events=per-event") == [1, 4, 7, 4]
 
 
 def planned_by_queue(rows: Rows, processors: int, order: str) -> list[int]:

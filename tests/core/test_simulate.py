@@ -166,6 +166,7 @@ def test_per_event_completions_go_by_start(rule: str) -> None:
 def test_per_event_a_job_with_estimate_0_takes_nothing() -> None:
     """It is predicted to end as it starts: the next submission of that instant fits beside it."""
     rows = ((0, 0, 0, 2), (0, 5, 5, 2), (0, 3, 3, 2))
+    assert starts("fcfs+easy,events=per-event", 1, *([(0, 0, 0, 1)] * 40)) == [0] * 40
     for rule in ("none", "easy", "conservative"):
         assert starts(f"spf+{rule},events=per-event", 2, *rows) == [0, 0, 5]
 
