@@ -65,13 +65,12 @@ def clear(profile: Profile, now: int, processors: int) -> None:
 def step_at(profile: Profile, t: int) -> int:
     """Return the step that holds at t, which is not before the first one."""
     times, _, mark = profile
-    low, high = mark[HEAD], mark[TAIL]
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if times[middle] <= t:
-            low = middle
-        else:
-            high = middle
+    low, left = mark[HEAD], mark[TAIL] - mark[HEAD]
+    # Halving by a length has no branch to mispredict.
+    while left > 1:
+        half = left >> 1
+        low += half if times[low + half] <= t else 0
+        left -= half
     return int(low)
 
 
@@ -95,24 +94,17 @@ def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
 
 
 @verb
-def most_free(profile: Profile, begin: int, end: int) -> int:
-    """Return the most that is free at any instant of [begin, end), 0 where that is empty."""
-    free, most = profile.free, 0
-    if begin < end:
-        for i in range(step_at(profile, begin), step_at(profile, end - 1) + 1):
-            most = max(most, free[i])
-    return most
+def earlier_fit(
+    profile: Profile, need: int, duration: int, after: int, stop: int, at: int
+) -> int:
+    """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-
-@verb
-def earlier_fit(profile: Profile, need: int, duration: int, after: int, at: int) -> int:
-    """Return the first instant from `after` on to which a reservation at `at` can move, or `at`.
-
-    The reservation is in the profile: from `at` on, it makes room for itself.
+    It is in the profile, at `at`, which is what is returned if there is none: from there on, it
+    makes room for itself.
     """
     times, free, mark = profile
     i, tail, start = step_at(profile, after), mark[TAIL], after
-    while start < at:
+    while start < stop:
         if free[i] < need:
             i += 1
             if i == tail:
