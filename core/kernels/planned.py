@@ -14,7 +14,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.clock import next_end
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, Running, launch, release
 from core.kernels.profile import (
     Profile,
@@ -23,6 +23,7 @@ from core.kernels.profile import (
     earlier_fit,
     earliest_fit,
     lift,
+    move,
     reserve,
 )
 from core.kernels.ranking import Ranking, goes_before
@@ -40,7 +41,7 @@ job ended before its estimate, and what that made free, from and until, s; their
 
 NEED, LENGTH, START, UNTIL, FLOOR = range(5)
 """Fields of a floor, which holds for no fewer processors and for no less time, s: no window of
-that length, cut off at UNTIL, s, that begins before START, s, has them free. The number of fields."""
+that length, cut off at UNTIL, s, that begins before START, s, has them free; their number."""
 
 FLOORS = 8
 """How many floors a walk keeps; 64 leave as many jobs to look at, 4 let each search 1.4 times as
@@ -55,8 +56,9 @@ class Book(NamedTuple):
 
     job, need, length, at: int64[n], of each its index, processors, estimate, s, and reserved
     start, s. low, high: int64[n], what others made free since it was last looked at, from and
-    until, s. profile: what is free beside all that run and all reservations. floor: int64[FLOORS,
-    FLOOR], what the walk that is under way has found out. state: int64[2].
+    until, s. profile: what is free beside all that run and all reservations. floor: int64[FLOORS
+    * FLOOR], what the walk that is under way has found out. scratch: two of int64[steps]. state:
+    int64[2].
     """
 
     job: Int64
@@ -67,6 +69,7 @@ class Book(NamedTuple):
     high: Int64
     profile: Profile
     floor: Int64
+    scratch: tuple[Int64, Int64]
     state: Int64
 
 
@@ -95,7 +98,8 @@ def empty_book(n: int, processors: int) -> Book:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         Profile(times, free, mark),
-        np.empty((FLOORS, FLOOR), np.int64),
+        np.empty(FLOORS * FLOOR, np.int64),
+        (np.empty(steps, np.int64), np.empty(steps, np.int64)),
         state,
     )
     clear(book.profile, 0, processors)
@@ -170,29 +174,34 @@ def place(book: Book, i: int, now: int) -> None:
 
 
 @verb
-def floor_for(book: Book, known: int, need: int, length: int, at: int) -> int:
-    """Return an instant before which a job reserved at `at` cannot start, by the known floors, s.
+def floor_for(
+    book: Book, known: int, need: int, length: int, at: int, begin: int, stop: int
+) -> int:
+    """Return from when on a job reserved at `at` may start, by the known floors, s; or `stop`.
 
     Its own reservation is in the profile, so it asks for windows that are cut off at `at`. One
     that began before a floor's START would hold the floor's shorter and narrower window, cut off
     no earlier than UNTIL, which is taken somewhere. Where the floor looked beyond `at` it may
     have met this very reservation: then only its windows that end by `at` say anything.
     """
-    floor, lowest = book.floor, 0
-    for k in range(known):
-        if floor[k, NEED] <= need and floor[k, LENGTH] <= length:
-            begin = floor[k, START]
-            if floor[k, UNTIL] > at:
-                begin = min(begin, at - floor[k, LENGTH] + 1)
-            lowest = max(lowest, begin)
-    return lowest
+    floor = book.floor
+    # The latest is the one that most often refuses.
+    for k in range((known - 1) * FLOOR, -1, -FLOOR):
+        if floor[k + NEED] <= need and floor[k + LENGTH] <= length:
+            first = floor[k + START]
+            if floor[k + UNTIL] > at:
+                first = min(first, at - floor[k + LENGTH] + 1)
+            if first >= stop:
+                return stop
+            begin = max(begin, first)
+    return begin
 
 
 @verb
 def copy_floor(book: Book, source: int, target: int) -> None:
-    """Copy one floor over another."""
+    """Copy one floor over another, each given by its first field."""
     for field in range(FLOOR):
-        book.floor[target, field] = book.floor[source, field]
+        book.floor[target + field] = book.floor[source + field]
 
 
 @verb
@@ -202,31 +211,32 @@ def learn(book: Book, known: int, need: int, length: int, begin: int, until: int
     It stays true until something is made free before `until`: reservations only take.
     """
     floor, kept = book.floor, 0
-    for k in range(known):
-        wider = floor[k, NEED] >= need and floor[k, LENGTH] >= length
-        if not (wider and floor[k, START] <= begin and floor[k, UNTIL] <= until):
-            copy_floor(book, k, kept)
-            kept += 1
-    if kept == FLOORS:
-        kept -= 1
-        for k in range(kept):
-            copy_floor(book, k + 1, k)
-    floor[kept, NEED], floor[kept, LENGTH] = need, length
-    floor[kept, START], floor[kept, UNTIL] = begin, until
-    return kept + 1
+    for k in range(0, known * FLOOR, FLOOR):
+        wider = floor[k + NEED] >= need and floor[k + LENGTH] >= length
+        if not (wider and floor[k + START] <= begin and floor[k + UNTIL] <= until):
+            if kept < k:
+                copy_floor(book, k, kept)
+            kept += FLOOR
+    if kept == FLOORS * FLOOR:
+        kept -= FLOOR
+        for k in range(0, kept, FLOOR):
+            copy_floor(book, k + FLOOR, k)
+    floor[kept + NEED], floor[kept + LENGTH] = need, length
+    floor[kept + START], floor[kept + UNTIL] = begin, until
+    return kept // FLOOR + 1
 
 
 @verb
 def doubt(book: Book, known: int, low: int) -> None:
     """Cut every floor off where something has been made free from `low` on."""
     floor = book.floor
-    for k in range(known):
-        if floor[k, UNTIL] > low:
-            floor[k, UNTIL] = low
-            floor[k, START] = min(floor[k, START], low - floor[k, LENGTH] + 1)
+    for k in range(0, known * FLOOR, FLOOR):
+        if floor[k + UNTIL] > low:
+            floor[k + UNTIL] = low
+            floor[k + START] = min(floor[k + START], low - floor[k + LENGTH] + 1)
 
 
-@verb
+@routine
 def compress(book: Book, now: int, low: int, high: int) -> None:
     """Lift each reservation out in turn and put it into its earliest gap.
 
@@ -248,14 +258,13 @@ def compress(book: Book, now: int, low: int, high: int) -> None:
         stop, begin = min(at, last), max(now, first - length + 1)
         if begin >= stop:
             continue
-        begin = max(begin, floor_for(book, known, need, length, at))
+        begin = floor_for(book, known, need, length, at, begin, stop)
         if begin >= stop:
             continue
         t = earlier_fit(book.profile, need, length, begin, stop, at)
         known = learn(book, known, need, length, t, at)
         if t < at:
-            lift(book.profile, at, length, need)
-            reserve(book.profile, t, length, need)
+            move(book.profile, at, t, length, need, book.scratch)
             book.at[i] = t
             book.low[i], book.high[i] = max(at, t + length), at + length
             low, high = min(low, book.low[i]), max(high, book.high[i])
