@@ -30,7 +30,8 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
     """Prove from the times alone that the schedule in FILE keeps a policy, or name who breaks it.
 
     FILE is a log of the Standard Workload Format with wait times, such as `farm simulate --out`
-    writes, or anyone's. The first job by time that breaks a rule is named, with when and why.
+    writes, or anyone's. The first job by time that breaks a rule is named, with when and why, and
+    the clock by which passes are told apart: schedules of the pyss family take events=per-event.
 
     Exit status: 0 sound, 1 refuted, 2 bad input.
     """
@@ -62,11 +63,15 @@ def _policy(name: str) -> Policy:
 def _facts(
     file: Path, policy: Policy, schedule: LoggedSchedule, verdict: Verdict
 ) -> dict[str, Any]:
-    jobs = schedule.workload
+    from core.audit import CLOCKS
+
+    jobs, keeps = schedule.workload, verdict.keeps
     return {
         "file": str(file),
         "processors": jobs.processors,
         "policy": policy.name,
+        "events": policy.events,
+        "clock": CLOCKS[policy.events],
         "jobs": len(jobs),
         "dropped": dict(jobs.dropped),
         "sound": verdict.ok,
@@ -75,6 +80,8 @@ def _facts(
         "job": None if verdict.job is None else int(jobs.job[verdict.job]),
         "instant": verdict.instant,
         "why": verdict.why,
+        "keeps": None if keeps is None else keeps.name,
+        "keeps_clock": None if keeps is None else CLOCKS[keeps.events],
     }
 
 
@@ -85,9 +92,12 @@ def _as_text(facts: dict[str, Any]) -> str:
     ]
     lines += [f"  left out: {count} rows, {why}" for why, count in facts["dropped"].items()]
     lines.append(f"  checked: {', '.join(facts['checked'])}")
+    lines.append(f"  events {facts['events']}: {facts['clock']}")
     if facts["sound"]:
         lines.append(f"sound: {facts['why']}")
     else:
         lines.append(f"refuted: {facts['rule']} is broken first by job {facts['job']}")
         lines.append(f"  {facts['why']}")
+    if facts["keeps"]:
+        lines.append(f"it keeps {facts['keeps']}: {facts['keeps_clock']}")
     return "\n".join(lines)
