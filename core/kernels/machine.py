@@ -43,9 +43,11 @@ class Running(NamedTuple):
 
 @kernel
 def idle_machine(processors: int, most: int) -> Running:
-    """Return the machine with no job running and room for `most` of them."""
-    room = min(processors, most)
-    free = np.full(1, processors, np.int64)
+    """Return the machine with no job running and room for `most` of them.
+
+    Per event more may run than there are processors: some that end now are still to leave.
+    """
+    room, free = most, np.full(1, processors, np.int64)
     return Running(
         np.empty(room, np.int64),
         np.empty(room, np.int64),

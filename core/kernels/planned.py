@@ -15,7 +15,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.clock import next_end
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, Running, launch, release
+from core.kernels.machine import Jobs, Running, give_back, launch, release
 from core.kernels.profile import (
     Profile,
     advance,
@@ -37,7 +37,7 @@ COUNT, DUE = 0, 1
 
 NOW, ARRIVED, STAGE, EARLY, LOW, HIGH, CLOCK = range(7)
 """Places in a clock: the instant, s; jobs that arrived; which part of the event is next; whether a
-job ended before its estimate, and what that made free, from and until, s; their number."""
+completion asks for a walk, and what it made free, from and until, s; their number."""
 
 NEED, LENGTH, START, UNTIL, FLOOR = range(5)
 """Fields of a floor, which holds for no fewer processors and for no less time, s: no window of
@@ -160,6 +160,8 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
             lift(book.profile, now, left, jobs.procs[j])
             clock[EARLY], clock[LOW], clock[HIGH] = 1, now, max(clock[HIGH], now + left)
         if per_event:
+            # The pyss family compresses also where nothing has been made free.
+            clock[EARLY] = 1
             break
 
 
@@ -280,7 +282,7 @@ def compress(book: Book, now: int, low: int, high: int) -> None:
 
 @verb
 def compact(keeper: Bookkeeper, ranking: Ranking, options: Options, walk: int) -> None:
-    """Compress the plan where a job has just ended before its estimate."""
+    """Compress the plan where a job has just ended before its estimate, or per event ended."""
     jobs, _, book, clock, _ = keeper
     if clock[EARLY] == 1:
         now = clock[NOW]
@@ -390,6 +392,9 @@ def turn(keeper: Bookkeeper, per_event: bool) -> bool:
     clock[NOW] = now
     advance(book.profile, now)
     clock[EARLY] = 0
+    if per_event:
+        # The profile knows already; the machine is to agree.
+        give_back(running, now)
     if not (per_event and arrival == now):
         complete(keeper, per_event)
     return True

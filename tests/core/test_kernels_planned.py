@@ -43,7 +43,7 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
     seconds = [w.processors] * SPAN
     plan: dict[int, int] = {}
     start, backfilled, promised = [-1] * n, [False] * n, [-2] * n
-    running: set[int] = set()
+    running: list[int] = []
     arrived, now = 0, 0
 
     def take(at: int, until: int, need: int) -> None:
@@ -63,12 +63,13 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
         one = policy.events == "per-event"
         arrives = list(range(arrived, n if not one else min(arrived + 1, n)))
         arrives = [j for j in arrives if submit[j] == now]
-        done = sorted(j for j in running if start[j] + run[j] == now)
+        # The running jobs are listed as they started.
+        done = [j for j in running if start[j] + run[j] == now]
         done = done if not one else [] if arrives else done[:1]
         for j in done:
             running.remove(j)
             take(now, start[j] + estimate[j], -procs[j])
-        if any(run[j] < estimate[j] for j in done):
+        if any(one or run[j] < estimate[j] for j in done):
             key = {"start": plan, "arrival": [0] * n, "queue": QUEUES[policy.order](w)}[policy.walk]
             by = [(key[j], j) for j in plan]
             for _, j in sorted(by):
@@ -81,11 +82,12 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
         queue = sorted((QUEUES[policy.order](w)[j], j) for j in plan)
         for turn in queue:
             j = turn[1]
-            if plan[j] <= now and sum(procs[i] for i in running) + procs[j] <= w.processors:
+            taken = sum(procs[i] for i in running if not one or start[i] + estimate[i] > now)
+            if plan[j] <= now and taken + procs[j] <= w.processors:
                 del plan[j]
                 start[j] = now
-                backfilled[j] = any(i in plan for one, i in queue if (one, i) < turn)
-                running.add(j)
+                backfilled[j] = any(i in plan for key, i in queue if (key, i) < turn)
+                running.append(j)
     return start, backfilled, promised
 
 
