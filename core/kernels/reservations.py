@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from core.arrays import NO_PROMISE, Int64
 from core.kernels.clock import ARRIVED, NOW, next_end
 from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, give_back, idle_machine, release
+from core.kernels.machine import Jobs, Running, give_back, release
 from core.kernels.plan import (
     COUNT,
     DUE,
@@ -24,7 +22,6 @@ from core.kernels.plan import (
     POINTS,
     Plan,
     earliest_start,
-    empty_plan,
     hold,
     last_candidate,
     load,
@@ -55,18 +52,6 @@ class Planner(NamedTuple):
     plan: Plan
     clock: Int64
     promised: Int64
-
-
-@kernel
-def empty_planner(
-    submit: Int64, run: Int64, estimate: Int64, procs: Int64, processors: int, widest: int
-) -> Planner:
-    """Return an idle machine with an empty plan for jobs of at most so many processors."""
-    n = submit.size
-    start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    jobs = Jobs(submit, run, estimate, procs, start, backfilled)
-    plan, clock = empty_plan(n, widest), np.zeros(CLOCK, np.int64)
-    return Planner(jobs, idle_machine(processors, n), plan, clock, np.full(n, NO_PROMISE, np.int64))
 
 
 @verb

@@ -6,19 +6,18 @@ from functools import partial
 
 import numpy as np
 
-from core.arrays import Int64
+from core.arrays import NO_PROMISE, Int64
 from core.kernels.fair_start.fixed_order import fair_fixed, fair_patient
 from core.kernels.fair_start.moving_order import fair_moving
 from core.kernels.fair_start.planned import fair_planned
 from core.kernels.fair_start.reservations import fair_reserving
 from core.kernels.fair_start.state import Fair
 from core.kernels.jit import NEVER
-from core.kernels.reservations import empty_planner
 from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty_world
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.simulation.compiled_order import Orders
-from core.simulation.pool import WALKS, bookkeeper, options_of
+from core.simulation.pool import WALKS, bookkeeper, idle_planner, options_of
 from core.workload.workload import Workload
 
 
@@ -100,11 +99,9 @@ easy = partial(_without_plan, code=EASY)
 
 def reserving(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     """Return fair start times under ``depth(K)`` or ``conservative``, as for the other rules."""
-    columns = (workload.submit, workload.run, workload.estimate, workload.procs)
-    machine, fst = workload.processors, np.full(len(workload), -1, np.int64)
-    rankings = Orders(workload, policy).rankings
+    fst, rankings = np.full(len(workload), -1, np.int64), Orders(workload, policy).rankings
     options = _options(workload, policy, fair, RESERVING)
-    here, copy = (empty_planner(*columns, machine, machine) for _ in range(2))
+    here, copy = (idle_planner(workload, NO_PROMISE) for _ in range(2))
     fair_reserving(here, copy, fair, rankings, options, fst)
     return fst
 

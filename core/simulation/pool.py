@@ -132,7 +132,7 @@ def schedule_reserving(
     >>> [column.tolist() for column in told]
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
-    planner = _planner(workload, UNSEEN if promises else NO_PROMISE)
+    planner = idle_planner(workload, UNSEEN if promises else NO_PROMISE)
     jobs, running, plan, clock, promised = planner
     orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
     while run_reserving(planner, orders.rankings, options, promises, orders.called):
@@ -197,8 +197,14 @@ def _unit(workload: Workload) -> int:
     return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
 
 
-def _planner(workload: Workload, promise: int) -> Planner:
-    """Return an idle machine that counts in units, with the same promise for every job."""
+def idle_planner(workload: Workload, promise: int) -> Planner:
+    """Return an idle machine that counts in units, with the same promise for every job.
+
+    Raises
+    ------
+    InputError
+        If a job is wider than `WIDEST`.
+    """
     n, unit = len(workload), _unit(workload)
     widest = int(workload.procs.max(initial=unit)) // unit
     if widest > WIDEST:

@@ -186,3 +186,33 @@ def test_kernels_without_the_jit() -> None:
     command += ["-k", "not crowd"]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:]
+
+
+@pytest.mark.parametrize("rule", ["depth(2)", "conservative", "planned"])
+@pytest.mark.parametrize("kind", ["strict", "relaxed"])
+def test_widths_are_counted_in_what_they_have_in_common(rule: str, kind: str) -> None:
+    """A machine of 4 times 2**40 processors is one of 4, and needs no more memory."""
+    few = Workload.from_columns(
+        submit=[0, 1, 2, 3],
+        run=[4, 5, 2, 3],
+        estimate=[6, 5, 4, 3],
+        procs=[3, 4, 1, 1],
+        processors=4,
+    )
+    many = Workload.from_columns(
+        submit=few.submit,
+        run=few.run,
+        estimate=few.estimate,
+        procs=few.procs * 2**40,
+        processors=4 * 2**40,
+    )
+    of_few, of_many = (fair_start_times(w, f"fcfs+{rule}", kind).tolist() for w in (few, many))
+    assert of_few == of_many
+
+
+def test_fair_starts_refuse_a_width_that_no_plan_has_tables_for() -> None:
+    w = Workload.from_columns(
+        submit=[0, 0], run=[1, 1], estimate=[1, 1], procs=[1, 2**40], processors=2**40
+    )
+    with pytest.raises(InputError, match="counts? in larger units"):
+        fair_start_times(w, "fcfs+conservative")

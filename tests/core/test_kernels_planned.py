@@ -63,6 +63,7 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
         one = policy.events == "per-event"
         arrives = list(range(arrived, n if not one else min(arrived + 1, n)))
         arrives = [j for j in arrives if submit[j] == now]
+        # The running jobs are listed as they started.
         done = [j for j in running if start[j] + run[j] == now]
         done = done if not one else [] if arrives else done[:1]
         for j in done:
@@ -81,11 +82,11 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
         queue = sorted((QUEUES[policy.order](w)[j], j) for j in plan)
         for turn in queue:
             j = turn[1]
-            holders = [i for i in running if not one or start[i] + estimate[i] > now]
-            if plan[j] <= now and sum(procs[i] for i in holders) + procs[j] <= w.processors:
+            taken = sum(procs[i] for i in running if not one or start[i] + estimate[i] > now)
+            if plan[j] <= now and taken + procs[j] <= w.processors:
                 del plan[j]
                 start[j] = now
-                backfilled[j] = any(i in plan for one, i in queue if (one, i) < turn)
+                backfilled[j] = any(i in plan for key, i in queue if (key, i) < turn)
                 running.append(j)
     return start, backfilled, promised
 

@@ -13,7 +13,9 @@ from core.kernels.profile import (
     earliest_fit,
     empty_profile,
     lift,
+    move,
     reserve,
+    step_at,
 )
 
 HORIZON = 60
@@ -80,3 +82,25 @@ def test_random_reservations_agree_with_one_number_a_second() -> None:
             held = [h for h in held if h[0] + h[1] > now]
             advance(profile, now)
             assert laid_out(profile) == seconds[profile.times[profile.mark[HEAD]] :]
+
+
+def test_a_move_is_a_lift_and_a_reservation_in_one_pass() -> None:
+    """Wherever both lie and whatever else is reserved; the steps stay ascending."""
+    rng = np.random.default_rng(5)
+    for case in range(400):
+        moved, anew = empty_profile(60), empty_profile(60)
+        others = [tuple(map(int, rng.integers([0, 1, 1], [20, 10, 3]))) for _ in range(case % 6)]
+        at, duration, need = map(int, rng.integers([1, 1, 1], [25, 10, 4]))
+        t = int(rng.integers(0, at))
+        for profile in (moved, anew):
+            clear(profile, 0, 30)
+            for begin, length, procs in others:
+                reserve(profile, begin, length, procs)
+            reserve(profile, at, duration, need)
+            advance(profile, case % (t + 1))
+        move(moved, at, t, duration, need, (np.empty(60, np.int64), np.empty(60, np.int64)))
+        lift(anew, at, duration, need)
+        reserve(anew, t, duration, need)
+        levels = [[int(p.free[step_at(p, s)]) for s in range(t, 60)] for p in (moved, anew)]
+        assert levels[0] == levels[1], case
+        assert (np.diff(moved.times[moved.mark[HEAD] : moved.mark[TAIL]]) > 0).all(), case
