@@ -41,6 +41,8 @@ class Plan(Discipline):
             begin, procs = self.reserved[job], machine.procs[job]
             profile.take(begin, begin + machine.estimate[job], -procs)
             self._place(machine, profile, job)
+            # With estimate 0 it takes nothing, and others may have its instant: it keeps that.
+            self.reserved[job] = min(begin, self.reserved[job])
 
     def check(self, step: Pass) -> None:
         """Tell the pass of every reservation that is due and of every one that is not."""

@@ -254,8 +254,8 @@ def compress(book: Book, now: int, low: int, high: int) -> None:
         # What this job makes free stands here until the walk is over.
         book.low[i], book.high[i] = NEVER, 0
         if length == 0:
-            # It takes nothing, and others may have taken its place.
-            book.at[i] = earliest_fit(book.profile, need, 0, now)
+            # It takes nothing, so others may have its instant: what it finds may be later.
+            book.at[i] = min(at, earliest_fit(book.profile, need, 0, now))
             continue
         stop, begin = min(at, last), max(now, first - length + 1)
         if begin >= stop:

@@ -329,7 +329,8 @@ class Planned(Simulation):
         """Compress the plan if a job ended early: each reservation into its earliest gap."""
         if any(self.per_event or job.run < job.estimate for job in ended):
             for job in self.walk():
-                self.reserve(job)
+                # With estimate 0 a job reserves nothing, and others may have its instant.
+                self.plan[job] = min(self.plan[job], self.earliest_beside(job))
 
     def walk(self) -> list[Job]:
         """Return the waiting jobs in the order in which their reservations are lifted out."""
@@ -340,17 +341,16 @@ class Planned(Simulation):
             return self.queue()
         return sorted(arrivals, key=lambda job: self.plan[job])
 
-    def reserve(self, job: Job) -> None:
-        """Give a job the earliest start beside all that run and all other reservations."""
-        self.plan.pop(job, None)
-        claims = [Claim(t, t + other.estimate, other.procs) for other, t in self.plan.items()]
-        self.plan[job] = self.earliest(job, self.running_claims() + claims)
+    def earliest_beside(self, job: Job) -> int:
+        """Return the earliest start of a job beside all that run and all other reservations."""
+        plan = [(other, begin) for other, begin in self.plan.items() if other is not job]
+        claims = [Claim(begin, begin + other.estimate, other.procs) for other, begin in plan]
+        return self.earliest(job, self.running_claims() + claims)
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Reserve for the new jobs; then start those whose reservation has come."""
         for job in arrived:
-            self.reserve(job)
-            job.promise = self.plan[job]
+            self.plan[job] = job.promise = self.earliest_beside(job)
         passed = False
         for job in self.queue():
             if self.plan[job] <= self.now and self.fits(job):

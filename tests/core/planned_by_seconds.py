@@ -13,7 +13,9 @@ What the text leaves open is decided as follows.
   due start in queue order, so that it decides who finds the processors free.
 - An estimate of 0 reserves nothing, so others may reserve its instant: its reservation is kept
   even so, never moved later, and due in every pass from its instant on.
-- Completions of one instant go by start, ties by position (`events=per-event`).
+- Completions of one instant go in the sequence in which the jobs were started, and who is predicted
+  to have ended counts as free for starts as it does for reservations (`events=per-event`): so does
+  the family of simulators that this clock is for.
 - Whether a job was backfilled is seen at the end of the pass that started it.
 """
 
@@ -299,12 +301,12 @@ class _Scheduler:
         """Start, in queue order, all whose reservation is due and whose processors are free."""
         somebody_stayed = False
         for job in self.queue(now):
-            if self.reserved[job] <= now and job.procs <= self.physically_free():
+            if self.reserved[job] <= now and job.procs <= self.physically_free(now):
                 self.start(job, now, backfilled=somebody_stayed)
             else:
                 somebody_stayed = True
 
-    def physically_free(self) -> int:
+    def physically_free(self, now: int) -> int:
         """Processors that no running job holds."""
         return self.processors - sum(job.procs for job in self.running)
 
@@ -374,9 +376,13 @@ class _PerEvent(_Scheduler):
 
     def settle(self, now: int) -> None:
         while ended := self.ending(now):
-            self.end(min(ended, key=lambda job: (job.start, job.position)))
+            # Those who run are listed as they were started.
+            self.end(ended[0])
             self.compress(now)
             self.schedule(now)
+
+    def physically_free(self, now: int) -> int:
+        return self.processors - sum(job.procs for job in self.running if job.predicted_end > now)
 
 
 def _take(free: list[int], begin: int, end: int, procs: int) -> None:

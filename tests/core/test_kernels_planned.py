@@ -73,8 +73,10 @@ def brute(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[int]
             key = {"start": plan, "arrival": [0] * n, "queue": QUEUES[policy.order](w)}[policy.walk]
             by = [(key[j], j) for j in plan]
             for _, j in sorted(by):
-                take(plan[j], plan[j] + estimate[j], -procs[j])
+                before = plan[j]
+                take(before, before + estimate[j], -procs[j])
                 place(j)
+                plan[j] = min(before, plan[j])
         for j in arrives:
             place(j)
             promised[j] = plan[j]

@@ -184,7 +184,7 @@ def test_an_unknown_kind_of_fair_start_is_refused() -> None:
 def test_a_job_that_never_starts_is_an_error_that_names_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(planned._Scheduler, "physically_free", lambda _: 1)
+    monkeypatch.setattr(planned._Scheduler, "physically_free", lambda *_: 1)
     with pytest.raises(RuntimeError, match="job 1 never starts"):
         simulate_planned(workload(2, (0, 0, 0, 2)), "fcfs+planned")
 
@@ -192,7 +192,7 @@ def test_a_job_that_never_starts_is_an_error_that_names_it(
 def test_a_reservation_that_is_not_kept_is_an_error_that_names_its_job(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(planned._Scheduler, "physically_free", lambda _: 1)
+    monkeypatch.setattr(planned._Scheduler, "physically_free", lambda *_: 1)
     with pytest.raises(RuntimeError, match="job 1, reserved for 0, waits after 0"):
         simulate_planned(workload(2, (0, 3, 3, 2)), "fcfs+planned")
 
