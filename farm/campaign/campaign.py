@@ -16,7 +16,7 @@ from core.errors import InputError
 from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
-from farm.campaign.draws import DRAWS
+from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.campaign.plain import Switch, Text, check_keys, check_types, to_plain
 from farm.campaign.sources import collected
@@ -88,7 +88,8 @@ class Campaign:
     tau : int
         Threshold of the bounded slowdown, s.
     draw : str
-        How a log is resampled: a key of `farm.campaign.draws.DRAWS`.
+        How a log is resampled: a key of `farm.campaign.draws.DRAWS`, perhaps with options, such as
+        ``weeks,block=4``; kept in canonical form.
     load_by : str
         What reaches a load: a key of `farm.campaign.loads.LOAD_BY`.
     warmup : float or str
@@ -162,8 +163,8 @@ class Campaign:
         if not self.resample_axis:
             raise InputError("resamples is 0; it must be at least 1, or log = true")
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
-        for key, known in (("draw", DRAWS), ("load_by", LOAD_BY)):
-            _check_known(key, getattr(self, key), known)
+        object.__setattr__(self, "draw", find_draw(self.draw).name)
+        _check_known("load_by", self.load_by, LOAD_BY)
         for kind in self.fairness:
             _check_known("fairness", kind, OPTIONAL)
         self._check_load_by()
@@ -198,7 +199,7 @@ class Campaign:
         """Refuse a way to reach loads that the samples cannot go."""
         if not LOAD_BY[self.load_by].users:
             return
-        if not DRAWS[self.draw].users:
+        if not find_draw(self.draw).users:
             whole = " or ".join(f'draw = "{name}"' for name, row in DRAWS.items() if row.users)
             raise InputError(
                 f'load_by = "{self.load_by}" goes with {whole} only, since a resample by weeks '
