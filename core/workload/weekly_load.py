@@ -37,7 +37,7 @@ def weekly_work(
     week = (np.asarray(submit) - begin) // WEEK
     here = (week >= 0) & (week < weeks)
     work = np.asarray(run, np.float64) * np.asarray(procs)
-    return np.bincount(week[here], work[here], weeks)
+    return np.bincount(week[here], work[here], weeks).astype(np.float64)
 
 
 def spread(values: Float64) -> float:

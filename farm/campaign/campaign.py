@@ -41,7 +41,7 @@ Loads = Annotated[
     Meta(min_length=1, description="a list of at least one load, such as 'original' or 0.9"),
 ]
 Resamples = Annotated[
-    int, Meta(ge=0, description="a whole number, at least 1, or log = true for the log itself")
+    int, Meta(ge=0, description="a whole number, at least 1, or 0 for the log alone")
 ]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1, description="a whole number from 0 to 2^63 - 1")]
 Seconds = Annotated[int, Meta(ge=1, description="a whole number of seconds, at least 1")]
@@ -82,7 +82,7 @@ class Campaign:
     resamples : int
         Number of samples of each trace, numbered from 1.
     log : bool
-        Whether the log itself is a resample too, number 0.
+        Whether the log itself is a resample too, number 0; without samples it always is.
     seed : int
         Root of all randomness.
     tau : int
@@ -160,8 +160,8 @@ class Campaign:
         check_types(self)
         if not _NAME.fullmatch(self.name):
             raise InputError(f"name {self.name!r}: use letters, digits, '.', '_' and '-'")
-        if not self.resample_axis:
-            raise InputError("resamples is 0; it must be at least 1, or log = true")
+        if not self.resamples:
+            object.__setattr__(self, "log", True)
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
         object.__setattr__(self, "draw", find_draw(self.draw).name)
         _check_known("load_by", self.load_by, LOAD_BY)

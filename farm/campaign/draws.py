@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InputError
-
 if TYPE_CHECKING:
     from core.workload.workload import Workload
 
@@ -113,6 +111,8 @@ def find_draw(text: str) -> Draw:
     >>> find_draw("weeks,block=4").fixed, find_draw("weeks,block=1").name
     ({'block': 4}, 'weeks')
     """
+    from core.errors import InputError
+
     name, *given = (part.strip() for part in text.split(","))
     if name not in DRAWS:
         raise InputError(f"draw {text!r} is unknown; known: {', '.join(DRAWS)}")
@@ -126,6 +126,8 @@ def find_draw(text: str) -> Draw:
 
 
 def _option(row: Draw, text: str, given: str) -> tuple[str, int]:
+    from core.errors import InputError
+
     key, _, value = given.partition("=")
     if key not in row.options:
         known = f"known: {', '.join(row.options)}" if row.options else "it has none"

@@ -73,24 +73,47 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     show_default=True,
     help="A metric of the store's summary, such as wait.",
 )
+@click.option(
+    "--kind",
+    default="auto",
+    show_default=True,
+    help="What stands for the samples: trimmed (without the best and the worst), range (all of "
+    "them), quantile, interval (the mean and a 90 % interval of it); auto is trimmed of ten "
+    "samples or more, range of fewer.",
+)
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw the bands over the weeks.")
 @click.option("--csv", type=click.Path(path_type=Path), help="Also write the table as CSV.")
-def bands(store: Path, metric: str, plot: Path | None, csv: Path | None) -> None:
-    """Print the 10 to 90 percentile bands of a metric over the resamples of STORE."""
-    show_bands(store, metric, plot, csv)
+def bands(store: Path, metric: str, kind: str, plot: Path | None, csv: Path | None) -> None:
+    """Print bands of a metric over the resamples of STORE, with the log's own value beside them.
+
+    Each line says which samples stand behind it, and what share of all such samples these can be
+    expected to hold. Where there are too few samples, the numbers of single cells are printed.
+    """
+    show_bands(store, metric, plot, csv, kind)
 
 
-def show_bands(store: Path, metric: str, plot: Path | None, csv: Path | None = None) -> None:
-    """Print a table of bands; draw them over the weeks, and write them, where a path is given."""
+def show_bands(
+    store: Path, metric: str, plot: Path | None, csv: Path | None = None, kind: str = "auto"
+) -> None:
+    """Print a table of bands, else of single cells; draw them, and write them, where asked to."""
     import analysis
     from core.files import write_whole
 
-    found = analysis.bands(store, metric)
-    click.echo(analysis.table_text(found))
+    try:
+        found = analysis.bands(store, metric, kind=kind)
+    except analysis.TooFewSamplesError as error:
+        cells = analysis.plain(store, [metric])
+        text, as_csv, said = analysis.plain_text(cells), cells.to_csv(), [f"no bands: {error}"]
+    else:
+        text, as_csv = analysis.table_text(found), analysis.table_csv(found)
+        said = analysis.notes(store, found)
+    click.echo(text)
+    for sentence in said:
+        click.echo(f"note: {sentence}", err=True)
     if csv:
-        write_whole(csv, analysis.table_csv(found).encode())
+        write_whole(csv, as_csv.encode())
         click.echo(f"table: {csv}")
     if plot:
         plot.parent.mkdir(parents=True, exist_ok=True)
-        analysis.weekly_bands_figure(store, metric, path=plot)
+        analysis.weekly_bands_figure(store, metric, path=plot, kind=kind)
         click.echo(f"figure: {plot}")
