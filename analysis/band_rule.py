@@ -52,6 +52,9 @@ class BandRule(ABC):
     dimension: ClassVar[str] = "band"
     """The dimension along which a band's numbers stand."""
 
+    whole: ClassVar[bool] = False
+    """Whether whole samples are left out, so that ranks are of what decides which."""
+
     @property
     @abstractmethod
     def labels(self) -> list[str] | list[float]:
@@ -139,8 +142,10 @@ class _Band(BandRule):
 
     def caption(self, fewest: int, most: int, by: str = "") -> str:
         """Say what line and band of a figure are, of cells with so many samples."""
-        other = "" if fewest == most else f"; at the fewest {self._span(fewest)}"
-        return f"Line: {self.line}; band: {self._span(most)}{other}"
+        first, last = (float(x) for x in self.ranks(fewest))
+        share = f"{100 * float(self.coverage(fewest)):.1f} %"
+        other = f" (at the fewest {ranks_text(first, last, fewest)}: {share})"
+        return f"Line: {self.line}; band: {self._span(most)}{other if fewest < most else ''}"
 
     def _span(self, n: int) -> str:
         first, last = (float(x) for x in self.ranks(n))
@@ -175,6 +180,7 @@ class Trimmed(_Band):
     """
 
     kind: ClassVar[str] = "trimmed"
+    whole: ClassVar[bool] = True
     line: ClassVar[str] = "mean of the samples in the band"
     trim: float = TRIM
 

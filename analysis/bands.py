@@ -33,6 +33,9 @@ RESAMPLE = "resample"
 OFFERED = "offered_load"
 """The summary's offered load as measured."""
 
+RANKED_BY = "their mean over all jobs"
+"""What decides which whole samples of a weekly band are the best and the worst."""
+
 MEANINGS = {
     "n": "samples with a value, over {over}",
     "missing": "samples without a value",
@@ -173,6 +176,9 @@ def weekly_bands(
     band = _band(drawn, RESAMPLE, rule, rank_by=means.isel(week=-1, drop=True))
     if has_log(store, trace):
         band = band.assign(log=_log_line(whole, metric).reindex(week=band["week"]))
+    if band_rule(band.attrs["kind"]).whole:
+        said = f"{band.attrs['description']}, ranked by {RANKED_BY}"
+        band = band.assign_attrs(description=said)
     return band.assign_attrs(trace=trace)
 
 
@@ -209,6 +215,10 @@ def weekly_log(store: Store, trace: str, metric: str, load: str | None = None) -
     if not has_log(store, trace):
         raise TooFewSamplesError(f"the store lacks the log of trace {trace!r} itself (resample 0)")
     line = _log_line(group, metric)
+    if not bool(line.notnull().any()):
+        raise TooFewSamplesError(
+            f"no cell of the log of trace {trace!r} is there; run its campaign"
+        )
     line.attrs = _weekly_attrs(store, group, metric)
     return xr.Dataset({"log": line}, attrs={"metric": metric, "trace": trace})
 

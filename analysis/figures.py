@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import xarray as xr
 
 from analysis.band_rule import Automatic, band_rule
-from analysis.bands import weekly_bands, weekly_log
+from analysis.bands import RANKED_BY, weekly_bands, weekly_log
 from analysis.drawing import (
     STYLE,
     band_panel,
@@ -37,9 +37,6 @@ LAST_WEEK = "Not drawn: jobs that ended after the week of the last submission"
 
 NO_BAND = "No band: too few samples"
 """The caption of a figure of logs alone."""
-
-RANKED_BY = "their mean over all jobs"
-"""What decides which whole samples are the best and the worst."""
 
 Panel: TypeAlias = tuple[str, xr.Dataset | None]
 """A title, and what `weekly_bands` or `weekly_log` gave at its load; None where neither has any."""
@@ -163,6 +160,12 @@ def _panel_values(band: xr.Dataset | None) -> xr.DataArray | None:
     return values.transpose("policy", "week", numbers)
 
 
+def _own_values(band: xr.Dataset | None) -> xr.DataArray | None:
+    """Return the lines of the log itself on (policy, week), None where there are none."""
+    own = None if band is None else band.get("log")
+    return None if own is None or not bool(own.notnull().any()) else own.transpose("policy", "week")
+
+
 def _at(band: xr.Dataset | None, load: str) -> xr.Dataset | None:
     return None if band is None else band.sel(load=load)
 
@@ -180,8 +183,7 @@ def _draw(panels: list[list[Panel]], metric: str, policies: list[str], log: bool
             place.remove()
         for (title, band), place in zip(row, places, strict=False):
             place.set_title(title)
-            own = None if band is None else band.get("log")
-            band_panel(place, _panel_values(band), styles, own=own, log=log)
+            band_panel(place, _panel_values(band), styles, own=_own_values(band), log=log)
     # A figure's own label would lie on the legend, so the lowest panel of each column has one.
     for i in range(across):
         axes[sum(i < len(row) for row in panels) - 1, i].set_xlabel("Week")
@@ -189,7 +191,7 @@ def _draw(panels: list[list[Panel]], metric: str, policies: list[str], log: bool
     named = shown[0].rename({"log": metric}) if metric not in shown[0] else shown[0]
     figure.suptitle(_title(shown, axis_name(named)), x=0.01, ha="left")
     figure.supylabel(axis_label(named), fontsize=rcParams["axes.labelsize"])
-    policy_legend(figure, styles, own=any("log" in band for band in shown))
+    policy_legend(figure, styles, own=any(_own_values(band) is not None for band in shown))
     return figure
 
 

@@ -26,7 +26,8 @@ def relative_gains(of: Study) -> pd.DataFrame:
     """
     columns = {}
     for metric in OBJECTIVES:
-        mean = of.by_paper(bands(of.store, metric).sel(load=of.load, band="mean"))[metric]
+        band = bands(of.store, metric, kind="trimmed").sel(load=of.load, band="trimmed_mean")
+        mean = of.by_paper(band)[metric]
         gain = 100 * (1 - mean / mean.sel(policy=BASELINE, drop=True))
         columns[metric] = gain.drop_sel(policy=BASELINE).drop_vars(["load", "band"])
     frame = xr.Dataset(columns).to_dataframe(dim_order=["trace", "policy"])
