@@ -141,11 +141,18 @@ class _Band(BandRule):
     """What the line of a figure is."""
 
     def caption(self, fewest: int, most: int, by: str = "") -> str:
-        """Say what line and band of a figure are, of cells with so many samples."""
-        first, last = (float(x) for x in self.ranks(fewest))
-        share = f"{100 * float(self.coverage(fewest)):.1f} %"
-        other = f" (at the fewest {ranks_text(first, last, fewest)}: {share})"
-        return f"Line: {self.line}; band: {self._span(most)}{other if fewest < most else ''}"
+        """Say what line and band of a figure are, of cells with so many samples.
+
+        Examples
+        --------
+        >>> Trimmed().caption(10, 10, "their mean over all jobs").splitlines()[0]
+        'Line: mean of the samples in the band, chosen by their mean over all jobs'
+        """
+        chosen = f", chosen by {by}" if by and self.whole else ""
+        lines = [f"Line: {self.line}{chosen}", f"Band: {self._span(most)}"]
+        if fewest < most:
+            lines.append(f"At the fewest {self._span(fewest)}")
+        return "\n".join(lines)
 
     def _span(self, n: int) -> str:
         first, last = (float(x) for x in self.ranks(n))
@@ -209,17 +216,6 @@ class Trimmed(_Band):
     def describe(self, n: int) -> str:
         """Say what the numbers of n samples are, and what they can be expected to hold."""
         return f"lowest, mean and highest of {self._span(n)}"
-
-    def caption(self, fewest: int, most: int, by: str = "") -> str:
-        """Say what line and band of a figure are, of cells with so many samples.
-
-        Examples
-        --------
-        >>> Trimmed().caption(10, 10, "their mean over all jobs").splitlines()[1]
-        'Samples are ranked by their mean over all jobs'
-        """
-        said = super().caption(fewest, most)
-        return f"{said}\nSamples are ranked by {by}" if by else said
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
         """Return from which to which of n samples, counted in ascending order, a band reaches."""
@@ -393,7 +389,7 @@ class Interval(BandRule):
     def caption(self, fewest: int, most: int, by: str = "") -> str:
         """Say what line and band of a figure are, of cells with so many samples."""
         samples = f"{most} samples" if fewest == most else f"{fewest} to {most} samples"
-        return f"Line: mean of {samples}; band: its {100 * self.level:g} % interval (Student's t)"
+        return f"Line: mean of {samples}\nBand: its {100 * self.level:g} % interval (Student's t)"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
         """Return the first and the last of n samples: all stand behind the mean."""

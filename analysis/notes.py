@@ -9,8 +9,9 @@ import xarray as xr
 
 from analysis.store import (
     LOG,
+    LogJobs,
     Store,
-    log_weeks,
+    log_jobs,
     of_log,
     of_samples,
     open_summary,
@@ -139,18 +140,17 @@ def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
     >>> weekly_spreads(xr.DataTree(xr.Dataset()), "KTH") is None
     True
     """
-    log = log_weeks(store, trace)
+    log = log_jobs(store, trace)
     if log is None:
         return None
-    submit, run, procs, weeks = log
-    begin = int(submit[0])
-    own = spread(weekly_work(submit, run, procs, begin=begin, weeks=weeks))
-    samples = np.array(list(_sample_spreads(store, trace, begin)))
+    begin = int(log.submit[0])
+    own = spread(weekly_work(log.submit, log.run, log.procs, begin=begin, weeks=log.weeks))
+    samples = np.array(list(_sample_spreads(store, trace, log)))
     samples = samples[np.isfinite(samples)]
     return (own, samples) if samples.size and np.isfinite(own) else None
 
 
-def _sample_spreads(store: Store, trace: str, begin: int) -> Iterator[float]:
+def _sample_spreads(store: Store, trace: str, log: LogJobs) -> Iterator[float]:
     group = open_trace(store, trace)
     place = _load_of_the_log(store, group)
     if place is None:
@@ -160,12 +160,13 @@ def _sample_spreads(store: Store, trace: str, begin: int) -> Iterator[float]:
         sample = at.isel(resample=i)
         jobs = sample.isel(job=slice(int(sample["jobs"])))
         columns = (jobs[name].values for name in ("submit", "run", "procs"))
-        yield spread(weekly_work(*columns, begin=begin, weeks=int(sample["weeks"])))
+        # The axis along `week` may be longer: it has room for a log's last, partial week.
+        yield spread(weekly_work(*columns, begin=int(log.submit[0]), weeks=log.sample_weeks))
 
 
 def _load_of_the_log(store: Store, group: xr.Dataset) -> int | None:
     """Return the place of a load at which a week is a week of the log; by gaps it is not."""
-    if not {"submit", "run", "procs", "jobs", "weeks"} <= set(group):
+    if not {"submit", "run", "procs", "jobs"} <= set(group):
         return None
     labels: list[str] = group["load"].values.tolist()
     if "original" in labels:
@@ -177,7 +178,7 @@ def _no_log(store: Store) -> str:
     summary = open_summary(store)
     if LOG in summary["resample"].values or isinstance(store, xr.DataTree):
         return ""
-    logs = [trace for trace in summary["trace"].values.tolist() if log_weeks(store, trace)]
+    logs = [trace for trace in summary["trace"].values.tolist() if log_jobs(store, trace)]
     if not logs:
         return ""
     return (

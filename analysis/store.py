@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -191,25 +191,41 @@ def has_log(store: Store, trace: str) -> bool:
     return isinstance(store, xr.DataTree) or "model" not in _source(Path(store), trace)
 
 
-def log_weeks(store: Store, trace: str) -> tuple[Int64, Int64, Int64, int] | None:
-    """Return submit, run and procs of a trace's log as it was read, and how many weeks it is.
+class LogJobs(NamedTuple):
+    """Jobs of a log as it was read, and how many whole weeks it has, and each of its samples.
+
+    submit, run, procs : int64[jobs], s, s, processors, by submit.
+    weeks, sample_weeks : int.
+    """
+
+    submit: Int64
+    run: Int64
+    procs: Int64
+    weeks: int
+    sample_weeks: int
+
+
+def log_jobs(store: Store, trace: str) -> LogJobs | None:
+    """Return the log that the samples of a trace are drawn from.
 
     None of a model, and of what does not come with its store.json.
 
     Examples
     --------
-    >>> log_weeks(xr.DataTree(xr.Dataset()), "KTH") is None
+    >>> log_jobs(xr.DataTree(xr.Dataset()), "KTH") is None
     True
     """
     if isinstance(store, xr.DataTree):
         return None
-    digest = _source(Path(store), trace).get("columns")
+    source = _source(Path(store), trace)
+    digest = source.get("columns")
     path = Path(store) / "traces" / f"{digest}.npz"
     if digest is None or not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as columns:
         submit, run, procs = (columns[name] for name in ("submit", "run", "procs"))
-    return submit, run, procs, whole_weeks(submit)
+    weeks = whole_weeks(submit)
+    return LogJobs(submit, run, procs, weeks, source.get("weeks") or weeks)
 
 
 def check_known(name: str, what: str, names: list[str]) -> None:

@@ -109,18 +109,18 @@ def test_words_say_what_is_drawn(store: Path) -> None:
     figure = weekly_bands_figure(store, "wait")
     assert figure.get_suptitle().splitlines() == [
         "Cumulative mean wait, loads original, 0.9",
-        "Line: mean of the samples in the band; band: samples 2 to 9 of 10, which hold 63.6 % of "
-        "all such samples in expectation (at the fewest 2 to 8 of 9: 60.0 %)",
-        "Samples are ranked by their mean over all jobs",
+        "Line: mean of the samples in the band, chosen by their mean over all jobs",
+        "Band: samples 2 to 9 of 10, which hold 63.6 % of all such samples in expectation",
+        "At the fewest samples 2 to 8 of 9, which hold 60.0 % of all such samples in expectation",
         "Not drawn: jobs that ended after the week of the last submission",
     ]
     assert figure.get_supylabel() == "Cumulative mean wait (s)"
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Week", "Week"]
     quantiles = weekly_bands_figure(store, load="original", kind="quantile")
-    assert quantiles.get_suptitle().splitlines()[:2] == [
+    assert quantiles.get_suptitle().splitlines()[:3] == [
         "Cumulative mean bounded slowdown, load original",
-        "Line: median of the samples; band: samples 1.9 to 9.1 of 10, which hold 65.5 % of all "
-        "such samples in expectation",
+        "Line: median of the samples",
+        "Band: samples 1.9 to 9.1 of 10, which hold 65.5 % of all such samples in expectation",
     ]
     assert quantiles.get_supylabel() == "Cumulative mean bounded slowdown"
 

@@ -19,8 +19,9 @@ POLICIES = ("fcfs+easy", "spf+easy")
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log of 20 weeks in which two users take turns, so that every week has the same load."""
+    """A log of 20 weeks and a day in which two users take turns, so that weeks are alike."""
     submit = [week * WEEK + 40_000 * k for week in range(20) for k in range(15)]
+    submit += [20 * WEEK, 20 * WEEK + 80_000]
     user = [1 + (j // 15) % 2 for j in range(len(submit))]
     w = Workload.from_columns(
         submit=submit,
@@ -87,7 +88,7 @@ def test_samples_of_another_length_are_told(log: Path, tmp_path: Path) -> None:
     )
     farm.run(campaign, tmp_path / "s")
     (said,) = [n for n in notes(tmp_path / "s", bands(tmp_path / "s", "wait")) if "outside" in n]
-    assert '(3 by draw = "replace"; 6 weeks each, the log 20)' in said
+    assert '(3 by draw = "replace"; 6 weeks each, the log 21)' in said
 
 
 def test_a_log_that_is_not_there_is_told(log: Path, tmp_path: Path) -> None:
