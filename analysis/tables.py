@@ -207,9 +207,9 @@ def block_label(place: Mapping[str, object]) -> str:
 
 def _loads(bands: xr.Dataset, place: Mapping[str, object]) -> str:
     """Say what offered load a block's samples have, where it is not the same for all."""
-    if "load_least" not in bands:
+    if "load_least" not in bands or not set(bands["load_least"].dims) <= set(place):
         return ""
-    at = {name: key for name, key in place.items() if name in bands["load_least"].dims}
+    at = {name: place[str(name)] for name in bands["load_least"].dims}
     least, most = (float(bands[name].sel(at)) for name in ("load_least", "load_most"))
     if not most - least > SAME_LOAD:
         return ""

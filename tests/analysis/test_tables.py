@@ -120,6 +120,11 @@ def test_text_says_the_loads_of_the_samples(store: Path) -> None:
         "ALPHA, load original; offered load of the samples 0.520 to 0.700, of the log 0.500"
     )
     assert lines[8] == "ALPHA, load 0.9"
+    alone = table_text(bands(tree, "offered_load")).splitlines()
+    assert alone[2:4] == [
+        "ALPHA",
+        "load        low  trimmed mean   high    log       samples   holds",
+    ]
 
 
 def test_text_of_weeks_has_a_row_a_week(store: Path) -> None:
