@@ -4,6 +4,7 @@ The names below are the door of the package; everything else is a room behind it
 """
 
 from core.errors import InputError
+from core.logs.clean import Clean
 from core.logs.read import read_log
 from core.logs.swf import read_swf, write_swf
 from core.metrics.fairness import (
@@ -37,6 +38,7 @@ from core.workload.workload import Workload
 
 __all__ = [
     "MODELS",
+    "Clean",
     "InputError",
     "Platform",
     "Policy",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
+
 import numpy as np
 
 from core.errors import InputError
@@ -12,8 +15,8 @@ def is_whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def whole(what: str, value: object, least: int | None = None) -> int:
-    """Return an argument that must be a whole number, of a least value if one is given.
+def whole(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
+    """Return an argument that must be a whole number, within bounds if they are given.
 
     Raises
     ------
@@ -27,10 +30,60 @@ def whole(what: str, value: object, least: int | None = None) -> int:
     >>> whole("jobs", 0, least=1)
     Traceback (most recent call last):
     core.errors.InputError: jobs=0: give a whole number, at least 1
+    >>> whole("jobs", 11, least=1, most=10)
+    Traceback (most recent call last):
+    core.errors.InputError: jobs=11: give a whole number, at least 1 and at most 10
     """
     if isinstance(value, (int, np.integer)) and is_whole(value):
         number = int(value)
-        if least is None or number >= least:
+        if (least is None or number >= least) and (most is None or number <= most):
             return number
-    bound = "" if least is None else f", at least {least}"
-    raise InputError(f"{what}={value!r}: give a whole number{bound}")
+    least_said = "" if least is None else f", at least {least}"
+    most_said = "" if most is None else f" and at most {most}"
+    raise InputError(f"{what}={shown(value)}: give a whole number{least_said}{most_said}")
+
+
+def positive(what: str, value: object, *, unit: str = "", most: float = math.inf) -> float:
+    """Return an argument that must be a finite number above 0, up to a most if one is given.
+
+    Raises
+    ------
+    InputError
+        If it is not, with its name and value.
+
+    Examples
+    --------
+    >>> positive("load", 0.9)
+    0.9
+    >>> positive("tau", float("inf"), unit="s")
+    Traceback (most recent call last):
+    core.errors.InputError: tau=inf: give a finite number above 0 s
+    """
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if 0 < number <= most and number < math.inf:
+            return number
+    most_said = "" if most == math.inf else f", at most {most:g}"
+    in_unit = f" {unit}" if unit else ""
+    raise InputError(f"{what}={shown(value)}: give a finite number above 0{in_unit}{most_said}")
+
+
+def shown(value: object) -> str:
+    """Return a value as a sentence shows it: a number of many digits by the first of them.
+
+    Examples
+    --------
+    >>> shown(10**30), shown("a")
+    ('1000000000000000000000000000000', "'a'")
+    >>> shown(10**400)
+    '10000000000000000000... (401 digits)'
+    """
+    if not isinstance(value, int) or abs(value) < 10**40:
+        return repr(value)
+    # Python refuses to write numbers of more than 4,300 digits.
+    digits = int(math.log10(abs(value))) + 1
+    first = value // 10 ** max(0, digits - 21) if digits < 4000 else 0
+    return f"{str(first)[:20]}... ({digits} digits)" if first else f"a number of {digits} digits"

@@ -185,6 +185,42 @@ def modules_of(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found[1] for part in parts if (found := _REFERENCE.fullmatch(part))))
 
 
+def source_digest(names: Iterable[str]) -> str:
+    """Return what stands for the text of all that names of policies take from their users.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Policies; their orders and rules may be ``module:name`` or entry points.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits, other ones wherever a module's text is another; empty if there is
+        none.
+
+    Raises
+    ------
+    InputError
+        If a module is nowhere.
+
+    Examples
+    --------
+    >>> with sources({"mine": "limit = 3"}):
+    ...     source_digest(["mine:limit+easy"]), source_digest(["saf+easy"])
+    ('a79ce4eabd8f4bde', '')
+    """
+    names = list(names)
+    parts = (part for name in names for part in re.split(r"[+,=\s]", name))
+    entered = [entry_point(group, part) for part in parts for group in (ORDERS, RULES)]
+    known = _given.get() or {}
+    lines = [
+        f"{module} {(known.get(module) or find_source(module)).sha256}"
+        for module in sorted(modules_of([*names, *filter(None, entered)]))
+    ]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] if lines else ""
+
+
 def brought(what: str, group: str, name: str) -> object | None:
     """Return what a user brings under a name: ``module:name``, or an entry point's; None if none.
 

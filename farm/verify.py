@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 import tomllib
 import zlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,11 @@ from farm.campaign.campaign import Campaign
 from farm.execution.cell import Simulations
 from farm.planning.design import write_skeleton
 from farm.store.arrays import open_results
-from farm.store.geometry import Block
+from farm.store.geometry import Block, Cell
 from farm.store.logs import load_log, log_bytes, stored_columns
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
-from farm.store.product import Holding
+from farm.store.place import folder_of
+from farm.store.product import PRODUCTS, Holding
 from farm.store.records import Record, block_of, record_path
 from farm.store.schema import Variable
 from farm.store.store import Store
@@ -48,15 +51,35 @@ class Fault:
     block: Block | None = None
 
 
-def verify(path: str | Path, *, sample: int = 3) -> Iterator[Fault]:
+@dataclass
+class Again:
+    """Say which cells to simulate again, and count them.
+
+    Parameters
+    ----------
+    each : int
+        How many of each policy, and of each kind of fairness under it.
+    seed : int
+        What they are drawn by.
+    done, cells : int
+        How many were simulated again, and out of how many that are done.
+    """
+
+    each: int = 1
+    seed: int = 0
+    done: int = 0
+    cells: int = 0
+
+
+def verify(path: str | Path, again: Again | None = None) -> Iterator[Fault]:
     """Find every altered, torn or missing byte of a store's arrays and records.
 
     Parameters
     ----------
     path : str or Path
         The store's folder.
-    sample : int
-        How many blocks to simulate again and compare, spread evenly over the records.
+    again : Again, optional
+        Which cells to simulate again and compare: by default one of each policy.
 
     Yields
     ------
@@ -72,7 +95,7 @@ def verify(path: str | Path, *, sample: int = 3) -> Iterator[Fault]:
     -----
     Altered metadata ends the search, since no value can be read by it: repair, and verify again.
     """
-    path = Path(path)
+    path = folder_of(path)
     yield from _check_manifests(path)
     store = _described(path)
     yield from _check_campaign(store)
@@ -93,9 +116,7 @@ def verify(path: str | Path, *, sample: int = 3) -> Iterator[Fault]:
     if not faulty:
         yield from _check_summary(store)
     if not logs:
-        count = min(sample, len(sound))
-        for i in range(count):
-            yield from _check_again(store, sound[i * len(sound) // count])
+        yield from _check_again(store, sound, again or Again())
 
 
 def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
@@ -113,7 +134,7 @@ def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
     list of Block
         Blocks that the next run does again.
     """
-    path = Path(path)
+    path = folder_of(path)
     store = _described(path)
     store.save()
     blocks = []
@@ -205,6 +226,9 @@ def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None
     head = record.head
     if head.block != block or head.store != store.identity or not store.knows(head):
         return None, Fault(file, "belongs to another block or campaign", block)
+    if head.own != store.own_digest(head.span.policies):
+        why = "was simulated by orders or rules that have changed since"
+        return None, Fault(file, f"{', '.join(head.span.policies)} {why}", block)
     return record, _check_values(_as_recorded(store, record), record)
 
 
@@ -225,6 +249,8 @@ def _check_values(store: Store, record: Record) -> Fault | None:
     """Hold every stored value of a block, its padding included, against the record's CRCs."""
     block, span = record.head.block, record.head.span
     group: Any = open_results(store.results)[block.trace]
+    jobs = record.body.jobs.tolist()
+    lengths = [store.lengths_of(block, *one) for one in zip(span.cells, jobs, strict=True)]
     for variable in store.arrays_of(block.trace, block.kind):
         path = store.results / block.trace / variable.name
         try:
@@ -233,17 +259,21 @@ def _check_values(store: Store, record: Record) -> Fault | None:
             values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
         except Exception as error:  # zarr's codecs raise many kinds on altered bytes
             return Fault(path, f"cannot be read: {error}", block)
-        why = _unsound(store, record, variable, values)
+        why = _unsound(record, variable, values, [known[variable.name] for known in lengths])
         if why:
             return Fault(path, f"{block}: {why}", block)
     return None
 
 
-def _unsound(store: Store, record: Record, variable: Variable, values: npt.NDArray[Any]) -> str:
-    """Say what is wrong with the values of a block's cells, one row a cell; empty if nothing."""
-    block, body, name = record.head.block, record.body, variable.name
-    for place, (cell, row) in enumerate(zip(record.head.span.cells, values, strict=True)):
-        length = store.lengths_of(block, cell, int(body.jobs[place]))[name]
+def _unsound(
+    record: Record, variable: Variable, values: npt.NDArray[Any], lengths: Iterable[int]
+) -> str:
+    """Say what is wrong with the values of a block's cells, one row a cell; empty if nothing.
+
+    `lengths` are how many of each row are no padding.
+    """
+    body, name = record.body, variable.name
+    for place, (row, length) in enumerate(zip(values, lengths, strict=True)):
         if place in body.errors:
             length = 0
         elif zlib.crc32(row[:length].data) != body.crc[name][place]:
@@ -267,22 +297,61 @@ def _check_summary(store: Store) -> Iterator[Fault]:
             yield Fault(path, "is not the summary of the records")
 
 
-def _check_again(store: Store, record: Record) -> Iterator[Fault]:
-    """Simulate one cell of a block again and compare every value."""
-    store, block, body = _as_recorded(store, record), record.head.block, record.body
-    ok = [i for i in range(len(record.head.span)) if i not in body.errors]
-    if not ok:
-        return
-    place = ok[0]
-    cell = record.head.span.cells[place]
+Drawn = tuple[Record, int]
+"""A cell by its record and its place in it."""
+
+
+def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterator[Fault]:
+    """Simulate random cells of every policy again and compare every value."""
     campaign = Campaign.from_dict(tomllib.loads(store.text), store.path, store.own)
     traces = {t.name: t for t in campaign.traces}
-    _, rows, _ = Simulations(store, traces[block.trace]).values(block, cell, None)
-    dtypes = {v.name: v.dtype for v in store.arrays_of(block.trace, block.kind)}
-    for name, row in rows.items():
-        if zlib.crc32(np.ascontiguousarray(row, dtypes[name]).data) != body.crc[name][place]:
+    made = {name: Simulations(store, trace) for name, trace in traces.items()}
+    for record, place in _drawn(sound, again):
+        block = record.head.block
+        again.done += bool(block.product.policies)
+        known = _as_recorded(store, record)
+        one = made[block.trace] if known is store else Simulations(known, traces[block.trace])
+        yield from _differences(one, record, place)
+
+
+def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
+    """Draw cells for each policy and kind, evenly; those of one resample and load come together.
+
+    What every policy shares is made anew with the cells, and drawn from as if it were a policy.
+    """
+    groups: dict[tuple[str, str], list[Drawn]] = defaultdict(list)
+    for record in sound:
+        for place, cell in enumerate(record.head.span.cells):
+            if place not in record.body.errors:
+                groups[record.head.block.kind, cell[2]].append((record, place))
+    draw = random.Random(again.seed)
+    again.cells = sum(len(g) for (kind, _), g in groups.items() if PRODUCTS[kind].policies)
+    drawn = [
+        one for group in groups.values() for one in draw.sample(group, min(again.each, len(group)))
+    ]
+    return sorted(drawn, key=_order)
+
+
+def _order(drawn: Drawn) -> tuple[str, Cell]:
+    record, place = drawn
+    return record.head.block.trace, record.head.span.cells[place]
+
+
+def _differences(made: Simulations, record: Record, place: int) -> Iterator[Fault]:
+    store, block, body = made.store, record.head.block, record.body
+    cell = record.head.span.cells[place]
+    try:
+        _, rows, _ = made.values(block, cell, None)
+    except Exception as error:  # a user's own order may raise anything
+        why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
+        yield Fault(record_path(store.records, block), why, block)
+        return
+    # The program may have learnt more since: what the record has is what can differ.
+    for variable in store.arrays_of(block.trace, block.kind):
+        row = np.ascontiguousarray(rows[variable.name], variable.dtype)
+        if zlib.crc32(row.data) != body.crc[variable.name][place]:
             yield Fault(
-                store.results / block.trace / name,
+                store.results / block.trace / variable.name,
                 f"{block}: simulated again, {cell} comes out differently",
                 block,
             )

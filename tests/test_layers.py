@@ -93,7 +93,7 @@ FLOORS = {
     "cluster": (("spec",), ("local", "watching"), ("connect",)),
     "farm": (
         ("store",),
-        ("logs", "watching"),
+        ("logs", "output", "watching"),
         ("campaign",),
         ("planning",),
         ("execution",),

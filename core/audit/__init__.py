@@ -7,7 +7,11 @@ decision: each job in the queue either has by the rule the right to start there 
 everything decided before it in that pass, and must have started in the first case and not in the
 second. If all passes are so, the schedule is exactly one that the rule permits. A job that starts
 where there is no pass is a fault too. Where an instant has several passes (a job with run 0, or
-the per-event convention) a start belongs to the first pass that gives it the right.
+the per-event clock) a start belongs to the first pass that gives it the right.
+
+Under the clock of the pyss family, ``events=per-event``, the passes of an instant are known from
+the times as well: the submissions, then the completions in the order in which the passes before
+started the jobs. A schedule that breaks its policy is asked whether it keeps it by another clock.
 
 Beside this, and without the replay, straight from the columns: every job starts, none before its
 submission, no run past its estimate, never more processors in use than the machine has.
@@ -18,15 +22,17 @@ evaluated in double precision from left to right, so that ties fall as they do i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.arrays import HORIZON
 from core.audit.replay import Replay
 from core.audit.times import early, overload, overrun, unstarted
-from core.audit.verdict import Fault, Verdict
+from core.audit.verdict import CLOCKS, Fault, Verdict
 from core.logs.schedules import LoggedSchedule, read_schedule
-from core.policy.policy import Policy
+from core.policy.policy import CHOICES, Policy
 from core.schedule import Schedule
 
-__all__ = ["LoggedSchedule", "Verdict", "audit", "read_schedule"]
+__all__ = ["CLOCKS", "LoggedSchedule", "Verdict", "audit", "read_schedule"]
 
 
 def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
@@ -42,7 +48,8 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     Returns
     -------
     Verdict
-        Whether it holds, what was checked, and the first job by time that breaks a rule.
+        Whether it holds, what was checked, and the first job by time that breaks a rule; where
+        that rule is the policy itself, the same policy by another clock if that holds.
 
     Raises
     ------
@@ -63,6 +70,15 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     'job 2 (2 processors) started at 8 s, when the jobs that run need 4 of 2 processors'
     """
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
+    verdict = _judge(schedule, policy)
+    if verdict.rule != policy.name:
+        return verdict
+    others = (replace(policy, events=events) for events in CHOICES["events"])
+    kept = (other for other in others if other != policy and _judge(schedule, other).ok)
+    return replace(verdict, keeps=next(kept, None))
+
+
+def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     checked = ("start", "submit", "kills", "capacity", policy.name)
     missing = unstarted(schedule)
     if missing:

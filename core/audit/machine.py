@@ -21,6 +21,7 @@ class Machine:
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         work = schedule.workload
         self.policy = policy
+        self.per_event = policy.events == "per-event"
         self.past = Past()
         self.order = QueueOrder(work, policy, self.past)
         self.starts = schedule.start
@@ -36,8 +37,11 @@ class Machine:
         self.free = work.processors
         self.now = 0
         self.waiting = np.empty(0, np.int64)
+        # Of those that hold processors, their predicted ends; of all that run, their true ones and
+        # how many started before: per event, completions of one instant go by start.
         self.running: list[tuple[int, int]] = []
-        self.ending: list[tuple[int, int]] = []
+        self.ending: list[tuple[int, int, int]] = []
+        self.begun = 0
 
     def arrive(self, jobs: list[int]) -> None:
         """Put jobs into the queue."""
@@ -45,19 +49,27 @@ class Machine:
 
     def begin(self, job: int) -> None:
         """Give a job its processors; the pass takes it from the queue when it is over."""
-        self.free -= self.procs[job]
-        insort(self.running, (self.now + self.estimate[job], job))
-        insort(self.ending, (self.end[job], job))
+        if not self.per_event or self.estimate[job] > 0:
+            self.free -= self.procs[job]
+            insort(self.running, (self.now + self.estimate[job], job))
+        insort(self.ending, (self.end[job], self.begun, job))
+        self.begun += 1
+
+    def give_back(self) -> None:
+        """Take back, per event, the processors of whoever is predicted to have ended by now."""
+        while self.per_event and self.running and self.running[0][0] <= self.now:
+            self.free += self.procs[self.running.pop(0)[1]]
 
     def complete(self, most: int | None = None) -> list[int]:
         """Take back the processors of the jobs that end now, or of so many of them."""
-        count = bisect_left(self.ending, (self.now + 1, -1))
-        ended = [job for _, job in self.ending[:count][:most]]
+        count = bisect_left(self.ending, (self.now + 1, -1, -1))
+        ended = [job for _, _, job in self.ending[:count][:most]]
         del self.ending[: len(ended)]
         for job in ended:
-            self.free += self.procs[job]
-            key = (self.start[job] + self.estimate[job], job)
-            del self.running[bisect_left(self.running, key)]
+            predicted = self.start[job] + self.estimate[job]
+            if not self.per_event or predicted > self.now:
+                self.free += self.procs[job]
+                del self.running[bisect_left(self.running, (predicted, job))]
             wait = self.start[job] - self.submit[job]
             self.past.add(self.user[job], wait, self.run[job] * self.procs[job])
         return ended

@@ -42,7 +42,7 @@ class Replay:
     def _next_instant(self) -> int | None:
         machine = self.machine
         instants = machine.submit[self.arrived : self.arrived + 1]
-        instants += [end for end, _ in machine.ending[:1]]
+        instants += [end for end, _, _ in machine.ending[:1]]
         instants += [machine.start[job] for job in self.by_start[self.begun : self.begun + 1]]
         due = self.discipline.due(machine.now)
         return min(instants if due is None else [*instants, due], default=None)
@@ -69,6 +69,7 @@ class Replay:
         machine = self.machine
         passes: list[Pass] = []
         while not passes or machine.ends_now() or self._submits():
+            machine.give_back()
             if not self.per_event:
                 self._complete(None)
                 self._arrive(None)

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.policy.policy import Policy
+
+CLOCKS = {
+    "instant": "at one instant completions come before submissions, then one pass",
+    "per-event": "as pyss: at one instant submissions come before completions, a pass follows each "
+    "single event, and whoever is predicted to have ended by then counts as gone",
+}
+"""What each clock that a policy names means, in half a sentence."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -23,6 +32,8 @@ class Verdict:
         When it is broken, s.
     why : str
         A sentence with the numbers.
+    keeps : Policy, optional
+        Where the policy is broken: the same by another clock, if the schedule keeps that.
 
     Examples
     --------
@@ -39,6 +50,7 @@ class Verdict:
     job: int | None
     instant: int | None
     why: str
+    keeps: Policy | None = None
 
 
 @dataclass(frozen=True)

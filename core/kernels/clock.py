@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, release
+from core.kernels.machine import Jobs, Running, give_back, release
 
 NOW, ARRIVED = 0, 1
 """First fields of a clock that is kept between calls: the instant, s, and how many jobs arrived."""
@@ -22,11 +22,13 @@ def turn_clock(
 ) -> tuple[int, int, bool]:
     """Go to the next instant, or single event, and end the jobs that complete.
 
-    Returns the instant, s, how many jobs have arrived by then, and whether any job completed.
+    Returns the instant, s, how many jobs have arrived by then, and whether any job completed or,
+    per event, had to by its prediction.
     """
     n = jobs.submit.size
     due, end = jobs.submit[arrived] if arrived < n else NEVER, next_end(running)
     now = min(due, end)
+    freed = per_event and give_back(running, now)
     ended = end == now and not (per_event and due == now)
     if ended:
         release(jobs, running)
@@ -36,4 +38,4 @@ def turn_clock(
         arrived += 1
         while not per_event and arrived < n and jobs.submit[arrived] == now:
             arrived += 1
-    return now, arrived, ended
+    return now, arrived, ended or freed

@@ -114,7 +114,7 @@ def backfill(world: World, now: int, b: int) -> None:
             j = queue.job[cell]
             jobs.backfilled[j] = True
             launch(jobs, running, j, now)
-            free -= need
+            free = running.free[0]
             close_cell(queue, b, cell)
             cell = max(cell, queue.first[b])
         else:

@@ -14,7 +14,7 @@ import numpy as np
 from core.arrays import NO_PROMISE, Int64
 from core.kernels.clock import ARRIVED, NOW, next_end
 from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, idle_machine, release
+from core.kernels.machine import Jobs, Running, give_back, idle_machine, release
 from core.kernels.plan import (
     COUNT,
     DUE,
@@ -108,6 +108,8 @@ def turn(planner: Planner, rankings: Rankings, per_event: bool) -> bool:
         return False
     clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
     clock[ANEW] = next_end(running) == now and not (per_event and arrival == now)
+    if per_event and give_back(running, now):
+        clock[ANEW] = 1
     # A job with estimate 0 reserves nothing: those behind it may have moved it. Begin anew.
     if plan.state[POINTS] > 0:
         void(plan)

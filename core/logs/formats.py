@@ -38,7 +38,7 @@ class Format:
 
     @property
     def reader(self) -> Callable[..., Workload]:
-        """From a path, and by name processors, rows and jobs, to a workload."""
+        """From a path, and by name processors, rows, jobs and clean, to a workload."""
         reader: Any = load(self.function)
         return cast("Callable[..., Workload]", reader)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.errors import InputError
+from core.logs.clean import AS_HERE, Clean
 from core.logs.rows import (
     check_sizes,
     chosen_rows,
@@ -70,6 +71,7 @@ def read_gwf(
     processors: int | None = None,
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
+    clean: Clean = AS_HERE,
 ) -> Workload:
     r"""Read a log of the Grid Workloads Format, plain or gzip.
 
@@ -87,6 +89,8 @@ def read_gwf(
         chosen before anything is dropped or sorted.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
+    clean : Clean
+        Which processors, estimates and run times count.
 
     Returns
     -------
@@ -123,7 +127,7 @@ def read_gwf(
             f"{source}: the Grid Workloads Format does not give the machine's size; "
             "give it as processors"
         )
-    return to_workload(columns, source, int(processors), jobs=jobs)
+    return to_workload(columns, source, int(processors), jobs=jobs, clean=clean)
 
 
 def _columns(path: str | os.PathLike[str]) -> dict[str, Int64]:

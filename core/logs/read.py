@@ -8,6 +8,7 @@ import zlib
 from itertools import chain
 
 from core.errors import InputError
+from core.logs.clean import AS_HERE, Clean
 from core.logs.formats import FORMATS
 from core.workload.workload import Workload
 
@@ -21,6 +22,7 @@ def read_log(
     processors: int | None = None,
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
+    clean: Clean = AS_HERE,
 ) -> Workload:
     r"""Read a log of any format in `core.logs.formats.FORMATS`, plain or gzip.
 
@@ -36,6 +38,8 @@ def read_log(
         Only these data rows, [first, last), before anything is dropped or sorted.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
+    clean : Clean
+        Which processors, estimates and run times count.
 
     Returns
     -------
@@ -58,7 +62,7 @@ def read_log(
     1
     """
     reader = FORMATS[format_of(path)].reader
-    return reader(path, processors=processors, rows=rows, jobs=jobs)
+    return reader(path, processors=processors, rows=rows, jobs=jobs, clean=clean)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

@@ -16,14 +16,16 @@ import numpy as np
 from core.arrays import Bool, Int64
 from core.checks import is_whole, whole
 from core.errors import InputError
+from core.logs.clean import AS_HERE, Clean
 from core.logs.formats import FORMATS
 from core.platform.pool import Pool
 from core.workload.workload import Workload
 
 REASONS = {
-    "no procs": "neither requested nor allocated processors are known",
+    "no procs": "the processors that the job takes are not known",
     "too wide": "more processors than the machine has",
     "no run": "run time below 0: the job was cancelled before it started",
+    "run 0": "run time 0, left out by zero_run = drop",
     "no submit": "submit time below 0",
 }
 """Why a row of any log cannot be simulated; it counts under the first of its reasons."""
@@ -162,6 +164,7 @@ def to_workload(
     jobs: int | None = None,
     epoch: int = -1,
     faults: Mapping[str, Bool] | None = None,
+    clean: Clean = AS_HERE,
 ) -> Workload:
     """Make a workload of a log's rows by the rules that hold for every format.
 
@@ -181,6 +184,8 @@ def to_workload(
         Unix time of instant 0, s; -1 where unknown.
     faults : mapping of str to bool[n], optional
         Reasons of the format's own for which rows are dropped, before those of `REASONS`.
+    clean : Clean
+        Which processors, estimates and run times count.
 
     Returns
     -------
@@ -190,18 +195,19 @@ def to_workload(
     Raises
     ------
     InputError
-        If no job is left, or times run past the clock.
+        If no job is left, one stands there twice, or times run past the clock.
     """
-    procs = processors_of(column)
-    reasons = {**(faults or {}), **faults_of(column, procs, machine)}
+    procs = processors_of(column, clean)
+    reasons = {**(faults or {}), **faults_of(column, procs, machine, clean)}
     keep, dropped = sound_rows(reasons)
     if not keep.size:
         listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
         raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
     order = by_submit(column, keep)[:jobs]
+    _check_once(column, order, source)
     try:
         return Workload(
-            **job_columns(column, procs, order),
+            **job_columns(column, procs, order, clean),
             platform=Pool(machine),
             name=log_name(source),
             max_estimate=max_estimate,
@@ -212,14 +218,37 @@ def to_workload(
         raise InputError(f"{source}: {error}") from None
 
 
-def processors_of(column: Mapping[str, Int64]) -> Int64:
-    """Return the processors that each row's job asked for, else those that it got."""
-    return np.where(column["requested"] > 0, column["requested"], column["allocated"])
+def _check_once(column: Mapping[str, Int64], order: Int64, source: str) -> None:
+    """Refuse rows that are of one job. A resample may hold a job again, at another instant."""
+    job, submit, user = (column[name][order] for name in ("job", "submit", "user"))
+    # In most logs job numbers ascend: one look at each row.
+    if (job[1:] > job[:-1]).all():
+        return
+    place = np.lexsort((user, submit, job))
+    same = np.ones(max(0, place.size - 1), np.bool_)
+    for values in (job, submit, user):
+        same &= values[place[1:]] == values[place[:-1]]
+    again = place[1:][same & (job[place[1:]] > 0)]
+    if again.size:
+        k = int(again.min())
+        raise InputError(
+            f"{source}: job {job[k]} of user {user[k]}, submitted at {submit[k]} s, stands in two "
+            f"rows ({again.size} rows of the log repeat others); keep one row of each job"
+        )
 
 
-def faults_of(column: Mapping[str, Int64], procs: Int64, machine: int) -> dict[str, Bool]:
+def processors_of(column: Mapping[str, Int64], clean: Clean = AS_HERE) -> Int64:
+    """Return the processors that each row's job takes; 0 or less where they are not known."""
+    return clean.procs(column["requested"], column["allocated"])
+
+
+def faults_of(
+    column: Mapping[str, Int64], procs: Int64, machine: int, clean: Clean = AS_HERE
+) -> dict[str, Bool]:
     """Return which rows have each fault of `REASONS`, bool[n] each."""
-    found = (procs <= 0, procs > machine, column["run"] < 0, column["submit"] < 0)
+    run = column["run"]
+    left_out = clean.leaves_out(run)
+    found = (procs <= 0, procs > machine, run < 0, left_out, column["submit"] < 0)
     return dict(zip(REASONS, found, strict=True))
 
 
@@ -241,18 +270,19 @@ def by_submit(column: Mapping[str, Int64], keep: Int64) -> Int64:
     return order
 
 
-def job_columns(column: Mapping[str, Int64], procs: Int64, order: Int64) -> dict[str, Any]:
-    """Return the columns of a workload of these rows; who asks for no time asks for the run's."""
-    run, asked = column["run"][order], column["request_time"][order]
-    estimate = np.where(asked > 0, asked, run)
+def job_columns(
+    column: Mapping[str, Int64], procs: Int64, order: Int64, clean: Clean = AS_HERE
+) -> dict[str, Any]:
+    """Return the columns of a workload of these rows."""
+    run, estimate, killed = clean.times(column["run"][order], column["request_time"][order])
     return {
         "submit": column["submit"][order],
-        "run": np.minimum(run, estimate),
+        "run": run,
         "estimate": estimate,
         "procs": procs[order],
         "user": column["user"][order],
         "job": column["job"][order],
-        "killed": run > estimate,
+        "killed": killed,
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.errors import InputError
+from core.logs.clean import AS_HERE, Clean
 from core.logs.rows import REASONS as ROW_REASONS
 from core.logs.rows import (
     check_sizes,
@@ -85,6 +86,7 @@ def read_sacct(
     processors: int | None = None,
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
+    clean: Clean = AS_HERE,
 ) -> Workload:
     r"""Read what ``sacct --parsable2`` printed, plain or gzip.
 
@@ -104,6 +106,8 @@ def read_sacct(
         chosen before anything is dropped or sorted; steps count as rows.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
+    clean : Clean
+        Which processors, estimates and run times count.
 
     Returns
     -------
@@ -140,7 +144,15 @@ def read_sacct(
     if processors is None:
         raise InputError(f"{source}: sacct does not give the machine's size; give it as processors")
     faults = {reason: columns[reason] > 0 for reason in ("step", "unfinished")}
-    return to_workload(columns, source, int(processors), jobs=jobs, faults=faults, epoch=epoch)
+    return to_workload(
+        columns,
+        source,
+        int(processors),
+        jobs=jobs,
+        faults=faults,
+        epoch=epoch,
+        clean=clean,
+    )
 
 
 def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], int]:

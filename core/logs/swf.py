@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import numpy as np
 from core.errors import InputError
 from core.files import write_whole
 from core.logs import swf_cache, swf_text
+from core.logs.clean import AS_HERE, Clean
 from core.logs.rows import check_sizes, chosen_rows, read_bytes, to_workload, unpacked
 from core.logs.swf_text import Log
 from core.workload.workload import Workload
@@ -33,6 +35,7 @@ def read_swf(
     processors: int | None = None,
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
+    clean: Clean = AS_HERE,
 ) -> Workload:
     r"""Read a log of the Standard Workload Format, plain or gzip.
 
@@ -50,6 +53,8 @@ def read_swf(
         chosen before anything is dropped or sorted.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
+    clean : Clean
+        Which processors, estimates and run times count.
 
     Returns
     -------
@@ -86,7 +91,13 @@ def read_swf(
     machine = _machine(log, source) if processors is None else int(processors)
     columns = chosen_rows(log.columns, source, rows)
     return to_workload(
-        columns, source, machine, max_estimate=log.max_estimate, jobs=jobs, epoch=log.epoch
+        columns,
+        source,
+        machine,
+        max_estimate=log.max_estimate,
+        jobs=jobs,
+        epoch=log.epoch,
+        clean=clean,
     )
 
 
@@ -139,7 +150,10 @@ def _machine(log: Log, source: str) -> int:
 
 
 def write_swf(
-    workload: Workload, path: str | os.PathLike[str], schedule: Schedule | None = None
+    workload: Workload,
+    path: str | os.PathLike[str],
+    schedule: Schedule | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> None:
     """Write a workload, or a schedule of it, as a log of the Standard Workload Format.
 
@@ -155,6 +169,8 @@ def write_swf(
         The file to make or replace; gzip if it ends in ``.gz``.
     schedule : Schedule, optional
         A schedule of this workload, for the column of wait times; without it they are unknown.
+    notes : mapping of str to str, optional
+        Further lines of the header, such as what the schedule was made by.
 
     Raises
     ------
@@ -171,6 +187,44 @@ def write_swf(
     ...     read_swf(folder + "/one.swf.gz").digest() == w.digest()
     True
     """
+    packed = os.fspath(path).lower().endswith(".gz")
+    content = swf_bytes(workload, schedule, notes, packed=packed)
+    target = Path(path)
+    try:
+        # A folder that is not there is misspelt more often than meant.
+        target.parent.stat()
+        write_whole(target, content)
+    except OSError as error:
+        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
+
+
+def swf_bytes(
+    workload: Workload,
+    schedule: Schedule | None = None,
+    notes: Mapping[str, str] | None = None,
+    *,
+    packed: bool = False,
+) -> bytes:
+    """Return the file that `write_swf` writes.
+
+    Parameters
+    ----------
+    workload, schedule, notes
+        As for `write_swf`.
+    packed : bool
+        Whether to compress it, as gzip.
+
+    Raises
+    ------
+    InputError
+        If the schedule is of other jobs, or a killed job's run time is not its estimate.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[2], procs=[1], processors=2)
+    >>> swf_bytes(w, notes={"Policy": "saf+easy"}).splitlines()[-2:]
+    [b'; Policy: saf+easy', b'1 0 -1 1 1 -1 -1 1 2 -1 1 -1 -1 -1 -1 -1 -1 -1']
+    """
     if schedule is not None and schedule.workload.digest() != workload.digest():
         raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
     # Such a job exists in no log, and no log could say it.
@@ -181,19 +235,11 @@ def write_swf(
             f"workload {workload.name!r}: job {job} is marked as killed; "
             "its run time must be its estimate, above 0 s"
         )
-    text = _text(workload, schedule).encode()
-    if os.fspath(path).lower().endswith(".gz"):
-        text = gzip.compress(text, compresslevel=6, mtime=0)
-    target = Path(path)
-    try:
-        # A folder that is not there is misspelt more often than meant.
-        target.parent.stat()
-        write_whole(target, text)
-    except OSError as error:
-        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
+    text = _text(workload, schedule, notes or {}).encode()
+    return gzip.compress(text, compresslevel=6, mtime=0) if packed else text
 
 
-def _text(workload: Workload, schedule: Schedule | None) -> str:
+def _text(workload: Workload, schedule: Schedule | None, notes: Mapping[str, str]) -> str:
     wait = np.full(len(workload), -1) if schedule is None else schedule.wait
     columns = (
         workload.job,
@@ -213,6 +259,7 @@ def _text(workload: Workload, schedule: Schedule | None) -> str:
         f"; MaxProcs: {workload.processors}\n; MaxEstimate: {workload.max_estimate}\n{start}"
         "; Note: written by schedfarm; times in s; a killed job runs 1 s beyond its request\n"
     )
+    header += "".join(f"; {key}: {' '.join(note.split())}\n" for key, note in notes.items())
     row = "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 -1 -1 -1\n"
     lists = (column.tolist() for column in columns)
     return header + "".join([row % values for values in zip(*lists, strict=True)])

@@ -98,7 +98,7 @@ def parse(text: bytes, source: str) -> Log:
     """
     if b"\0" in text:
         raise InputError(f"{source} is neither SWF text nor gzip; it holds binary data")
-    header, body, line = _split(text)
+    header, body, line = _split(text, source)
     rows = []
     for chunk in _chunks(body):
         rows.append(_fast_rows(chunk))
@@ -115,7 +115,7 @@ def parse(text: bytes, source: str) -> Log:
     return Log(columns, machine, header.get("maxestimate", -1), epoch)
 
 
-def _split(text: bytes) -> tuple[dict[str, int], bytes, int]:
+def _split(text: bytes, source: str) -> tuple[dict[str, int], bytes, int]:
     """Return the header's numbers, the text from the first data row on, and that row's line."""
     found: dict[str, int] = {}
     at, line = 3 if text.startswith(b"\xef\xbb\xbf") else 0, 1
@@ -127,7 +127,13 @@ def _split(text: bytes) -> tuple[dict[str, int], bytes, int]:
             break
         match = _HEADER.match(row)
         if match:
-            found.setdefault(match[1].decode().lower(), int(match[2]))
+            key, value = match[1].decode().lower(), int(match[2])
+            if key == "maxprocs" and found.setdefault(key, value) != value:
+                raise InputError(
+                    f"{source}: the header says MaxProcs {found[key]} and, in line {line}, "
+                    f"{value}; keep the line that is right"
+                )
+            found.setdefault(key, value)
         at, line = end + 1, line + 1
     return found, text[at:], line
 

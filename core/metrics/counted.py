@@ -10,6 +10,7 @@ import numpy as np
 from core.arrays import HORIZON, Bool, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
+from core.metrics.capacity import lost_capacity
 from core.metrics.slowdown import TAU, slowdowns
 from core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
 from core.metrics.widths import WIDTHS, width_classes
@@ -139,6 +140,18 @@ class Counted:
         return total(self.wait)
 
     @cached_property
+    def area(self) -> Float64:
+        """Run time x processors, float64[k], processor s: what weighs a job by its area."""
+        return self.run.astype(np.float64) * self.procs
+
+    @cached_property
+    def log_slowdown(self) -> Float64:
+        """Natural logarithm of the bounded slowdown, float64[k]."""
+        from core.kernels.logarithm import logarithms
+
+        return logarithms(self.slowdown)
+
+    @cached_property
     def wait_percentiles(self) -> dict[int, Any]:
         """The `PERCENTILES` of the waits, s."""
         return percentiles(self.wait)
@@ -164,6 +177,23 @@ class Counted:
     def week_jobs(self) -> Int64:
         """Jobs that end in each week, int64[weeks]."""
         return np.bincount(self.week, minlength=self.weeks)
+
+    @cached_property
+    def week_bounds(self) -> Int64:
+        """Where weeks begin and the last one ends, int64[weeks + 1], s, within the window."""
+        jobs = self.workload
+        if not len(jobs):
+            return np.zeros((self._weeks or 0) + 1, np.int64)
+        first, ended = int(jobs.submit[0]), int(self.schedule.end.max())
+        weeks = self._weeks or min((ended - first) // WEEK + 1, MAX_WEEKS)
+        bounds = first + WEEK * np.arange(weeks + 1)
+        bounds[-1] = max(int(bounds[-1]), ended)
+        return np.clip(bounds, self.window.begin, self.window.end)
+
+    @cached_property
+    def week_lost(self) -> Float64:
+        """Capacity lost in each week, float64[weeks], processor s, within the window."""
+        return lost_capacity(self.schedule, self.week_bounds)
 
     @cached_property
     def width(self) -> Int64:

@@ -8,6 +8,7 @@ on; one that a user brings (`find_metric`) is in the stores whose campaigns name
 
 from __future__ import annotations
 
+import math
 import re
 import reprlib
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
 from core.metrics.counted import Counted, mean, ratio, total
+from core.metrics.slowdown import SECOND_TAU, slowdowns
 from core.metrics.users import fairness_of_users, gini_index, jain_index
 from core.workload.load import work
 from core.workload.workload import Workload
@@ -123,22 +125,49 @@ def _offered_load(jobs: Workload) -> float:
     return ratio(work(jobs), jobs.processors * submitting)
 
 
+def _by_area(counted: Counted, values: Int64 | Float64) -> float:
+    whole = counted.area.sum()
+    return float((values * counted.area).sum() / whole) if whole else np.nan
+
+
+def _geometric(logarithms: Float64) -> float:
+    return math.exp(mean(logarithms)) if logarithms.size else np.nan
+
+
+def _geometric_means(means: Float64) -> Float64:
+    return np.array([math.exp(value) for value in means.tolist()])
+
+
 def _utilisation(counted: Counted) -> float:
-    jobs, window = counted.workload, counted.window
-    done = total(counted.schedule.held * jobs.procs)
-    if window.counts is not None:
-        inside = window.inside(counted.schedule.start, counted.schedule.end)
-        done = total(inside * jobs.procs)
-    return ratio(done, jobs.processors * (window.end - window.begin))
+    schedule, window, procs = counted.schedule, counted.window, counted.workload.procs
+    if window.counts is None:
+        done = total(schedule.held * procs)
+    else:
+        done = total(window.inside(schedule.start, schedule.end) * procs)
+    return ratio(done, _capacity(counted))
+
+
+def _capacity(counted: Counted) -> int:
+    return counted.workload.processors * (counted.window.end - counted.window.begin)
+
+
+def _lost(counted: Counted) -> float:
+    return ratio(counted.week_lost.sum(), _capacity(counted))
+
+
+def _week_lost(counted: Counted) -> Float64:
+    there = np.diff(counted.week_bounds).astype(np.float64) * counted.workload.processors
+    return counted.week_lost / np.where(there > 0, there, np.nan)
 
 
 def _queue_length(counted: Counted) -> float:
     # The number waiting, integrated over time, is the sum of all waits.
     schedule, window = counted.schedule, counted.window
-    waited = schedule.wait
-    if window.counts is not None:
-        waited = window.inside(counted.workload.submit, schedule.start)
-    return ratio(total(waited), window.end - window.begin)
+    if window.counts is None:
+        waited = total(schedule.wait)
+    else:
+        waited = total(window.inside(counted.workload.submit, schedule.start))
+    return ratio(waited, window.end - window.begin)
 
 
 _ROWS = (
@@ -151,12 +180,30 @@ _ROWS = (
         better=NEITHER,
     ),
     Metric("wait", "s", "mean wait", lambda c: ratio(c.waited, len(c))),
+    Metric(
+        "area_weighted_wait", "s", "mean wait, each job weighted by run time x processors",
+        lambda c: _by_area(c, c.wait),
+    ),
     Metric("wait_p50", "s", "median wait", lambda c: c.wait_percentiles[50]),
     Metric("wait_p90", "s", "90th percentile of the waits", lambda c: c.wait_percentiles[90]),
     Metric("wait_p99", "s", "99th percentile of the waits", lambda c: c.wait_percentiles[99]),
     Metric("wait_max", "s", "longest wait", lambda c: _largest(c.wait)),
     Metric("response", "s", "mean response time", lambda c: ratio(total(c.response), len(c))),
     Metric("bounded_slowdown", "1", "mean bounded slowdown", lambda c: mean(c.slowdown)),
+    Metric(
+        "bounded_slowdown_geomean", "1", "geometric mean of the bounded slowdowns",
+        lambda c: _geometric(c.log_slowdown),
+    ),
+    Metric(
+        f"bounded_slowdown_tau{SECOND_TAU}", "1",
+        f"mean bounded slowdown where tau is {SECOND_TAU} s",
+        lambda c: mean(slowdowns(c.response, c.run, SECOND_TAU)),
+    ),
+    Metric(
+        "area_weighted_bounded_slowdown", "1",
+        "mean bounded slowdown, each job weighted by run time x processors",
+        lambda c: _by_area(c, c.slowdown),
+    ),
     Metric(
         "bounded_slowdown_p50", "1", "median bounded slowdown",
         lambda c: c.slowdown_percentiles[50],
@@ -214,6 +261,10 @@ _ROWS = (
         "utilisation", "1", "share of the processors in use from first submission to last end",
         _utilisation, better=LARGER,
     ),
+    Metric(
+        "loss_of_capacity", "1",
+        "share of the processors that are idle while waiting jobs ask for as many", _lost,
+    ),
     Metric("makespan", "s", "time from first submission to last end", _makespan),
     Metric(
         "backfilled", "1", "number of jobs backfilled",
@@ -266,6 +317,16 @@ _ROWS = (
         lambda c: _per_week(c, c.pp_slowdown), over=WEEK,
     ),
     Metric(
+        "week_bounded_slowdown_geomean", "1",
+        "geometric mean of the bounded slowdowns of the jobs ended in the week",
+        lambda c: _geometric_means(_per_week(c, c.log_slowdown)), over=WEEK,
+    ),
+    Metric(
+        "week_loss_of_capacity", "1",
+        "share of the processors that are idle in the week while waiting jobs ask for as many",
+        _week_lost, over=WEEK,
+    ),
+    Metric(
         "user_jobs", "1", "number of jobs of the user", lambda c: c.by_user.jobs,
         over=USER, better=NEITHER, dtype="int64",
     ),
@@ -290,6 +351,11 @@ _ROWS = (
     Metric(
         "width_bounded_slowdown", "1", "mean bounded slowdown of the jobs of the width",
         lambda c: _per_width(c, c.slowdown), over=WIDTH,
+    ),
+    Metric(
+        "width_bounded_slowdown_geomean", "1",
+        "geometric mean of the bounded slowdowns of the jobs of the width",
+        lambda c: _geometric_means(_per_width(c, c.log_slowdown)), over=WIDTH,
     ),
 )  # fmt: skip
 

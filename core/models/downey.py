@@ -8,14 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Float64, Int64
+from core.checks import positive
 from core.errors import InputError
 from core.models.parts import (
+    LONGEST,
     Key,
     check_size,
     cut,
     finish,
     generator,
-    positive,
     sums,
 )
 from core.workload.workload import Workload
@@ -113,13 +114,17 @@ def downey(
     (1000, True, 'downey-128')
     """
     key = check_size("downey", processors, jobs, weeks, seed, index)
-    low, high = positive("least_work", least_work), positive("most_work", most_work)
+    low, high = (
+        positive(name, value, most=LONGEST)
+        for name, value in (("least_work", least_work), ("most_work", most_work))
+    )
     if low > high or not 0 <= night <= 1 or not 0 <= least_variance <= most_variance:
         raise InputError(
             f"work {low!r} to {high!r}, night={night!r}, variance {least_variance!r} to "
             f"{most_variance!r}: ends must ascend from 0 on, and night be 0 to 1"
         )
-    submit = cut(_arrivals(positive("interarrival", interarrival), night, key), jobs, weeks)
+    gap = positive("interarrival", interarrival, most=LONGEST)
+    submit = cut(_arrivals(gap, night, key), jobs, weeks)
     machine, uniform = int(processors), generator(key, "jobs").random((submit.size, 3)).T
     parallelism = machine ** uniform[0]
     procs = np.rint(parallelism).astype(np.int64)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import whole
+from core.arrays import HORIZON, Int64
+from core.checks import shown, whole
 from core.errors import InputError
 from core.models.tsafrir import tsafrir
 from core.philox import philox
@@ -128,8 +129,12 @@ def f_model(
     >>> f_model(np.array([0, 59, 61]), f=0).tolist()
     [60, 60, 120]
     """
-    if not (math.isfinite(f) and f >= 0):
-        raise InputError(f"f={f!r}: the f-model's factor is a finite number, at least 0")
+    if isinstance(f, bool) or not isinstance(f, Real) or not 0 <= f < math.inf:
+        raise InputError(f"f={shown(f)}: the f-model's factor is a finite number, at least 0")
+    if (f + 1) * int(run.max(initial=0)) >= HORIZON:
+        raise InputError(
+            f"f={shown(f)}: estimates would pass the clock's {HORIZON} s; give a smaller factor"
+        )
     if max_estimate is not None and max_estimate < GRAIN:
         raise InputError(f"max_estimate={max_estimate!r}: give at least one minute, {GRAIN} s")
     bits = philox(name, whole("seed", seed), whole("index", index), "estimates")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Float64, Int64
+from core.arrays import MOST_JOBS, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.models.parts import BLOCK, Key, check_size, cut, finish, generator
@@ -152,7 +152,7 @@ def lublin(
     (1000, 128, True, 'lublin-128')
     """
     key = check_size("lublin", processors, jobs, weeks, seed, index)
-    whole("users", users, least=1)
+    whole("users", users, least=1, most=MOST_JOBS)
     if classes not in CLASSES:
         raise InputError(f"classes={classes!r} is unknown; known: {', '.join(CLASSES)}")
     parts = [_draw_class(kind, int(processors), jobs, weeks, key) for kind in CLASSES[classes]]

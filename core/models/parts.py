@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.arrays import Float64, Int64
+from core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.models.estimates import draw_estimates
@@ -18,6 +18,9 @@ from core.workload.workload import Workload
 
 Key = tuple[str, int, int]
 """What draws are keyed by: the workload's name, the seed and the index."""
+
+LONGEST = 1e12
+"""No mean time or work of a model's job is above this, s: draws then stay within the clock."""
 
 BLOCK = 4_096
 """Arrivals drawn at a time; the result does not depend on it."""
@@ -36,21 +39,11 @@ def check_size(
     machine = whole("processors", processors, least=1)
     if (jobs is None) == (weeks is None):
         raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
-    whole("jobs" if weeks is None else "weeks", jobs if weeks is None else weeks, least=1)
+    if weeks is None:
+        whole("jobs", jobs, least=1, most=MOST_JOBS)
+    else:
+        whole("weeks", weeks, least=1, most=MOST_WEEKS)
     return f"{model}-{machine}", whole("seed", seed), whole("index", index)
-
-
-def positive(what: str, value: float) -> float:
-    """Return a model's parameter that must be a finite number above 0.
-
-    Raises
-    ------
-    InputError
-        If it is not, with its name and value.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
-        raise InputError(f"{what}={value!r}: give a finite number above 0")
-    return float(value)
 
 
 def generator(key: Key, *what: object) -> np.random.Generator:
@@ -68,13 +61,23 @@ def sums(gaps: Callable[[int], Float64]) -> Iterator[Float64]:
 
 
 def cut(blocks: Iterator[Int64], jobs: int | None, weeks: int | None) -> Int64:
-    """Return the first `jobs`, or those of the first `weeks`, of endless ascending instants."""
+    """Return the first `jobs`, or those of the first `weeks`, of endless ascending instants.
+
+    Raises
+    ------
+    InputError
+        If that many weeks hold more than `MOST_JOBS`.
+    """
     taken, size = [], 0
     for block in blocks:
         taken.append(block)
         size += block.size
         if size >= jobs if jobs is not None else weeks is not None and block[-1] >= weeks * WEEK:
             break
+        if size > MOST_JOBS:
+            raise InputError(
+                f"weeks={weeks}: the model draws more than {MOST_JOBS} jobs; give fewer weeks"
+            )
     instants = np.concatenate(taken)
     return instants[:jobs] if weeks is None else instants[instants < weeks * WEEK]
 
@@ -118,7 +121,7 @@ def finish(
         If a parameter is out of range.
     """
     submit, procs, run = columns
-    crowd = whole("users", users, least=1)
+    crowd = whole("users", users, least=1, most=MOST_JOBS)
     estimate, limit = draw_estimates(run, estimates, key=key, f=f, max_estimate=max_estimate)
     workload = Workload(
         submit=submit,

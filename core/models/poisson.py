@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.arrays import Int64
-from core.checks import whole
+from core.checks import positive, whole
 from core.errors import InputError
 from core.models.parts import (
+    LONGEST,
     Key,
     check_size,
     cut,
     finish,
     generator,
-    positive,
     sums,
 )
 from core.workload.resample_weeks import WEEK
@@ -98,7 +98,7 @@ def poisson(
     (1000, 10, 50, 'poisson-100')
     """
     key = check_size("poisson", processors, jobs, weeks, seed, index)
-    gap, mean = WEEK / positive("per_week", per_week), positive("mean_run", mean_run)
+    gap, mean = WEEK / positive("per_week", per_week), positive("mean_run", mean_run, most=LONGEST)
     low, high = whole("least", least, least=1), whole("most", most, least=1)
     if not low <= high <= processors:
         raise InputError(

@@ -4,8 +4,9 @@ It is the definition in code, one class for each backfilling rule. It shares not
 compiled simulator, not even a helper or a formula, so that an agreement of the two on random
 workloads says something about both.
 
-The convention `events=per-event` is what the compiled simulator knows of it: submissions before
-completions at one instant, and a full pass after each single event.
+With `events=per-event`, the convention of the pyss family, submissions come before completions at
+one instant, those in the order of their starts, and a full pass follows each single event; who is
+predicted to end by now counts as gone already; and a plan is compressed at every completion.
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class Simulation:
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         self.policy = policy
+        self.per_event = policy.events == "per-event"
         self.processors = workload.processors
         self.threshold = policy.threshold_seconds(workload.max_estimate)
         self.now = 0
@@ -139,9 +141,9 @@ class Simulation:
         self.now = min(instants)
         arriving = [job for job in self.coming if job.submit == self.now]
         ending = [job for job in self.running if job.end == self.now]
-        ending.sort(key=lambda job: job.position)
-        if self.policy.events == "instant":
+        if not self.per_event:
             return ending, arriving
+        # The running jobs are listed as they started.
         return ([], arriving[:1]) if arriving else (ending[:1], [])
 
     def instants(self) -> list[int]:
@@ -192,8 +194,13 @@ class Simulation:
     # The machine.
 
     def fits(self, job: Job) -> bool:
-        """Whether the processors that are physically free now are enough."""
-        return sum(other.procs for other in self.running) + job.procs <= self.processors
+        """Whether the processors that are free now are enough: physically, but for per-event."""
+        holders = [other for other in self.running if self.holds(other)]
+        return sum(other.procs for other in holders) + job.procs <= self.processors
+
+    def holds(self, job: Job) -> bool:
+        """Whether a running job keeps others from its processors, its completion not yet met."""
+        return not self.per_event or job.predicted_end > self.now
 
     def start(self, job: Job, *, backfilled: bool) -> None:
         """Give a waiting job its processors."""
@@ -320,7 +327,7 @@ class Planned(Simulation):
 
     def after_completions(self, ended: list[Job]) -> None:
         """Compress the plan if a job ended early: each reservation into its earliest gap."""
-        if any(job.run < job.estimate for job in ended):
+        if any(self.per_event or job.run < job.estimate for job in ended):
             for job in self.walk():
                 self.reserve(job)
 

@@ -57,14 +57,18 @@ def is_compiled(policy: Policy, plain: bool = True) -> bool:
 def is_patient(policy: Policy) -> bool:
     """Tell whether under a compiled policy no job that waits moves one that came before it.
 
-    First come, first served also those do that starve.
+    First come, first served also those do that starve. Per event the pass that an arrival makes
+    may start jobs on processors that are about to come back, before those who end have.
 
     Examples
     --------
     >>> is_patient(Policy.parse("fcfs+easy,threshold=3d")), is_patient(Policy.parse("spf+easy"))
     (True, False)
+    >>> is_patient(Policy.parse("fcfs+easy,events=per-event"))
+    False
     """
-    return policy.order == "fcfs" and policy.backfill in (None, "fcfs")
+    by_arrival = policy.order == "fcfs" and policy.backfill in (None, "fcfs")
+    return by_arrival and policy.events == "instant"
 
 
 def _options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:

@@ -151,7 +151,7 @@ class Columns:
             given = getattr(self, row.name)
             if given is None and row.default is not None:
                 given = row.default(n)
-            array = _frozen(given, row.dtype)
+            array = _frozen(row.name, given, row.dtype)
             if array.shape != (n,):
                 raise InputError(f"column {row.name!r} has shape {array.shape}; submit has ({n},)")
             object.__setattr__(self, row.name, array)
@@ -178,13 +178,47 @@ def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
     return {r.name: r.default(n) for r in rows if r.default is not None and not r.travels}
 
 
-def _frozen(values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    raw = np.asarray(values)
+def numbers(name: str, values: npt.ArrayLike | None) -> npt.NDArray[Any]:
+    """Return the values of a column as an array of numbers that fit 64 bits.
+
+    Raises
+    ------
+    InputError
+        If they are something else.
+
+    Examples
+    --------
+    >>> numbers("user", ["a", "b"])
+    Traceback (most recent call last):
+    core.errors.InputError: column 'user' holds 'a'; every column needs whole numbers of 64 bits
+    """
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"column {name!r} is no list of numbers ({error})") from None
+    bad = array.dtype.kind not in "biuf"
+    if array.dtype.kind == "u" and array.size:
+        bad = int(array.max()) > np.iinfo(np.int64).max
+    if bad:
+        first = array.ravel()[:1].tolist() if array.dtype.kind != "u" else [array.max()]
+        shown = repr(first[0]) if first else f"values of kind {array.dtype}"
+        raise InputError(
+            f"column {name!r} holds {shown}; every column needs whole numbers of 64 bits"
+        )
+    return array
+
+
+def _frozen(name: str, values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    raw = numbers(name, values)
     if raw.dtype == dtype and _is_fixed(raw):
         return raw
-    array = raw.astype(dtype, copy=True)
+    with np.errstate(invalid="ignore"):
+        array = raw.astype(dtype, copy=True)
     if raw.dtype.kind == "f" and dtype.kind != "f" and not np.array_equal(array, raw):
-        raise InputError("a workload's columns are whole numbers; truncate the fractions first")
+        raise InputError(
+            f"column {name!r} has fractions; a workload's columns are whole numbers; truncate the "
+            "fractions first"
+        )
     array.flags.writeable = False
     return array
 

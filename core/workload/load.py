@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from numbers import Real
 
 import numpy as np
 
 from core.arrays import HORIZON, Int64
+from core.checks import positive
 from core.errors import InputError
 from core.workload.workload import Workload
 
@@ -165,12 +164,11 @@ def scale_arrivals(workload: Workload, load: float) -> Workload:
 
 def _factor(workload: Workload, load: float) -> Fraction:
     """Return load / offered load, exactly."""
-    if not (isinstance(load, Real) and math.isfinite(load) and load > 0):
-        raise InputError(f"load={load!r}: an offered load is a finite number above 0, such as 0.9")
+    wanted = positive("load", load)
     space, done = workload.processors * _span(workload), work(workload)
     if not done:
         raise InputError(f"workload {workload.name!r}: no job has any work that could be scaled")
-    return Fraction(str(float(load))) * space / done
+    return Fraction(str(wanted)) * space / done
 
 
 def _span(workload: Workload) -> int:

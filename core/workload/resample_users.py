@@ -7,13 +7,12 @@ from a random week on; others come for a while. A user's own sequence of weeks s
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
-from core.checks import whole
+from core.checks import positive, whole
 from core.errors import InputError
 from core.philox import philox
 from core.workload.columns import left_behind
@@ -170,7 +169,7 @@ def users_for_load(workload: Workload, load: float) -> float:
     >>> users_for_load(w, 1.0)
     2.0
     """
-    ratio = _positive("load", load)
+    ratio = positive("load", load)
     table = weeks_of(workload)
     rest = slice(table.job.size, None)
     late = zip(workload.run[rest].tolist(), workload.procs[rest].tolist(), strict=True)
@@ -219,7 +218,7 @@ def _visits(
     """Return a row for each week of each person there: new week, user x week, which entrance."""
     known = table.count.shape[1]
     length = known if weeks is None else whole("weeks", weeks, least=1)
-    rate = _positive("users", users) / known
+    rate = positive("users", users) / known
     key = ("resample users", whole("seed", seed), whole("index", index), table.digest)
     active = table.count > 0
     begin = np.argmax(active, axis=1)
@@ -289,10 +288,3 @@ def _occurrence(values: Int64) -> Int64:
     result = np.empty_like(values)
     result[order] = place - np.maximum.accumulate(np.where(new, place, 0))
     return result
-
-
-def _positive(what: str, value: float) -> float:
-    number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not number or value <= 0:
-        raise InputError(f"{what}={value!r}: give a finite number above 0")
-    return float(value)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import HORIZON
 from core.checks import whole
 from core.errors import InputError
 from core.platform.platform import Platform
@@ -230,7 +231,9 @@ def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
     >>> drop_flurries(w, jobs=2, seconds=10).job.tolist()
     [3, 5]
     """
-    most, within = whole("jobs", jobs, least=1), whole("seconds", seconds, least=1)
+    # No log has more of either: sums with them stay within int64.
+    most = min(whole("jobs", jobs, least=1), len(workload))
+    within = min(whole("seconds", seconds, least=1), HORIZON)
     order = np.argsort(workload.user, kind="stable")
     user, submit = workload.user[order], workload.submit[order]
     same = user[most:] == user[:-most]

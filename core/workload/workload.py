@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import HORIZON, Bool, Int64
+from core.checks import whole
 from core.errors import InputError
 from core.platform.platform import Platform
 from core.platform.pool import Pool
-from core.workload.columns import COLUMNS, Columns
+from core.workload.columns import COLUMNS, Columns, numbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,6 +64,9 @@ class Workload(Columns):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "dropped", dict(self.dropped))
+        for key in ("max_estimate", "epoch"):
+            given = whole(key, getattr(self, key), least=-1, most=HORIZON)
+            object.__setattr__(self, key, given)
         self._check()
         if self.max_estimate < 0:
             object.__setattr__(self, "max_estimate", int(self.estimate.max(initial=0)))
@@ -116,7 +120,7 @@ class Workload(Columns):
         >>> w.submit.tolist(), w.job.tolist()
         ([0, 7], [2, 1])
         """
-        first = np.asarray(submit)
+        first = numbers("submit", submit)
         order = np.argsort(first, kind="stable")
         given = {"submit": submit, "run": run, "estimate": estimate, "procs": procs, **others}
         if unknown := given.keys() - COLUMNS.keys():
@@ -126,7 +130,7 @@ class Workload(Columns):
             values = given.get(row.name)
             if values is None and row.default is not None:
                 values = row.default(first.size)
-            array = np.asarray(values)
+            array = numbers(row.name, values)
             if array.shape != (first.size,):
                 raise InputError(
                     f"column {row.name!r} has shape {array.shape}; "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
@@ -18,7 +17,16 @@ from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
 from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL
-from farm.campaign.plain import Switch, Text, check_keys, check_types, to_plain
+from farm.campaign.plain import (
+    Seconds,
+    Switch,
+    Text,
+    check_keys,
+    check_length,
+    check_name,
+    check_types,
+    to_plain,
+)
 from farm.campaign.sources import collected
 from farm.campaign.trace import Trace
 from farm.store.product import OPTIONAL, TAKEN
@@ -29,7 +37,11 @@ LOG = 0
 LONGEST_BLOCK = 3600.0
 """Longest block that can be asked for, s: an interruption would lose that much."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+MOST_RESAMPLES = 1_000_000
+"""More would not fit the store's description, which names each."""
+
+MOST_CELLS = 10_000_000
+"""More simulations would not fit memory when their summary, 300 bytes a cell, is folded."""
 
 Traces = Annotated[tuple[Trace, ...], Meta(min_length=1, description="one or more [[traces]]")]
 Policies = Annotated[
@@ -41,10 +53,15 @@ Loads = Annotated[
     Meta(min_length=1, description="a list of at least one load, such as 'original' or 0.9"),
 ]
 Resamples = Annotated[
-    int, Meta(ge=0, description="a whole number, at least 1, or 0 for the log alone")
+    int,
+    Meta(
+        ge=0,
+        le=MOST_RESAMPLES,
+        description=f"a whole number, at least 1 and at most {MOST_RESAMPLES}, or 0 for the "
+        "log alone",
+    ),
 ]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1, description="a whole number from 0 to 2^63 - 1")]
-Seconds = Annotated[int, Meta(ge=1, description="a whole number of seconds, at least 1")]
 Warmup = Annotated[
     int | float | str,
     Meta(description="a share of the jobs, such as 0.01, or a duration such as '2w'"),
@@ -158,10 +175,15 @@ class Campaign:
             if not isinstance(trace, Trace):
                 raise InputError(f"traces holds {trace!r}; it must be a farm.Trace")
         check_types(self)
-        if not _NAME.fullmatch(self.name):
-            raise InputError(f"name {self.name!r}: use letters, digits, '.', '_' and '-'")
+        check_name("name", self.name)
         if not self.resamples:
             object.__setattr__(self, "log", True)
+        if self.cells > MOST_CELLS:
+            raise InputError(
+                f"{len(self.traces)} traces x {len(self.resample_axis)} resamples x "
+                f"{len(self.loads)} loads x {len(self.policies)} policies are {self.cells} "
+                f"simulations; a campaign has at most {MOST_CELLS}"
+            )
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
         object.__setattr__(self, "draw", find_draw(self.draw).name)
         _check_known("load_by", self.load_by, LOAD_BY)
@@ -193,6 +215,7 @@ class Campaign:
                     f"{labels.get(label, 'a trace, a coordinate or an array there')}; give it "
                     "another name"
                 )
+            check_length("metric", label)
             labels[label] = metric
 
     def _check_load_by(self) -> None:
@@ -271,8 +294,9 @@ class Campaign:
         """
         path = Path(path)
         try:
-            given = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            # Editors on Windows begin a text with a byte order mark.
+            given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
             raise InputError(f"campaign {path}: {error}") from None
         try:
             return cls.from_dict(given, path.parent)

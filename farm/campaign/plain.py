@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import cache
@@ -11,11 +12,24 @@ from typing import Annotated, Any, get_args, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from core.arrays import HORIZON
+from core.checks import shown
 from core.errors import InputError
 
+LONGEST_NAME = 100
+"""Names become those of files and folders, which file systems limit to 255 bytes, endings
+included."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
 Text = Annotated[str, Meta(description="a text")]
+Seconds = Annotated[
+    int, Meta(ge=1, le=HORIZON, description="a whole number of seconds, at least 1")
+]
 Switch = Annotated[bool, Meta(description="true or false")]
-Count = Annotated[int, Meta(ge=1, description="a whole number, at least 1")]
+Count = Annotated[
+    int, Meta(ge=1, le=HORIZON, description="a whole number, at least 1 and below 2^62")
+]
 Table = Annotated[Mapping[str, Any], Meta(description="a table of keys and values")]
 
 
@@ -60,10 +74,10 @@ def check_types(value: Any) -> None:
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Machine:
-    ...     processors: Count
+    ...     size: Count
     >>> check_types(Machine("many"))
     Traceback (most recent call last):
-    core.errors.InputError: processors is 'many'; it must be a whole number, at least 1
+    core.errors.InputError: size is 'many'; it must be a whole number, at least 1 and below 2^62
     """
     kind: type = type(value)
     hints = _hints(kind)
@@ -73,7 +87,40 @@ def check_types(value: Any) -> None:
             object.__setattr__(value, key, msgspec.convert(given, hints[key]))
         except msgspec.ValidationError:
             right = _right(hints[key])
-            raise InputError(f"{key} is {given!r}; it must be {right}") from None
+            raise InputError(f"{key} is {shown(given)}; it must be {right}") from None
+
+
+def check_name(what: str, name: object) -> None:
+    """Refuse a name that could not be that of a file or folder everywhere.
+
+    Raises
+    ------
+    InputError
+        With the name and what would be right.
+
+    Examples
+    --------
+    >>> check_name("name", "a/b")
+    Traceback (most recent call last):
+    core.errors.InputError: name 'a/b': use letters, digits, '.', '_' and '-'
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(f"{what} {name!r}: use letters, digits, '.', '_' and '-'")
+    check_length(what, name)
+
+
+def check_length(what: str, name: str) -> None:
+    """Refuse a name that is too long for a file's.
+
+    Raises
+    ------
+    InputError
+        With its beginning and its length.
+    """
+    if len(name.encode()) > LONGEST_NAME:
+        raise InputError(
+            f"{what} {name[:20] + '...'!r} has {len(name)} characters; use at most {LONGEST_NAME}"
+        )
 
 
 def to_plain(value: Any) -> dict[str, Any]:

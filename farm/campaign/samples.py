@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.arrays import MOST_JOBS
 from core.errors import InputError
 from core.models import MODELS
 from core.workload.resample_users import users_for_load
@@ -130,12 +131,20 @@ def most_jobs(trace: Trace, log: Workload | None, campaign: Campaign) -> int:
     Raises
     ------
     InputError
-        If the log cannot be resampled, or the model cannot be drawn.
+        If the log cannot be resampled, the model cannot be drawn, or a resample has too many jobs.
     """
     if log is None and trace.jobs is not None:
         return trace.jobs
     numbers = {_users(log, load, campaign.load_by) for load in campaign.loads}
-    return max(_size(trace, log, campaign, r, numbers) for r in campaign.resample_axis)
+    most = 0
+    for resample in campaign.resample_axis:
+        most = max(most, _size(trace, log, campaign, resample, numbers))
+        if most > MOST_JOBS and resample:
+            raise InputError(
+                f"trace {trace.name!r}: resample {resample} has {most} jobs, and a cell at most "
+                f"{MOST_JOBS}; give fewer weeks or a lower load"
+            )
+    return most
 
 
 def _size(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from core.arrays import MOST_JOBS, MOST_WEEKS
 from core.errors import InputError
+from core.logs.clean import Clean
 from core.logs.read import read_log
 from core.logs.rows import log_name
 from core.metrics.declared import METRICS
@@ -22,7 +23,7 @@ from core.platform.pool import Pool
 from core.workload.resample_weeks import WEEK
 from core.workload.select import check_criteria, on_platform, select, select_jobs
 from core.workload.workload import Workload
-from farm.campaign.plain import Count, Table, check_keys, check_types, to_plain
+from farm.campaign.plain import Count, Table, check_keys, check_name, check_types, to_plain
 from farm.logs import registry
 from farm.logs.fetch import locate
 from farm.store.product import PRODUCTS
@@ -33,8 +34,13 @@ RESERVED = {*METRICS, *AXES, "zarr.json"} | {
 }
 """What stands at the root of a store beside the groups of the traces."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
+JobCount = Annotated[
+    int, Meta(ge=1, le=MOST_JOBS, description=f"a whole number, at least 1 and at most {MOST_JOBS}")
+]
+WeekCount = Annotated[
+    int,
+    Meta(ge=1, le=MOST_WEEKS, description=f"a whole number, at least 1 and at most {MOST_WEEKS}"),
+]
 Name = Annotated[str, Meta(description="a name")]
 File = Annotated[str, Meta(description="the path of a log")]
 Log = Annotated[str, Meta(min_length=1, description="a name, such as 'KTH-SP2'")]
@@ -72,6 +78,9 @@ class Trace:
         Weeks of each sample; by default as many as the log has.
     select : mapping, optional
         Which jobs of the log to keep: the arguments of `core.workload.select.select`.
+    clean : mapping, optional
+        How the rows of the log become jobs: options of `core.logs.clean.Clean`; those at their
+        default are left out.
     parameters : mapping, optional
         Further parameters of the model.
 
@@ -88,9 +97,10 @@ class Trace:
     processors: Count | None = None
     platform: Table | None = None
     rows: Rows | None = None
-    jobs: Count | None = None
-    weeks: Count | None = None
+    jobs: JobCount | None = None
+    weeks: WeekCount | None = None
     select: Criteria = field(default_factory=dict)
+    clean: Table = field(default_factory=dict)
     parameters: Table = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -105,13 +115,13 @@ class Trace:
             self._check_source()
             self._take_platform()
             object.__setattr__(self, "select", _criteria(self.select))
+            object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
         except InputError as error:
             raise InputError(f"trace {self.name!r}: {error}") from None
 
     def _check_name(self) -> None:
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise InputError(f"trace name {self.name!r}: use letters, digits, '.', '_' and '-'")
+        check_name("trace name", self.name)
         if self.name in RESERVED:
             raise InputError(
                 f"trace name {self.name!r} is that of a summary array of the store; give another"
@@ -149,7 +159,7 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; known: {', '.join(MODELS)}")
-        for key in ("rows", "select"):
+        for key in ("rows", "select", "clean"):
             if getattr(self, key):
                 raise InputError(f"{key!r} goes with a log only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -217,10 +227,12 @@ class Trace:
             return None
         entry, machine = registry.find(self.log) if self.log else None, self.machine
         processors = machine.size if machine else entry.processors if entry else None
-        path = self.located().file or ""
+        path, clean = self.located().file or "", Clean.from_dict(self.clean)
         if not self.select and (machine is None or machine == Pool(machine.size)):
-            return read_log(path, processors=processors, rows=self.rows, jobs=self.jobs)
-        log = read_log(path, processors=processors, rows=self.rows)
+            return read_log(
+                path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean
+            )
+        log = read_log(path, processors=processors, rows=self.rows, clean=clean)
         kept = select(log if machine is None else on_platform(log, machine), **self.select)
         return kept if self.jobs is None else select_jobs(kept, self.jobs)
 

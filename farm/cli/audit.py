@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli.command import command
+from farm.cli.own import brought_policy
+
 if TYPE_CHECKING:
     from core.audit import LoggedSchedule, Verdict
     from core.policy.policy import Policy
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 REFUTED = 1
 
 
-@click.command()
+@command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--policy",
@@ -30,18 +33,16 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
     """Prove from the times alone that the schedule in FILE keeps a policy, or name who breaks it.
 
     FILE is a log of the Standard Workload Format with wait times, such as `farm simulate --out`
-    writes, or anyone's. The first job by time that breaks a rule is named, with when and why.
+    writes, or anyone's. The first job by time that breaks a rule is named, with when and why, and
+    the clock by which passes are told apart: schedules of the pyss family take events=per-event.
 
     Exit status: 0 sound, 1 refuted, 2 bad input.
     """
     from core.audit import audit as judge
     from core.audit import read_schedule
-    from core.own import sources
-    from farm.campaign.sources import collected
 
     schedule = read_schedule(file, processors)
-    with sources(collected([name], Path(), {})):
-        policy = _policy(name)
+    with brought_policy(name) as policy:
         verdict = judge(schedule, policy)
     facts = _facts(file, policy, schedule, verdict)
     click.echo(json.dumps(facts, indent=1) if as_json else _as_text(facts))
@@ -49,24 +50,18 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
         sys.exit(REFUTED)
 
 
-def _policy(name: str) -> Policy:
-    """Read a policy's name; an auditor is often asked for a rule alone, and means fcfs."""
-    from core.policy.orders import ORDERS
-    from core.policy.policy import Policy
-
-    head = name.strip().partition(",")[0]
-    alone = "+" not in head and head.lower() not in ORDERS
-    return Policy.parse(f"fcfs+{name.strip()}" if alone else name)
-
-
 def _facts(
     file: Path, policy: Policy, schedule: LoggedSchedule, verdict: Verdict
 ) -> dict[str, Any]:
-    jobs = schedule.workload
+    from core.audit import CLOCKS
+
+    jobs, keeps = schedule.workload, verdict.keeps
     return {
         "file": str(file),
         "processors": jobs.processors,
         "policy": policy.name,
+        "events": policy.events,
+        "clock": CLOCKS[policy.events],
         "jobs": len(jobs),
         "dropped": dict(jobs.dropped),
         "sound": verdict.ok,
@@ -75,6 +70,8 @@ def _facts(
         "job": None if verdict.job is None else int(jobs.job[verdict.job]),
         "instant": verdict.instant,
         "why": verdict.why,
+        "keeps": None if keeps is None else keeps.name,
+        "keeps_clock": None if keeps is None else CLOCKS[keeps.events],
     }
 
 
@@ -85,9 +82,12 @@ def _as_text(facts: dict[str, Any]) -> str:
     ]
     lines += [f"  left out: {count} rows, {why}" for why, count in facts["dropped"].items()]
     lines.append(f"  checked: {', '.join(facts['checked'])}")
+    lines.append(f"  events {facts['events']}: {facts['clock']}")
     if facts["sound"]:
         lines.append(f"sound: {facts['why']}")
     else:
         lines.append(f"refuted: {facts['rule']} is broken first by job {facts['job']}")
         lines.append(f"  {facts['why']}")
+    if facts["keeps"]:
+        lines.append(f"it keeps {facts['keeps']}: {facts['keeps_clock']}")
     return "\n".join(lines)

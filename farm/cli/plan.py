@@ -6,16 +6,22 @@ from pathlib import Path
 
 import click
 
+from farm.cli.command import JSON, STORE_OPTION, command
 from farm.cli.traces import TRACES
 
+TITLES = {
+    "cells_to_simulate": "cells to simulate",
+    "longest_task_s": "longest task, s",
+    "cpu_time_s": "CPU time, s",
+}
+"""How people read the keys of the JSON that are not words of theirs."""
 
-@click.command()
+
+@command()
 @click.argument("campaign")
-@click.option(
-    "--store", type=click.Path(path_type=Path), help="Folder of the results; by default NAME.farm."
-)
+@STORE_OPTION
 @TRACES
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@JSON
 def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) -> None:
     """Say what is left to do for CAMPAIGN: cells, blocks, tasks, jobs, bytes, CPU time.
 
@@ -27,7 +33,7 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
 
     from farm.campaign.shipped import find
     from farm.planning.design import design
-    from farm.planning.tasks import BYTES_PER_JOB, cells_missing, missing_blocks
+    from farm.planning.tasks import cells_missing, missing_blocks
     from farm.planning.tasks import plan as tasks_of
 
     wanted = find(campaign).located(folder)
@@ -40,16 +46,16 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     jobs = sum(n * drawn.jobs[b.trace] for b, n in todo.items() if b.product.simulates)
     facts = {
         "cells": drawn.cells,
-        "cells to simulate": sum(todo.values()),
+        "cells_to_simulate": sum(todo.values()),
         "blocks": sum(b.product.policies for b in blocks),
         "tasks": len(tasks),
         "jobs": jobs,
-        "bytes": jobs * BYTES_PER_JOB,
-        "longest task, s": round(max((t.seconds for t in tasks), default=0.0), 1),
-        "CPU time, s": round(sum(t.seconds for t in tasks), 1),
+        "bytes": sum(drawn.block_bytes(b) for b in blocks),
+        "longest_task_s": round(max((t.seconds for t in tasks), default=0.0), 1),
+        "cpu_time_s": round(sum(t.seconds for t in tasks), 1),
     }
     if as_json:
         click.echo(json.dumps(facts, indent=1))
         return
     for key, value in facts.items():
-        click.echo(f"{key:<18} {value:>16,}")
+        click.echo(f"{TITLES.get(key, key):<18} {value:>16,}")

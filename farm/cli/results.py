@@ -6,14 +6,17 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-STORE = click.argument("store", type=click.Path(path_type=Path))
+from farm.cli.command import STORE, command
+
+if TYPE_CHECKING:
+    from farm.output import Output
 
 
-@click.command()
+@command()
 @STORE
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--openmetrics", is_flag=True, help="Print the counts for Prometheus and its like.")
@@ -65,7 +68,7 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{blocks[versions]} blocks by {versions}, on {where}"
 
 
-@click.command()
+@command()
 @STORE
 @click.option(
     "--metric",
@@ -81,23 +84,33 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     "them), quantile, interval (the mean and a 90 % interval of it); auto is trimmed of ten "
     "samples or more, range of fewer.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw the bands over the weeks.")
-@click.option("--csv", type=click.Path(path_type=Path), help="Also write the table as CSV.")
-def bands(store: Path, metric: str, kind: str, plot: Path | None, csv: Path | None) -> None:
+@click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
+@click.option("--csv", help="Also write the table as CSV; - is standard output.")
+def bands(store: Path, metric: str, kind: str, plot: str | None, csv: str | None) -> None:
     """Print bands of a metric over the resamples of STORE, with the log's own value beside them.
 
     Each line says which samples stand behind it, and what share of all such samples these can be
     expected to hold. Where there are too few samples, the numbers of single cells are printed.
     """
-    show_bands(store, metric, plot, csv, kind)
+    from analysis.drawing import checked_path
+    from farm.output import STANDARD, output, output_once
+
+    checked = plot if plot in (None, STANDARD) else checked_path(plot)
+    figure = None if checked is None else output("--plot", checked)
+    table = None if csv is None else output("--csv", csv)
+    output_once(figure, table)
+    show_bands(store, metric, figure, table, kind)
 
 
 def show_bands(
-    store: Path, metric: str, plot: Path | None, csv: Path | None = None, kind: str = "auto"
+    store: Path,
+    metric: str,
+    plot: Output | None = None,
+    csv: Output | None = None,
+    kind: str = "auto",
 ) -> None:
     """Print a table of bands, else of single cells; draw them, and write them, where asked to."""
     import analysis
-    from core.files import write_whole
 
     try:
         found = analysis.bands(store, metric, kind=kind)
@@ -107,13 +120,14 @@ def show_bands(
     else:
         text, as_csv = analysis.table_text(found), analysis.table_csv(found)
         said = analysis.notes(store, found)
-    click.echo(text)
+    apart = any(one is not None and one.standard for one in (plot, csv))
+    click.echo(text, err=apart)
     for sentence in said:
         click.echo(f"note: {sentence}", err=True)
     if csv:
-        write_whole(csv, as_csv.encode())
-        click.echo(f"table: {csv}")
+        csv.write(as_csv.encode())
+        click.echo(f"table: {csv.name}", err=apart)
     if plot:
-        plot.parent.mkdir(parents=True, exist_ok=True)
-        analysis.weekly_bands_figure(store, metric, path=plot, kind=kind)
-        click.echo(f"figure: {plot}")
+        with plot.made(".png") as part:
+            analysis.weekly_bands_figure(store, metric, path=part, kind=kind)
+        click.echo(f"figure: {plot.name}", err=apart)

@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farm.cli.command import STORE_OPTION, command
 from farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
     from cluster import ClusterSpec
     from farm.campaign.campaign import Campaign
+    from farm.execution.runner import Outcome
 
 SOME_FAILED = 1
 INTERRUPTED = 130
 
 
-@click.command()
+@command()
 @click.argument("campaign")
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    help="Folder of the results; by default "
-    "NAME.farm here. A store that is there is resumed, or grown.",
-)
+@STORE_OPTION
 @TRACES
 @click.option(
     "--on",
@@ -41,7 +38,6 @@ INTERRUPTED = 130
 @click.option(
     "--performance-report",
     "report",
-    type=click.Path(path_type=Path),
     help="Write Dask's report of the run to this HTML file.",
 )
 @click.option(
@@ -49,6 +45,8 @@ INTERRUPTED = 130
     is_flag=True,
     help="Print the link of a local cluster's dashboard, on the loopback interface.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON, and no table.")
+@click.option("--quiet", is_flag=True, help="Do not say how far the run is.")
 def run(
     campaign: str,
     store: Path | None,
@@ -57,8 +55,10 @@ def run(
     scheduler_file: Path | None,
     workers: int | None,
     retry_failed: bool,
-    report: Path | None,
+    report: str | None,
     dashboard: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Simulate every cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
 
@@ -70,16 +70,19 @@ def run(
     from cluster.watching import check_bokeh, reported
     from farm.campaign.shipped import find
     from farm.execution.runner import begin, carry_out
-    from farm.watching.progress import watcher
+    from farm.output import output
+    from farm.watching.progress import Quiet, watcher
 
     where = _where(spec, scheduler_file, workers)
     watched = dashboard or report is not None
     if watched:
-        check_bokeh(where, report, dashboard=dashboard)
+        check_bokeh(where, None if report is None else Path(report), dashboard=dashboard)
     wanted = find(campaign).located(folder)
     if wanted.report:
         _check_report(wanted.report)
     target = store or Path(f"{wanted.name}.farm")
+    read = (campaign, *(t.file for t in wanted.traces if t.file))
+    page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
         # A cluster that has to be there already is asked first: without it nothing is written.
         client = stack.enter_context(connect(where)) if where.kind != "local" else None
@@ -89,16 +92,15 @@ def run(
         if client is not None:
             if dashboard:
                 click.echo(f"dashboard: {client.dashboard_link}", err=True)
-            stack.enter_context(reported(client, report))
-        outcome = carry_out(prepared, client, watcher())
-    click.echo(
-        f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
-        f"{outcome.failed} failed; store {target}"
-    )
+            part = stack.enter_context(page.made(".html")) if page else None
+            stack.enter_context(reported(client, part))
+        outcome = carry_out(prepared, client, Quiet(sys.stderr) if quiet else watcher())
+    click.echo(_as_json(outcome, target) if as_json else _as_text(outcome, target))
     if outcome.interrupted:
         click.echo("interrupted; the same command goes on from here", err=True)
         sys.exit(INTERRUPTED)
-    _show(wanted, target)
+    if not as_json:
+        _show(wanted, target)
     if outcome.failed:
         click.echo(
             f"farm status {target} --failed says why cells failed; what could not be added to "
@@ -106,6 +108,20 @@ def run(
             err=True,
         )
         sys.exit(SOME_FAILED)
+
+
+def _as_text(outcome: Outcome, store: Path) -> str:
+    return (
+        f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
+        f"{outcome.failed} failed; store {store}"
+    )
+
+
+def _as_json(outcome: Outcome, store: Path) -> str:
+    import json
+
+    counts = {key: getattr(outcome, key) for key in ("cells", "before", "done", "failed")}
+    return json.dumps({**counts, "interrupted": outcome.interrupted, "store": str(store)}, indent=1)
 
 
 def _where(spec: str | None, scheduler_file: Path | None, workers: int | None) -> ClusterSpec:
@@ -130,9 +146,10 @@ def _check_report(name: str) -> None:
 
 
 def _show(campaign: Campaign, store: Path) -> None:
-    from analysis.errors import StoreError
     from analysis.papers import report_text, write_report
+    from core.errors import InputError
     from farm.cli.results import show_bands
+    from farm.output import Output
 
     try:
         if campaign.report:
@@ -140,8 +157,12 @@ def _show(campaign: Campaign, store: Path) -> None:
             for line in (report_text(campaign.report, store), *written):
                 click.echo(line)
         else:
-            show_bands(store, "bounded_slowdown", store / "figures" / "bands.png")
-    except (StoreError, OSError) as error:
+            figure = store / "figures" / "bands.png"
+            figure.parent.mkdir(exist_ok=True)
+            show_bands(store, "bounded_slowdown", Output("figure", str(figure), figure))
+    except BrokenPipeError:
+        raise
+    except (InputError, OSError) as error:
         # The cells are done all the same: too few samples for a band, or no room
         # for the figure, are no fault of the run.
         click.echo(f"no {'report' if campaign.report else 'bands'}: {error}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,23 @@ import click
 
 from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL
-from farm.cli.traces import TRACES
+from farm.cli.command import command, needs
+from farm.cli.own import brought_policy, own_files
+from farm.cli.traces import CLEAN, TRACES
 
 if TYPE_CHECKING:
     from core.schedule import Schedule
+    from core.workload.workload import Workload
+
+GROUPS = {
+    "jobs": ("jobs", "backfilled", "killed"),
+    "waits": ("wait", "wait_p50", "wait_p90", "wait_max"),
+    "slowdowns": ("bounded_slowdown", "bounded_slowdown_p50", "bounded_slowdown_p90"),
+    "machine": ("offered_load", "utilisation", "queue_length", "makespan"),
+}
+"""What is printed of a schedule first, by title."""
+
+HOUR, TWO_HOURS, DAY = 3_600, 7_200, 86_400
 
 
 class Rows(click.ParamType[tuple[int, int]]):
@@ -29,13 +43,18 @@ class Rows(click.ParamType[tuple[int, int]]):
         return int(first), int(last)
 
 
-@click.command()
+@command()
 @click.argument("trace", metavar="NAME|FILE")
 @TRACES
-@click.option("--policy", required=True, help="ORDER+RULE[,option=value], such as saf+easy.")
+@click.option(
+    "--policy",
+    required=True,
+    help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
+)
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @click.option("--rows", type=Rows(), help="Rows of the file, [A, B), before any filter.")
 @click.option("--jobs", type=int, help="The first K jobs that can be simulated.")
+@CLEAN
 @click.option(
     "--resample",
     type=int,
@@ -68,8 +87,9 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option(
     "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Write the schedule as SWF.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--out", help="Write the schedule as SWF; - is standard output.")
+@click.option("--all", "every", is_flag=True, help="Print every metric, not only the first ones.")
+@click.option("--json", "as_json", is_flag=True, help="Print every metric, as JSON.")
 def simulate(
     trace: str,
     folder: Path | None,
@@ -80,7 +100,8 @@ def simulate(
     load: str,
     load_by: str,
     tau: int,
-    out: Path | None,
+    out: str | None,
+    every: bool,
     as_json: bool,
     **source: Any,
 ) -> None:
@@ -90,29 +111,36 @@ def simulate(
     cell again.
     """
     from core import simulate as run_policy
-    from core import write_swf
-    from core.own import sources
+    from core.logs.swf import swf_bytes
     from farm.campaign.campaign import load_label
     from farm.campaign.samples import jobs_of
-    from farm.campaign.sources import collected
     from farm.campaign.trace import named
+    from farm.output import output
 
+    needs("resample", "weeks", "seed", "draw")
+    needs("load", "load_by")
     origin = named(trace, folder, name="log", **source)
-    log = origin.read()
-    jobs = jobs_of(
-        origin,
-        log,
-        seed=seed,
-        resample=resample,
-        draw=draw,
-        load=load_label(load),
-        load_by=load_by,
+    target = (
+        output("--out", out, [origin.file or "", *own_files(policy)]) if out is not None else None
     )
-    with sources(collected([policy], Path.cwd(), {})):
-        schedule = run_policy(jobs, policy)
-    if out:
-        write_swf(jobs, out, schedule)
-    click.echo(_as_json(schedule, tau) if as_json else _as_text(schedule, tau))
+    with brought_policy(policy) as wanted:
+        log = origin.read()
+        assert log is not None, "a trace that was named is no model"
+        jobs = jobs_of(
+            origin,
+            log,
+            seed=seed,
+            resample=resample,
+            draw=draw,
+            load=load_label(load),
+            load_by=load_by,
+        )
+        schedule = run_policy(jobs, wanted)
+    told = _as_json(schedule, tau) if as_json else _as_text(schedule, tau, every)
+    if target:
+        notes = _notes(log, schedule, click.get_current_context().params)
+        target.write(swf_bytes(jobs, schedule, notes, packed=target.name.lower().endswith(".gz")))
+    click.echo(told, err=bool(target and target.standard))
 
 
 def _as_json(schedule: Schedule, tau: int) -> str:
@@ -133,15 +161,50 @@ def _as_json(schedule: Schedule, tau: int) -> str:
     )
 
 
-def _as_text(schedule: Schedule, tau: int) -> str:
+def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[str, str]:
+    """Return what leads to the schedule again, for the header of its file."""
+    from importlib.metadata import version
+
+    weeks = f", {how['weeks']} weeks" if how["weeks"] else ""
+    drawn = f"{how['resample']} of {how['draw']}, seed {how['seed']}{weeks}"
+    reached = f"{how['load']} by {how['load_by']}"
+    cleaned = ", ".join(f"{key}={value}" for key, value in how["clean"].items())
+    return {
+        "Policy": schedule.policy,
+        **({"Clean": cleaned} if cleaned else {}),
+        "Resample": drawn if how["resample"] else "none, the log itself",
+        "Load": how["load"] if how["load"] == ORIGINAL else reached,
+        "Source": f"{log.name}, columns with SHA-256 {log.digest()}",
+        "Program": f"schedfarm {version('schedfarm')}",
+    }
+
+
+def _as_text(schedule: Schedule, tau: int, every: bool) -> str:
     from core import summarise
-    from core.metrics.declared import METRICS
 
     jobs = schedule.workload
     lines = [f"{jobs.name} on {jobs.processors} processors under {schedule.policy}"]
     lines += [f"  dropped: {count} rows, {why}" for why, count in jobs.dropped.items()]
-    for name, value in summarise(schedule, tau).items():
-        metric = METRICS[name]
-        unit = "" if metric.unit == "1" else f" {metric.unit}"
-        lines.append(f"  {metric.meaning:<58} {value:>14,.6g}{unit}")
+    found = summarise(schedule, tau)
+    for title, names in GROUPS.items():
+        lines += [title, *(_line(name, found.pop(name)) for name in names)]
+    if every:
+        lines += ["further", *(_line(name, value) for name, value in found.items())]
+    else:
+        lines.append(f"--all prints {len(found)} more")
     return "\n".join(lines)
+
+
+def _line(name: str, value: float) -> str:
+    from core.metrics.declared import METRICS
+
+    metric = METRICS[name]
+    unit = "" if metric.unit == "1" else f" {metric.unit}"
+    return f"  {metric.meaning:<64} {value:>14,.6g}{unit}{_readable(value, metric.unit)}"
+
+
+def _readable(value: float, unit: str) -> str:
+    """Return a time in hours or days as well, where seconds are many."""
+    if unit != "s" or not value >= TWO_HOURS:
+        return ""
+    return f" ({value / DAY:.1f} d)" if value >= 2 * DAY else f" ({value / HOUR:.1f} h)"

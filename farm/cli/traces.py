@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli.command import JSON, Command
+
 if TYPE_CHECKING:
     from farm.campaign.trace import Trace
 
@@ -18,15 +20,51 @@ TRACES = click.option(
     help="Folder of logs to look in first; nothing is written to it.",
 )
 
+TITLES = {
+    "offered_load": "offered load",
+    "largest_estimate_s": "largest estimate, s",
+    "killed": "killed at their estimate",
+    "sha256_columns": "sha256 of columns",
+}
+"""How people read the keys of the JSON that are not words of theirs."""
+
+
+class Options(click.ParamType[dict[str, Any]]):
+    """Read KEY=VALUE,... as a table: numbers, true and false as such, the rest as text."""
+
+    name = "KEY=VALUE,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
+        """Return the table, or refuse what is not of this form."""
+        from core.errors import InputError
+
+        table: dict[str, Any] = {}
+        for part in str(value).split(",") if value else ():
+            key, equals, word = part.strip().partition("=")
+            if not key or not equals or key in table:
+                raise InputError(f"--clean: {part!r} is not KEY=VALUE, such as kill=false, once")
+            table[key] = {"true": True, "false": False}.get(word, word)
+            if word.isascii() and word.isdigit():
+                table[key] = int(word)
+        return table
+
+
+CLEAN = click.option(
+    "--clean",
+    type=Options(),
+    default="",
+    help="How rows become jobs, as [traces.clean] of a campaign, such as kill=false.",
+)
+
 
 @click.group()
 def traces() -> None:
     """Fetch logs and look at them."""
 
 
-@traces.command("list")
+@traces.command("list", cls=Command)
 @TRACES
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@JSON
 def list_(folder: Path | None, as_json: bool) -> None:
     """List the logs that can be named instead of a file: machine, rows, weeks, whether here."""
     rows = _known(folder)
@@ -40,10 +78,11 @@ def list_(folder: Path | None, as_json: bool) -> None:
         click.echo("{:<12} {:<24} {:>10} {:>8} {:>6}  {:<4}  {}".format(*words))
 
 
-@traces.command()
+@traces.command(cls=Command)
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...")
 @TRACES
-def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
+@JSON
+def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
     """Bring logs here, by NAME from the archive or by URL, and check their content.
 
     They are kept in the folder that SCHEDFARM_TRACES names, by default in the user's cache.
@@ -51,30 +90,35 @@ def fetch(logs: tuple[str, ...], folder: Path | None) -> None:
     from farm.logs.fetch import fetch as bring
     from farm.logs.registry import acknowledgement
 
+    rows = []
     for log in logs:
         path = bring(log, folder)
-        click.echo(path)
         thanks = acknowledgement(path)
-        if thanks:
-            click.echo(f"  acknowledge: {thanks}")
+        rows.append({"file": str(path), "acknowledge": thanks or None})
+        if not as_json:
+            click.echo(path)
+            click.echo(f"  acknowledge: {thanks}" if thanks else "", nl=bool(thanks))
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
 
 
-@traces.command()
+@traces.command(cls=Command)
 @click.argument("log", metavar="NAME|FILE")
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def info(log: str, folder: Path | None, processors: int | None, as_json: bool) -> None:
+@CLEAN
+@JSON
+def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
     from farm.campaign.trace import named
 
-    facts = _facts(named(log, folder, name="log", processors=processors))
+    facts = _facts(named(log, folder, name="log", **source))
     if as_json:
         click.echo(json.dumps(facts, indent=1))
         return
     for key, value in facts.items():
         if key != "dropped":
-            click.echo(f"{key:<26} {'none' if value is None else value}")
+            click.echo(f"{TITLES.get(key, key):<26} {'none' if value is None else value}")
             continue
         click.echo(f"{'rows dropped':<26} {sum(value.values())}")
         for why, count in value.items():
@@ -113,12 +157,12 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
         # Jobs of one instant offer none.
-        "offered load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
-        "largest estimate, s": log.max_estimate,
-        "killed at their estimate": int(log.killed.sum()),
+        "offered_load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
+        "largest_estimate_s": log.max_estimate,
+        "killed": int(log.killed.sum()),
         "dropped": dict(log.dropped),
         "acknowledge": trace.acknowledgement() or "not known",
-        "sha256 of columns": log.digest(),
+        "sha256_columns": log.digest(),
     }
 
 

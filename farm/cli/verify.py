@@ -2,55 +2,109 @@
 
 from __future__ import annotations
 
+import json
+import secrets
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli.command import JSON, STORE, command
+
 if TYPE_CHECKING:
-    from farm.verify import Fault
+    from farm.verify import Again, Fault
 
 FAULTY = 1
 
 
-@click.command()
-@click.argument("store", type=click.Path(path_type=Path))
-@click.option("--sample", default=3, show_default=True, help="Blocks to simulate again.")
+@command()
+@STORE
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Cells of each policy to simulate again, and of each kind of fairness under it.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Draws these cells; by default another number each time, which is said.",
+)
 @click.option(
     "--repair",
     is_flag=True,
     help="Mend what the rest determines; have bad cells run again with the next `farm run`.",
 )
-def verify(store: Path, sample: int, repair: bool) -> None:
-    """Check every byte of STORE's arrays and records, and simulate a sample again.
+@JSON
+def verify(store: Path, sample: int, seed: int | None, repair: bool, as_json: bool) -> None:
+    """Check every byte of STORE's arrays and records, and simulate random cells again.
 
     Exit status: 0 sound, 1 faults found (also when they were repaired), 2 not a store.
     """
     from farm.store.lock import locked
+    from farm.verify import Again
     from farm.verify import repair as mend
     from farm.verify import verify as check
 
-    faults = _told(check(store, sample=sample))
-    if not faults:
-        click.echo(f"{store} is sound")
-        return
-    if not repair:
-        click.echo(f"{len(faults)} faults; --repair mends them", err=True)
+    again = Again(sample, secrets.randbelow(10**6) if seed is None else seed)
+    faults = _told(check(store, again), as_json)
+    found = list(faults)
+    mended = set()
+    if faults and repair:
+        with locked(store):
+            mended.update(mend(store, faults))
+            # Altered metadata hides what is behind it until it is mended.
+            hidden = _told(check(store, Again(sample, again.seed)), as_json)
+            mended.update(mend(store, hidden))
+            found += hidden
+    if as_json:
+        click.echo(json.dumps(_facts(store, again, found, len(mended), repair), indent=1))
+    else:
+        _say(store, again, found, len(mended), repair)
+    if found:
         sys.exit(FAULTY)
-    again = set()
-    with locked(store):
-        again.update(mend(store, faults))
-        # Altered metadata hides what is behind it until it is mended.
-        again.update(mend(store, _told(check(store, sample=sample))))
-    click.echo(f"repaired; the next run does {len(again)} blocks again")
-    sys.exit(FAULTY)
 
 
-def _told(faults: Iterable[Fault]) -> list[Fault]:
+def _told(faults: Iterable[Fault], as_json: bool) -> list[Fault]:
     told = []
     for fault in faults:
         told.append(fault)
-        click.echo(f"{fault.path}: {fault.why}")
+        if not as_json:
+            click.echo(f"{fault.path}: {fault.why}")
     return told
+
+
+def _say(store: Path, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
+    if again.cells:
+        click.echo(
+            f"simulated {again.done} of {again.cells} cells again (--seed {again.seed} draws the "
+            "same)"
+        )
+    if not found:
+        click.echo(f"{store} is sound")
+    elif repaired:
+        click.echo(f"repaired; the next run does {mended} blocks again")
+    else:
+        click.echo(f"{len(found)} faults; --repair mends them", err=True)
+
+
+def _facts(
+    store: Path, again: Again, found: list[Fault], mended: int, repaired: bool
+) -> dict[str, Any]:
+    faults = [
+        {"path": str(f.path), "why": f.why, "block": str(f.block) if f.block else None}
+        for f in found
+    ]
+    return {
+        "store": str(store),
+        "sound": not found,
+        "faults": faults,
+        "repaired": repaired and bool(found),
+        "blocks_to_run": mended,
+        "simulated_again": again.done,
+        "cells": again.cells,
+        "seed": again.seed,
+    }

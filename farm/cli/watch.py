@@ -7,12 +7,14 @@ from pathlib import Path
 
 import click
 
+from farm.cli.command import STORE, command
+
 POLL_SECONDS = 0.5
 """How often the log of events is looked at."""
 
 
-@click.command()
-@click.argument("store", type=click.Path(path_type=Path))
+@command()
+@STORE
 @click.option("--once", is_flag=True, help="Say how far the run is, and end.")
 def watch(store: Path, once: bool) -> None:
     """Follow the run on STORE through its log of events, until it ends."""

@@ -29,6 +29,7 @@ from farm.planning.tasks import (
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.lock import locked
+from farm.store.place import folder_of
 from farm.store.provenance import origin
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
@@ -175,12 +176,13 @@ def begin(
     """
     extents = survey(campaign)
     design(store, campaign, extents)  # refuses bad input before anything is written
-    with locked(Path(store)) as name:
+    with locked(folder_of(store)) as name:
         # Again, since another run may have grown the store until it was locked.
         built = build(design(store, campaign, extents))
         with writing(built.path):
             remove_partial(built.path)
         heads = built.heads()
+        built.check_own(heads.values())
         blocks = missing_blocks(built, heads, retry_failed=retry_failed)
         missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
         before = built.cells - sum(missing.values())
@@ -259,9 +261,11 @@ def _work(
         replace(task, blocks=(block,), careful=True) for task, _ in lost for block in task.blocks
     ]
     for task, error in _carry_out(prepared, alone, client, stop, watch, count):
-        cells = cells_missing(prepared.store, task.blocks[0], None)
+        block = task.blocks[0]
+        # Where none is missing, all are there and stay without what they were to learn.
+        cells = prepared.missing[block] or cells_missing(prepared.store, block, None)
         count.lost += cells
-        watch.see(Lost(cells=cells, why=f"{task.blocks[0]}: {error!r}"))
+        watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
 
 
 def _carry_out(

@@ -15,11 +15,12 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.planning.block_shape import lay_out
 from farm.planning.extents import Extent, extent_of
-from farm.store.arrays import consolidate, fit_group, open_results
+from farm.store.arrays import check_metadata, consolidate, fit_group, open_results
 from farm.store.files import writing
 from farm.store.lock import NAME as LOCK
 from farm.store.logs import log_bytes
-from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
+from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding, holdings
 from farm.store.schema import Variable
 from farm.store.store import Store
@@ -27,9 +28,6 @@ from farm.store.summary import fit_summary, fold
 
 NOTHING = 0
 """Stands for a setting that leaves nothing out and is therefore not written down."""
-
-GROWING = "growing"
-"""Name of the file that stands in a store while its arrays are made or grown."""
 
 UNFINISHED = frozenset({"traces", "results.zarr", CAMPAIGN, COPY, LOCK, GROWING})
 """What a store consists of before its store.json: a build that was killed is begun again."""
@@ -93,11 +91,13 @@ def design(
     Raises
     ------
     InputError
-        If a trace cannot be read, the folder holds something else, or the store there was made
-        by another campaign, holds what this one lacks, or is of a newer version.
+        If a trace cannot be read, the folder holds something else, or the store there lacks
+        arrays, was made by another campaign, holds what this one lacks, or is of a newer version.
     """
-    path = Path(path)
+    path = folder_of(path)
     old = _existing(path)
+    if old:
+        check_metadata(old)
     extents = survey(campaign) if extents is None else extents
     sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
     if old:
@@ -184,11 +184,14 @@ def write_skeleton(store: Store, results: Path) -> None:
 
 
 def _existing(path: Path) -> Store | None:
-    if path.exists() and not path.is_dir():
-        raise InputError(f"store {path} is a file; a store is a folder")
-    if not path.exists():
-        return None
-    there = {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)}
+    try:
+        if not path.is_dir():
+            if path.exists():
+                raise InputError(f"store {path} is a file; a store is a folder")
+            return None
+        there = {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)}
+    except OSError as error:
+        raise InputError(f"store {path} cannot be read: {error.strerror}; give another") from None
     if not there or (there <= UNFINISHED and there & OURS):
         return None
     return Store.open(path)

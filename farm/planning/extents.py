@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.durations import seconds_of
 from core.errors import InputError
 from core.metrics.users import known_users
 from core.models import MODELS
@@ -55,15 +56,36 @@ def extent_of(trace: Trace, campaign: Campaign) -> Extent:
     Raises
     ------
     InputError
-        If the trace cannot be read or sampled.
+        If the trace cannot be read or sampled, or the warm-up is longer than it.
     """
     log = trace.read()
+    _check_warmup(trace, log, campaign)
     return Extent(
         log,
         most_jobs(trace, log, campaign),
         weeks_by_load(trace, log, campaign),
         _users_of(trace, log),
     )
+
+
+def _check_warmup(trace: Trace, log: Workload | None, campaign: Campaign) -> None:
+    """Refuse a warm-up as long as a trace's submissions: no job, or none that is usual, is left.
+
+    Where the campaign has resamples, the first stands for all.
+    """
+    begin = seconds_of(campaign.warmup) if isinstance(campaign.warmup, str) else None
+    if begin is None:
+        return
+    number = campaign.resample_axis[-1] and 1
+    one = sample(trace, log, seed=campaign.seed, resample=number, draw=campaign.draw)
+    for load in campaign.loads:
+        for jobs in _spread([one], load, LOAD_BY[campaign.load_by]):
+            lasts = int(jobs.submit[-1] - jobs.submit[0]) if len(jobs) else begin + 1
+            if begin >= lasts:
+                raise InputError(
+                    f"warmup is {campaign.warmup!r}; the submissions of trace {trace.name!r} at "
+                    f"load {load} last {lasts} s, so that it leaves no job: give a shorter one"
+                )
 
 
 def _users_of(trace: Trace, log: Workload | None) -> tuple[int, ...]:

@@ -25,9 +25,6 @@ TASK_BYTES = 8 * SHARD_BYTES
 TOO_LONG = 2.0
 """A task that should take so many times the longest one of the plan is cut."""
 
-BYTES_PER_JOB = 17
-"""Start and wait, int64, and one byte for backfilled."""
-
 
 @dataclass(frozen=True)
 class Task:
@@ -126,9 +123,7 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
         alike[block.trace, shape, block.resample, block.load].append(block)
     tasks = []
     for (trace, *_), group in alike.items():
-        cells = len(store.span_of(group[0])) * store.layouts[trace].inner["job"]
-        room = max(1, TASK_BYTES // (cells * BYTES_PER_JOB))
-        for batch in _batches(group, costs, most, room):
+        for batch in _batches(store, group, costs, most):
             seconds = math.fsum(costs[block] for block in batch)
             tasks.append(Task(store, traces[trace], batch, seconds))
     return sorted(tasks, key=lambda task: -task.seconds)
@@ -155,16 +150,17 @@ def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:
 
 
 def _batches(
-    blocks: list[Block], costs: Mapping[Block, float], most: float, room: int
+    store: Store, blocks: list[Block], costs: Mapping[Block, float], most: float
 ) -> Iterator[tuple[Block, ...]]:
     batch: tuple[Block, ...] = ()
-    total = 0.0
+    total, held = 0.0, 0
     for block in blocks:
+        size = store.block_bytes(block)
         # A workload costs nothing: it stays with the first cells that meet it.
-        if total and (total + costs[block] > most or len(batch) >= room):
+        if total and (total + costs[block] > most or held + size > TASK_BYTES):
             yield batch
-            batch, total = (), 0.0
-        batch, total = (*batch, block), total + costs[block]
+            batch, total, held = (), 0.0, 0
+        batch, total, held = (*batch, block), total + costs[block], held + size
     if batch:
         yield batch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import InputError
 from core.metrics.widths import WIDTHS
 from farm.store.geometry import Axes
+from farm.store.manifest import GROWING
 from farm.store.product import PRODUCTS
 from farm.store.schema import CELL, COORDINATES, WEEKS, Variable
 
@@ -70,6 +73,33 @@ def fit_group(root: zarr.Group, store: Store, trace: str) -> None:
         lengths = store.layouts[trace].lengths(PRODUCTS[kind])
         for variable in store.arrays_of(trace, kind):
             _fit_array(group, variable, lengths, sizes)
+
+
+def check_metadata(store: Store) -> None:
+    """Refuse a store of which arrays are gone: its records alone would call their cells done.
+
+    Raises
+    ------
+    InputError
+        If the metadata of one is missing or unreadable, unless the store is being grown.
+    """
+    if (store.path / GROWING).exists():
+        return
+    names = [".", *store.axes, *(v.name for v in store.figures)]
+    for trace in store.axes["trace"]:
+        arrays = (v.name for kind in store.holds for v in store.arrays_of(trace, kind))
+        names += [trace, *(f"{trace}/{name}" for name in (*CELL, WEEKS.name, *arrays))]
+    for name in names:
+        file = store.results / name / "zarr.json"
+        try:
+            sound = isinstance(json.loads(file.read_bytes()), dict)
+        except (OSError, ValueError):
+            sound = False
+        if not sound:
+            raise InputError(
+                f"store {store.path}: {file.relative_to(store.path)} is missing or damaged, though "
+                f"records count on it; 'farm verify {store.path} --repair' mends it"
+            )
 
 
 def write_coordinates(group: zarr.Group, labels: Axes) -> None:

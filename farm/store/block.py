@@ -151,7 +151,8 @@ class OpenBlock:
             return
         holds = self.store.holding_digest(self.block.kind)
         failed = tuple(sorted(self._errors))
-        head = Head(self.block, self.store.identity, self._span, failed, holds)
+        own = self.store.own_digest(self._span.policies)
+        head = Head(self.block, self.store.identity, self._span, failed, holds, own)
         body = Body(
             self._jobs, self._errors, self._figures, self._crc, self.seconds, self._origins()
         )

@@ -13,6 +13,9 @@ from farm.store.schema import FORMAT, VERSION
 
 MANIFEST = "store.json"
 
+GROWING = "growing"
+"""Name of the file that stands in a store while its arrays are made or grown."""
+
 COPY = "store.copy.json"
 """Holds the same as store.json, so that one altered byte does not cost the whole store."""
 

@@ -61,7 +61,8 @@ def job_table(
     Returns
     -------
     pandas.DataFrame
-        Columns submit, run, estimate, start, wait (s), procs, user, number, killed, backfilled.
+        Columns submit, run, estimate, start, wait (s), procs, job_user, number, killed,
+        backfilled.
 
     Raises
     ------

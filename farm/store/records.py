@@ -44,6 +44,9 @@ class Head:
         Places, among the cells of the span, of those that failed.
     holds : str
         Digest of the names of what it has of each cell (`farm.store.product.Holding`).
+    own : str
+        Digest of the text of the user's own orders and rules among its policies, by which its
+        cells were simulated; empty where there are none.
     """
 
     block: Block
@@ -51,6 +54,7 @@ class Head:
     span: Span
     failed: tuple[int, ...]
     holds: str
+    own: str = ""
 
     @property
     def kept(self) -> set[Cell]:
@@ -220,7 +224,14 @@ def _head(line: bytes) -> Head:
     plain = json.loads(line)
     span = {axis: tuple(labels) for axis, labels in plain["span"].items()}
     failed = tuple(plain["failed"])
-    return Head(Block(**plain["block"]), plain["store"], Span(**span), failed, plain["holds"])
+    return Head(
+        Block(**plain["block"]),
+        plain["store"],
+        Span(**span),
+        failed,
+        plain["holds"],
+        plain.get("own", ""),
+    )
 
 
 def _encoded(column: npt.NDArray[Any], kind: str) -> str:

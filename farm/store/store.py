@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import product
@@ -18,6 +18,7 @@ from core.arrays import Int64
 from core.errors import InputError
 from core.files import write_whole
 from core.metrics.widths import WIDTHS
+from core.own import source_digest, sources
 from farm.store.geometry import (
     ALL_POLICIES,
     Block,
@@ -29,6 +30,7 @@ from farm.store.geometry import (
     positions,
 )
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
+from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding
 from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
 from farm.store.schema import CELL, SAMPLE, Variable
@@ -94,7 +96,7 @@ class Store:
             If there is none at the path, its description has been altered, or its format is
             not this program's.
         """
-        path = Path(path)
+        path = folder_of(path)
         try:
             return cls.from_bytes(path, (path / MANIFEST).read_bytes())
         except (FileNotFoundError, NotADirectoryError):
@@ -186,6 +188,23 @@ class Store:
     def _digests(self) -> dict[str, str]:
         return {}
 
+    def own_digest(self, policies: tuple[str, ...]) -> str:
+        """Return what stands for the text of the user's own orders and rules among policies.
+
+        Raises
+        ------
+        InputError
+            If a module that an installed package brought is gone.
+        """
+        if policies not in self._own_digests:
+            with sources(self.own):
+                self._own_digests[policies] = source_digest(policies)
+        return self._own_digests[policies]
+
+    @cached_property
+    def _own_digests(self) -> dict[tuple[str, ...], str]:
+        return {}
+
     def span_of(self, block: Block) -> Span:
         """Return the labels of the cells that a block covers now, in axis order."""
         labels = []
@@ -246,14 +265,41 @@ class Store:
         sizes = {**self.sizes(block.trace), "job": places.stop - places.start}
         return tuple(sizes[d] for d in variable.inner)
 
+    def block_bytes(self, block: Block) -> int:
+        """Return how many bytes the arrays of a block take, uncompressed, padding included."""
+        places = self.job_range(block)
+        key = block.trace, block.kind, places.stop - places.start
+        if key not in self._cell_bytes:
+            self._cell_bytes[key] = sum(
+                math.prod(self.block_shape(block, v)) * np.dtype(v.dtype).itemsize
+                for v in self.arrays_of(block.trace, block.kind)
+            )
+        return len(self.span_of(block)) * self._cell_bytes[key]
+
+    @cached_property
+    def _cell_bytes(self) -> dict[tuple[str, str, int], int]:
+        return {}
+
     def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
         """Return how many values of a cell each array of its block has, padding left out."""
-        own = {"job": jobs, "week": self.week_entries(block.trace, cell)}
-        sizes = {**self.sizes(block.trace), **own}
+        sizes = self._sizes(block.trace) | {
+            "job": jobs,
+            "week": self.week_entries(block.trace, cell),
+        }
         return {
             v.name: math.prod(sizes[d] for d in v.inner)
             for v in self.arrays_of(block.trace, block.kind)
         }
+
+    def _sizes(self, trace: str) -> dict[str, int]:
+        """Return `sizes`, counted once: there are 100,000 cells to ask for."""
+        if trace not in self._counted:
+            self._counted[trace] = self.sizes(trace)
+        return self._counted[trace]
+
+    @cached_property
+    def _counted(self) -> dict[str, dict[str, int]]:
+        return {}
 
     def week_entries(self, trace: str, cell: Cell) -> int:
         """Return the length of a cell's series: the last entry is for all that ends later."""
@@ -278,6 +324,22 @@ class Store:
         for head in found.values():
             self._check_known(head)
         return found
+
+    def check_own(self, heads: Iterable[Head]) -> None:
+        """Refuse records of cells that were simulated by other functions than those of now.
+
+        Raises
+        ------
+        InputError
+            Naming the first of them.
+        """
+        for head in heads:
+            if head.own != self.own_digest(head.span.policies):
+                raise InputError(
+                    f"store {self.path}: an order or a rule of {', '.join(head.span.policies)} has "
+                    f"changed since {head.block} was simulated; 'farm verify {self.path} --repair' "
+                    "has its cells run again, or give another --store"
+                )
 
     def iterate_records(self) -> Iterator[Record]:
         """Yield the record of every finished block.

@@ -103,6 +103,28 @@ class Bar:
         )
 
 
+class Quiet:
+    """Write only what is not as usual: what is lost, and what the run has to say.
+
+    Parameters
+    ----------
+    stream : text stream
+        Where to write.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def see(self, event: Event) -> None:
+        """Write a line, if it is due."""
+        match event:
+            case Lost():
+                self.stream.write(f"{event.cells} cells lost: {event.why}\n")
+            case Said():
+                self.stream.write(f"{event.text}\n")
+        self.stream.flush()
+
+
 def watcher(stream: TextIO | None = None) -> Watcher:
     """Return the watcher that suits a stream; by default standard error."""
     stream = stream or sys.stderr

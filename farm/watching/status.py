@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from farm.store.arrays import check_metadata
 from farm.store.records import Record
 from farm.store.store import Store
 from farm.watching.events import Begin, read_events
@@ -96,9 +97,10 @@ def status(store: str | Path) -> Status:
     Raises
     ------
     InputError
-        If it is not a store, or a record in it is another store's.
+        If it is not a store, lacks arrays, or a record in it is another store's.
     """
     opened = Store.open(store)
+    check_metadata(opened)
     traces = {
         t: {"cells": opened.cells_of(t), "done": 0, "failed": 0} for t in opened.axes["trace"]
     }

@@ -91,11 +91,11 @@ def test_strict_is_the_start_in_the_log_cut_after_the_job(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rule", RULES)
-@given(work=workloads(max_jobs=30), events=st.sampled_from(("instant", "per-event")))
-def test_patience_changes_nothing(rule: str, kind: str, work: Workload, events: str) -> None:
+@given(work=workloads(max_jobs=30))
+def test_patience_changes_nothing(rule: str, kind: str, work: Workload) -> None:
     """First come first served, copies taken late give what copies at every arrival give."""
     if len(work):
-        policy, everyone = Policy("fcfs", rule, threshold="3s", events=events), np.arange(len(work))
+        policy, everyone = Policy("fcfs", rule, threshold="3s"), np.arange(len(work))
         assert is_patient(policy)
         find = policy.row.find("fair_start")
         late, early = (

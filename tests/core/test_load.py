@@ -112,12 +112,12 @@ def test_real_log_reaches_the_load(traces: Path) -> None:
     assert (s.run <= s.estimate).all()
 
 
-@pytest.mark.parametrize("load", [0, -1, math.nan, math.inf, "0.9", None])
+@pytest.mark.parametrize("load", [0, -1, math.nan, math.inf, "0.9", None, True, 10**400])
 def test_a_load_that_is_none_is_refused(load: object) -> None:
     """The load is a finite number above 0."""
     with pytest.raises(InputError, match="load=.*a finite number above 0") as error:
         scale_load(jobs([1, 1]), load)  # type: ignore[arg-type]
-    assert repr(load) in str(error.value)
+    assert repr(load)[:20] in str(error.value)
 
 
 @pytest.mark.parametrize("run", [[], [5], [5, 5]])

@@ -64,7 +64,7 @@ def test_exact_rational_rounding(gaps: list[int], load: float) -> None:
 @pytest.mark.parametrize(
     ("w", "load", "said"),
     [
-        (trace([0, 9]), 0.0, "load=0.0: an offered load is a finite number above 0"),
+        (trace([0, 9]), 0.0, "load=0.0: give a finite number above 0"),
         (trace([0, 9]), float("nan"), "load=nan"),
         (trace([3, 3]), 0.5, "fewer than two submission instants"),
         (trace([]), 0.5, "fewer than two submission instants"),

@@ -284,9 +284,17 @@ def test_estimates_depend_on_their_key() -> None:
         ({"users": 0}, "users=0: give a whole number, at least 1"),
         ({"classes": "three"}, "classes='three' is unknown; known: one, two"),
         ({"f": -1}, "f=-1: the f-model's factor is a finite number, at least 0"),
+        ({"f": 1e300}, "f=1e+300: estimates would pass the clock's"),
+        ({"f": True}, "f=True: the f-model's factor"),
+        (
+            {"jobs": 10**11},
+            "jobs=100000000000: give a whole number, at least 1 and at most",
+        ),
+        ({"jobs": None, "weeks": 10**9}, "weeks=1000000000: give a whole number, at least 1 and"),
+        ({"users": 10**12}, "users=1000000000000: give a whole number, at least 1 and at most"),
         ({"f": math.nan}, "f=nan: the f-model's factor"),
         ({"max_estimate": 59}, "max_estimate=59: give at least one minute, 60 s"),
-        ({"load": 0}, "load=0: an offered load is a finite number above 0"),
+        ({"load": 0}, "load=0: give a finite number above 0"),
         ({"seed": 0.5}, "seed=0.5: give a whole number"),
     ],
 )

@@ -59,11 +59,16 @@ def test_sizes_do_not_depend_on_times() -> None:
         ({"least": 60}, "least=60, most=50"),
         ({"least": 0}, "least=0: give a whole number, at least 1"),
         ({"per_week": 0}, "per_week=0: give a finite number above 0"),
+        ({"mean_run": 1e300}, "mean_run=1e+300: give a finite number above 0, at most 1e+12"),
+        (
+            {"jobs": None, "weeks": 1, "per_week": 1e13},
+            "weeks=1: the model draws more than 10000000 jobs; give fewer weeks",
+        ),
         ({"mean_run": float("inf")}, "mean_run=inf: give a finite number above 0"),
     ],
 )
 def test_bad_parameters_are_refused(change: dict[str, float], said: str) -> None:
     """Each is named."""
     with pytest.raises(InputError) as error:
-        poisson(100, jobs=5, **change)  # type: ignore[arg-type]
+        poisson(100, **{"jobs": 5, **change})  # type: ignore[arg-type]
     assert said in str(error.value)

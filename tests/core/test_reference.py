@@ -145,9 +145,21 @@ def test_the_backfill_order() -> None:
 
 def test_per_event_submits_before_it_completes() -> None:
     """At 10 the narrow job comes while the machine is held: it is backfilled before the head."""
-    rows: Rows = [(0, 10, 10, 3), (1, 5, 5, 4), (10, 3, 3, 1)]
-    assert starts(rows, 4, "fcfs+easy") == [0, 10, 15]
+    rows: Rows = [(0, 10, 12, 3), (1, 5, 5, 4), (10, 3, 3, 1)]
+    assert starts(rows, 4, "fcfs+aggressive") == [0, 10, 15]
     assert starts(rows, 4, "fcfs+aggressive,events=per-event") == [0, 13, 10]
+
+
+def test_per_event_knows_who_is_predicted_to_end() -> None:
+    """At 10 the first job has its whole estimate behind it: the head starts when another comes."""
+    rows: Rows = [(0, 10, 10, 3), (1, 5, 5, 4), (10, 3, 3, 1)]
+    assert starts(rows, 4, "fcfs+aggressive,events=per-event") == [0, 10, 15]
+
+
+def test_per_event_completes_by_start() -> None:
+    """At 4 the third starts before the second; at 9 it is the first to complete: 3 are free."""
+    rows: Rows = [(0, 4, 4, 4), (1, 5, 9, 1), (1, 5, 8, 3), (2, 3, 21, 2), (2, 3, 20, 4)]
+    assert starts(rows, 4, "spf+aggressive,events=per-event") == [0, 4, 4, 9, 12]
 
 
 PLAN: Rows = [(0, 4, 6, 1), (0, 3, 4, 2), (1, 3, 4, 1), (3, 1, 1, 1)]

@@ -189,3 +189,12 @@ def test_kth_by_weeks_and_widths(traces: Path) -> None:
     assert len(s) + sum(s.dropped.values()) == len(w) + sum(w.dropped.values())
     assert np.isin(s.job, w.job).all()
     assert (s.submit >= w.submit[0] + 10 * WEEK).all()
+
+
+def test_more_than_any_log_has() -> None:
+    """Numbers beyond int64 are as good as any that no log reaches."""
+    w = Workload.from_columns(
+        submit=[0, 1], run=[1, 1], estimate=[1, 1], procs=[1, 1], user=[7, 7], processors=1
+    )
+    assert len(drop_flurries(w, jobs=10**30, seconds=10**30)) == 2
+    assert len(drop_flurries(w, jobs=1, seconds=10**30)) == 0

@@ -127,10 +127,47 @@ def test_per_event_submissions_come_first() -> None:
 
 
 def test_per_event_completions_follow_one_by_one() -> None:
-    """After the first of two completions a pass runs: the narrow job starts before the wide."""
-    rows = ((0, 5, 5, 1), (0, 5, 5, 1), (1, 9, 9, 2), (2, 9, 9, 1))
+    """After the first of two early completions a pass runs: the narrow job starts before."""
+    rows = ((0, 5, 6, 1), (0, 5, 6, 1), (1, 9, 9, 2), (2, 9, 9, 1))
     assert starts("fcfs+aggressive", 2, *rows) == [0, 0, 5, 14]
     assert starts("fcfs+aggressive,events=per-event", 2, *rows) == [0, 0, 14, 5]
+
+
+def test_per_event_who_is_predicted_to_end_has_gone() -> None:
+    """At 5 both of the first are known to end: the first completion makes room for the wide."""
+    rows = ((0, 5, 5, 1), (0, 5, 5, 1), (1, 9, 9, 2), (2, 9, 9, 1))
+    assert starts("fcfs+aggressive,events=per-event", 2, *rows) == [0, 0, 5, 14]
+
+
+@pytest.mark.parametrize("rule", ["aggressive", "easy,backfill=lxf", "depth(2)", "conservative"])
+def test_per_event_a_submission_finds_free_what_was_predicted(rule: str) -> None:
+    """At 10 the machine counts as free when the third job comes, and the second starts first."""
+    rows = ((0, 10, 10, 3), (1, 5, 5, 4), (10, 3, 3, 1))
+    assert starts(f"fcfs+{rule},events=per-event", 4, *rows) == [0, 10, 15]
+
+
+def test_per_event_a_submission_comes_before_an_early_end() -> None:
+    """At 10 nobody knows yet that the first ends: the third fits beside it, and delays the wide."""
+    rows = ((0, 10, 12, 3), (1, 5, 5, 4), (10, 3, 3, 1))
+    assert starts("fcfs+aggressive", 4, *rows) == [0, 10, 15]
+    assert starts("fcfs+aggressive,events=per-event", 4, *rows) == [0, 13, 10]
+
+
+@pytest.mark.parametrize(
+    "rule", ["aggressive", "aggressive,threshold=9d", "aggressive,backfill=saf"]
+)
+def test_per_event_completions_go_by_start(rule: str) -> None:
+    """At 4 the third starts before the second; at 9 its 3 processors are back first, for 2."""
+    rows = ((0, 4, 4, 4), (1, 5, 9, 1), (1, 5, 8, 3), (2, 3, 21, 2), (2, 3, 20, 4))
+    assert starts(f"spf+{rule}", 4, *rows) == [0, 4, 4, 12, 9]
+    assert starts(f"spf+{rule},events=per-event", 4, *rows) == [0, 4, 4, 9, 12]
+
+
+def test_per_event_a_job_with_estimate_0_takes_nothing() -> None:
+    """It is predicted to end as it starts: the next submission of that instant fits beside it."""
+    rows = ((0, 0, 0, 2), (0, 5, 5, 2), (0, 3, 3, 2))
+    for rule in ("none", "easy", "conservative"):
+        assert starts(f"spf+{rule},events=per-event", 2, *rows) == [0, 0, 5]
 
 
 def test_starving_job_goes_first() -> None:

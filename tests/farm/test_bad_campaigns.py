@@ -72,6 +72,22 @@ def on(platform: object) -> list[dict[str, Any]]:
         ({"traces": other_trace(parameters={"users": 0})}, ("'m'", "users=0", "at least 1")),
         ({"traces": other_trace(parameters={"classes": [1]})}, ("'m'", "classes=[1]")),
         ({"traces": other_trace(parameters=5)}, ("c.toml", "'m'", "parameters", "5", "table")),
+        (
+            {"traces": other_trace(clean={"kill": False})},
+            ("c.toml: traces[0]", "'m'", "'clean' goes with a log only"),
+        ),
+        (
+            {"traces": [{"file": "a.swf", "clean": {"kil": False}}]},
+            ("c.toml: traces[0]", "'a'", "unknown key 'kil'", "did you mean 'kill'"),
+        ),
+        (
+            {"traces": [{"file": "a.swf", "clean": {"processors": "all"}}]},
+            ("c.toml: traces[0]", "'a'", "processors is 'all'", "'requested' or 'allocated'"),
+        ),
+        (
+            {"traces": [{"file": "a.swf", "clean": ["kill"]}]},
+            ("c.toml: traces[0]", "'a'", "clean is ['kill']", "a table"),
+        ),
         ({"traces": 5}, ("c.toml", "traces is 5", "[[traces]]")),
         ({"traces": ["m"]}, ("c.toml: traces[0]", "'m'", "table")),
         ({"loads": 0.9}, ("c.toml", "loads is 0.9", "list")),

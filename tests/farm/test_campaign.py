@@ -14,6 +14,7 @@ from farm.campaign.campaign import Campaign, load_label
 from farm.campaign.plain import keys
 from farm.campaign.shipped import find, shipped
 from farm.campaign.trace import Trace
+from farm.planning.design import build, design
 
 TEXT = """
 name = "small"
@@ -77,6 +78,54 @@ def test_ends_left_out_are_settings_only_if_they_leave_something_out() -> None:
         dataclasses.replace(plain, warmup=2)
     with pytest.raises(InputError, match="cooldown is '2w'; it must be true or false"):
         dataclasses.replace(plain, cooldown="2w")
+
+
+def test_cleaning_is_kept_where_it_cleans(tmp_path: Path) -> None:
+    """Options at their default are no options; the others come back from the text."""
+    campaign = Campaign.from_toml(written(tmp_path))
+    log = campaign.traces[0]
+    assert "clean" not in log.to_dict()
+    as_ever = dataclasses.replace(log, clean={"kill": True, "estimate_factor": 0})
+    assert (as_ever, as_ever.to_dict()) == (log, log.to_dict())
+    clean = {"zero_run": "drop", "kill": False}
+    other = dataclasses.replace(campaign, traces=(dataclasses.replace(log, clean=clean),))
+    again = Campaign.from_toml(written(tmp_path, other.to_toml()))
+    assert again == other
+    assert again.traces[0].clean == clean
+
+
+def test_a_log_cleaned_otherwise_is_another_log(tmp_path: Path) -> None:
+    """So a store of the one refuses the other, and a selection comes after the cleaning."""
+    row = "1 0 -1 100 2 -1 -1 4 50 -1 1 5 -1 -1 -1 -1 -1 -1"
+    (tmp_path / "a.swf").write_text(f"; MaxProcs: 8\n{row}\n")
+    plain = Trace(file=str(tmp_path / "a.swf"))
+    cleaned = dataclasses.replace(plain, clean={"processors": "allocated", "kill": False})
+    chosen = dataclasses.replace(cleaned, select={"widths": [1, 3]})
+    logs = [trace.read() for trace in (plain, cleaned, chosen)]
+    assert [(w.run[0], w.procs[0]) for w in logs if w] == [(50, 4), (100, 2), (100, 2)]
+    store = tmp_path / "store"
+    campaign = Campaign(name="c", traces=(plain,), policies=("fcfs+easy",), log=True)
+    build(design(store, campaign))
+    assert design(store, campaign).standing
+    with pytest.raises(InputError, match="trace 'a' is not the one that the store was made from"):
+        design(store, dataclasses.replace(campaign, traces=(cleaned,)))
+
+
+def test_the_simulators_inputs_are_those_of_the_paper_and_nothing_else() -> None:
+    """`saf-2019-batsim` is `saf-2019` with cleaned logs, and with policies without threshold."""
+    plain, cleaned = find("saf-2019"), find("saf-2019-batsim")
+    batsim = {
+        "processors": "allocated",
+        "estimate_factor": 2,
+        "kill": False,
+        "run_plus": 1,
+        "zero_run": "drop",
+    }
+    assert cleaned.traces == tuple(dataclasses.replace(t, clean=batsim) for t in plain.traces)
+    extra = tuple(p.replace(",threshold=3x", "") for p in plain.policies[1:])
+    assert cleaned.policies == (*plain.policies, *extra)
+    for key in ("settings", "loads", "resample_axis", "report", "metrics", "fairness"):
+        assert getattr(cleaned, key) == getattr(plain, key)
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -129,6 +129,7 @@ def test_the_verdict_in_words(tmp_path: Path) -> None:
         f"{path}: 3 jobs on 4 processors against fcfs+easy\n"
         "  left out: 1 rows, no wait\n"
         "  checked: start, submit, kills, capacity, fcfs+easy\n"
+        "  events instant: at one instant completions come before submissions, then one pass\n"
         "sound: every one of the 3 jobs keeps start, submit, kills, capacity and fcfs+easy\n",
     )
     done = farm("audit", path, "--policy", "none")
@@ -137,10 +138,43 @@ def test_the_verdict_in_words(tmp_path: Path) -> None:
         f"{path}: 3 jobs on 4 processors against fcfs+none\n"
         "  left out: 1 rows, no wait\n"
         "  checked: start, submit, kills, capacity, fcfs+none\n"
+        "  events instant: at one instant completions come before submissions, then one pass\n"
         "refuted: fcfs+none is broken first by job 3\n"
         "  at 2 s job 3 (1 processors) started, but job 2 (4 processors), before it in the queue, "
         "waits\n",
     )
+
+
+PYSS = [(0, 0, 10, 3, 12), (1, 13, 5, 4, 5), (10, 10, 3, 1, 3)]
+"""At 10 the third comes before the first, which nobody expects to end, has ended: it fits."""
+
+AS_PYSS = (
+    "as pyss: at one instant submissions come before completions, a pass follows each single "
+    "event, and whoever is predicted to have ended by then counts as gone"
+)
+
+
+def test_the_clock_is_named(tmp_path: Path) -> None:
+    """A schedule of the pyss family keeps its policy per event."""
+    path = written(tmp_path / "a.swf", PYSS)
+    done = farm("audit", path, "--policy", "aggressive,events=per-event")
+    assert done.exit_code == 0
+    assert f"\n  events per-event: {AS_PYSS}\nsound: every one" in done.output
+
+
+def test_another_clock_that_is_kept_is_named(tmp_path: Path) -> None:
+    """Whether it is ours or theirs; one that breaks both is not excused."""
+    path = written(tmp_path / "a.swf", PYSS)
+    done = farm("audit", path, "--policy", "aggressive")
+    assert done.exit_code == 1
+    assert done.output.endswith(f"\nit keeps fcfs+aggressive,events=per-event: {AS_PYSS}\n")
+    ours = written(tmp_path / "b.swf", [PYSS[0], (1, 10, 5, 4, 5), (10, 15, 3, 1, 3)])
+    theirs = "aggressive,events=per-event"
+    facts = json.loads(farm("audit", ours, "--policy", theirs, "--json").output)
+    assert (facts["sound"], facts["events"], facts["clock"]) == (False, "per-event", AS_PYSS)
+    assert facts["keeps"] == "fcfs+aggressive"
+    neither = written(tmp_path / "c.swf", [PYSS[0], (1, 14, 5, 4, 5), PYSS[2]])
+    assert "it keeps" not in farm("audit", neither, "--policy", "aggressive").output
 
 
 def test_the_machine_of_a_foreign_file(tmp_path: Path) -> None:

@@ -70,6 +70,24 @@ def test_info_says_what_was_dropped_and_whom_to_thank(tmp_path: Path) -> None:
     assert (facts["jobs"], facts["dropped"], facts["processors"]) == (3, {"no run": 1}, 4)
 
 
+def test_rows_are_cleaned_as_asked(tmp_path: Path) -> None:
+    """`--clean` is the [traces.clean] of a campaign; what it drops is counted and explained."""
+    path = tmp_path / "own.swf"
+    path.write_text(LOG + "9 20 -1 0 2 -1 -1 -1 60" + 9 * " -1" + "\n")
+    words = ("--clean", "zero_run=drop,run_plus=1,kill=false", "--json")
+    facts = json.loads(farm("traces", "info", path, *words).output)
+    assert (facts["jobs"], facts["dropped"]) == (3, {"no run": 1, "run 0": 1})
+    assert (
+        "run 0                           1  run time 0"
+        in farm("traces", "info", path, "--clean", "zero_run=drop").output
+    )
+    words = ("--policy", "fcfs+easy", "--clean", "run_plus=7", "--json")
+    longer = json.loads(farm("simulate", path, *words).output)
+    same = json.loads(farm("simulate", path, *words[:2], "--json").output)
+    assert longer["metrics"]["jobs"] == same["metrics"]["jobs"] == 4
+    assert longer["metrics"]["response"] == same["metrics"]["response"] + 7
+
+
 def test_names_stand_for_files(traces: Path, cache: Path) -> None:
     """A named log is found in the folder given; its machine is known where no header says it."""
     facts = json.loads(farm("traces", "info", "METACENTRUM", "--traces", traces, "--json").output)
@@ -103,6 +121,14 @@ def test_plan_takes_logs_from_the_folder(tmp_path: Path, traces: Path) -> None:
         (["traces", "fetch", "ftp://host/a.swf"], "farm: 'ftp://host/a.swf' is not the URL of a"),
         (["traces", "fetch", "http://127.0.0.1:1/a.swf"], "under the name a.swf, or into a folder"),
         (["traces", "list", "--traces", "none"], "farm: --traces none: there is no such folder"),
+        (
+            ["traces", "info", "own.swf", "--clean", "kill"],
+            "farm: --clean: 'kill' is not KEY=VALUE",
+        ),
+        (
+            ["traces", "info", "own.swf", "--clean", "kill=no"],
+            "clean: kill is 'no'; it must be true",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -12,6 +12,7 @@ import farm
 import farm.planning.block_shape
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
+from farm.planning.cost import cell_seconds
 from tests.farm.growing import LARGER_TRACE, SMALL, counts, tree
 from tests.farm.harness import farm as farm_process
 from tests.farm.harness import records
@@ -88,3 +89,27 @@ def test_load_that_cannot_be_reached__fails_its_cells_alone(tmp_path: Path) -> N
     assert "offered load" in failures[0].error
     assert tree(tmp_path / "s")["wait"].sel(load="original").notnull().all()
     assert (tree(tmp_path / "s")["a/submit"].sel(load="original") == 0).all()
+
+
+def test_a_lost_task_fails_what_it_was_to_add(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells of its blocks that were done before are still done."""
+    each = cell_seconds(60, "fcfs+easy", "original")
+    few = dataclasses.replace(
+        SMALL,
+        policies=("fcfs+easy",),
+        loads=("original",),
+        resamples=3,
+        block_seconds=2.01 * each,
+    )
+    assert farm.run(few, tmp_path / "s").done == 3
+
+    def lose(task: object) -> None:
+        raise RuntimeError("worker died")
+
+    monkeypatch.setattr("farm.execution.executors.run_task", lose)
+    # The second block has one of its two resamples already.
+    outcome = farm.run(dataclasses.replace(few, resamples=4), tmp_path / "s")
+    assert counts(outcome) == (4, 3, 0, 1)
+    assert counts(farm.run(few, tmp_path / "t")) == (3, 0, 0, 3)

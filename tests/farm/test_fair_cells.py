@@ -18,7 +18,7 @@ from farm.campaign.trace import Trace
 from farm.planning.design import build, design
 from farm.planning.tasks import missing_blocks, plan
 from farm.store.summary import folded
-from farm.verify import verify
+from farm.verify import Again, verify
 
 POLICIES = ("fcfs+easy", "spf+aggressive", "lxf+conservative")
 JOBS = 150
@@ -70,7 +70,7 @@ def test_stored_fair_start_times_are_those_of_core(
             late = np.maximum(start - fst, 0)
             assert float(root[f"unfairness_{kind}"]) == late.sum() / JOBS
             assert float(root[f"unfair_share_{kind}"]) == (late > 0).sum() / JOBS
-    assert list(verify(tmp_path / "store", sample=100)) == []
+    assert list(verify(tmp_path / "store", Again(100))) == []
 
 
 def test_missing_piece_leaves_no_mean(

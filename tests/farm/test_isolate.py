@@ -99,5 +99,5 @@ def test_plan_counts_without_writing(tmp_path: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
-    assert (facts["cells"], facts["cells to simulate"], facts["blocks"]) == (160, 160, 2)
+    assert (facts["cells"], facts["cells_to_simulate"], facts["blocks"]) == (160, 160, 2)
     assert not (tmp_path / "none").exists()

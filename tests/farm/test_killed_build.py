@@ -12,7 +12,7 @@ import farm
 import farm.planning.block_shape
 import farm.store.store
 from farm.campaign.campaign import Campaign
-from farm.verify import verify
+from farm.verify import Again, verify
 from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts, tree
 from tests.farm.harness import assert_same_results, partial
 
@@ -118,4 +118,4 @@ def test_killed_while_saved__is_begun_again(
     assert farm.run(GROWN["all"], store).failed == 0
     farm.run(GROWN["all"], tmp_path / "whole")
     assert_same_by_label(store, tmp_path / "whole")
-    assert list(verify(store, sample=0)) == []
+    assert list(verify(store, Again(0))) == []

@@ -28,7 +28,7 @@ from farm.execution.runner import Outcome
 from farm.store.block import OpenBlock, commit
 from farm.store.manifest import COPY, MANIFEST, sealed
 from farm.store.schema import FORMAT
-from farm.verify import verify
+from farm.verify import Again, verify
 from tests.farm.growing import assert_same_by_label, counts
 from tests.farm.harness import ROOT, arrays, assert_same_results
 from tests.farm.harness import farm as farm_process
@@ -165,7 +165,7 @@ def test_a_metric_of_the_program__reaches_a_store(
     names, values, counted = held(store), arrays(store), done(store)
     before = shards(store, names)
     learns()
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
     farm.run(campaign, tmp_path / "at-once")
     assert counts(learnt(campaign, store)) == (24, 24, 0, 0)
     assert shards(store, names) == before
@@ -178,7 +178,7 @@ def test_a_metric_of_the_program__reaches_a_store(
     assert np.isfinite(after["new_cell"]).all()
     assert np.nansum(after["log/new_user"]) > 0
     assert_same_results(store, tmp_path / "at-once")
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
     written = {p: p.stat().st_mtime_ns for p in (store / "records").rglob("*.json")}
     assert counts(learnt(campaign, store)) == (24, 24, 0, 0)
     assert {p: p.stat().st_mtime_ns for p in written} == written
@@ -201,7 +201,7 @@ def test_a_metric_of_the_program__reaches_a_store_that_grows(
     assert counts(farm.run(larger, tmp_path / "s")) == (larger.cells, 24, larger.cells - 24, 0)
     farm.run(larger, tmp_path / "at-once")
     assert_same_by_label(tmp_path / "s", tmp_path / "at-once")
-    assert list(verify(tmp_path / "s", sample=100)) == []
+    assert list(verify(tmp_path / "s", Again(100))) == []
 
 
 def test_a_metric_of_ones_own__reaches_a_store(campaign: Campaign, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_what_failed_before__runs_again_and_learns(
     assert farm.run(whole, store).failed == failed
     farm.run(whole, tmp_path / "at-once")
     assert_same_by_label(store, tmp_path / "at-once")
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
 
 
 def test_a_run_that_ends_while_it_learns__goes_on(
@@ -275,7 +275,7 @@ def test_a_run_that_ends_while_it_learns__goes_on(
         assert learnt(campaign, store).interrupted
     lacking = farm.status(store)
     assert (lacking.done, lacking.missing) == (24, 0)
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
     assert np.isnan(arrays(store)["new_cell"]).any()
     assert np.isfinite(arrays(store)["new_cell"]).any()
     assert counts(learnt(campaign, store)) == (24, 24, 0, 0)
@@ -300,7 +300,7 @@ def test_a_process_killed_while_it_learns__loses_nothing(
     assert {fault.why for fault in verify(store)} <= {"is not the summary of the records"}
     assert counts(learnt(larger, store)) == (24, 24, 0, 0)
     assert_same_results(store, tmp_path / "at-once")
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
 
 
 def test_a_metric_that_fails__leaves_a_store_as_it_was(campaign: Campaign, tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_metric_that_fails__leaves_a_store_as_it_was(campaign: Campaign, tmp_p
             np.testing.assert_array_equal(now[name], old, err_msg=name, strict=True)
         assert np.isfinite(now["longest"][0]).all()
         assert np.isnan(now["longest"][1]).all()
-        assert list(verify(store, sample=100)) == []
+        assert list(verify(store, Again(100))) == []
     (tmp_path / "fail").unlink()
     assert counts(learnt(larger, store)) == (24, 24, 0, 0)
     assert_same_results(store, tmp_path / "at-once")
@@ -370,7 +370,7 @@ def test_a_mended_metric__is_learnt_again(campaign: Campaign, tmp_path: Path) ->
     for name, values in before.items():
         if name != "longest":
             np.testing.assert_array_equal(now[name], values, err_msg=name)
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
     assert farm.Store.open(store).own["mine"] == text.replace("2.0", "3.0")
 
 
@@ -384,7 +384,7 @@ def test_a_mended_metric_of_users__is_written_again(campaign: Campaign, tmp_path
     (tmp_path / "theirs.py").write_text(THEIRS.format(factor=6))
     farm.run(grown(campaign, tmp_path, "theirs:most"), tmp_path / "at-once")
     assert_same_results(store, tmp_path / "at-once")
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
     (tmp_path / "theirs.py").write_text(THEIRS.format(factor=6).replace("user", "width"))
     with pytest.raises(InputError, match="metric 'theirs:most' is on resample, load, policy, w"):
         farm.run(grown(campaign, tmp_path, "theirs:most"), store)
@@ -417,7 +417,7 @@ def test_a_kind_of_fairness__reaches_a_store(campaign: Campaign, tmp_path: Path,
     )
     assert_same_by_label(store, tmp_path / "at-once")
     assert np.isfinite(arrays(store)[f"unfairness_{kind}"]).all()
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
 
 
 def test_a_metric_that_is_named_no_more__is_refused(campaign: Campaign, tmp_path: Path) -> None:
@@ -472,9 +472,9 @@ def test_a_store_of_fewer_metrics__is_sound(
             older.delitem(METRICS, name)
         farm.run(campaign, store)
     assert "nuwt_gini" not in arrays(store)
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []
     assert farm.status(store).missing == 0
     farm.run(campaign, tmp_path / "at-once")
     farm.run(campaign, store)
     assert_same_by_label(store, tmp_path / "at-once")
-    assert list(verify(store, sample=100)) == []
+    assert list(verify(store, Again(100))) == []

@@ -23,7 +23,7 @@ from core.own import sources
 from farm.campaign.campaign import Campaign
 from farm.store.manifest import MANIFEST
 from farm.store.records import read_heads
-from farm.verify import verify
+from farm.verify import Again, verify
 from tests.cluster.processes import site
 from tests.farm.growing import counts as outcome_counts
 from tests.farm.harness import Command, arrays, assert_same_results, counts, snapshot, wait_for
@@ -162,14 +162,14 @@ def test_by_the_command_line__from_another_folder(path: Path, serial: Path, tmp_
     """Workers of a local cluster have the text, wherever the command is given; so has the rest."""
     planned = farm_process(tmp_path, "plan", str(path), "--json")
     assert planned.returncode == 0, planned
-    assert json.loads(planned.stdout)["cells to simulate"] == 12
+    assert json.loads(planned.stdout)["cells_to_simulate"] == 12
     ended = farm_process(tmp_path, "run", str(path), "--workers", "2")
     assert ended.returncode == 0, ended
     assert counts(ended.stdout) == {"cells": 12, "before": 0, "done": 12, "failed": 0}
     store = tmp_path / "owned.farm"
     assert_same_results(store, serial)
     again = farm_process(tmp_path, "plan", str(path), "--json")
-    assert json.loads(again.stdout)["cells to simulate"] == 0
+    assert json.loads(again.stdout)["cells_to_simulate"] == 0
     sound = farm_process(tmp_path, "verify", "owned.farm", "--sample", "100")
     assert (sound.returncode, sound.stdout) == (0, "owned.farm is sound\n"), sound
     told = farm_process(tmp_path, "status", "owned.farm", "--json")
@@ -317,7 +317,7 @@ def test_a_store_goes_on_without_the_file(path: Path, tmp_path: Path) -> None:
     campaign = Campaign.from_toml(gone)
     farm.run(campaign, tmp_path / "s")
     gone.with_name(f"{MODULE}.py").unlink()
-    assert list(verify(tmp_path / "s", sample=100)) == []
+    assert list(verify(tmp_path / "s", Again(100))) == []
     with pytest.raises(InputError, match=f"there is no module '{MODULE}' at "):
         Campaign.from_toml(gone)
     larger = dataclasses.replace(campaign, resamples=3)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,7 @@ from farm.planning.block_shape import (
 from farm.planning.cost import cell_seconds
 from farm.planning.design import build, design
 from farm.planning.tasks import Backlog, block_costs, missing_blocks, plan
-from farm.store.arrays import CHUNK_VALUES, chunk_shape
+from farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
 from farm.store.geometry import Axes, Layout, positions
 from farm.store.product import PRODUCTS
 
@@ -177,3 +179,35 @@ def test_a_backlog_that_goes_as_planned_is_the_plan(campaign: Campaign, tmp_path
         for block in task.blocks:
             backlog.learn(block, task.seconds / len(task.blocks))
     assert not backlog
+
+
+def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> None:
+    """What blocks hold adds up to the arrays, metrics and columns of jobs included."""
+    store = build(design(tmp_path / "store", replace(campaign, resamples=3)))
+    group: Any = open_results(store.results)
+    arrays = [
+        group[trace][variable.name]
+        for trace in store.axes["trace"]
+        for kind in store.holds
+        for variable in store.arrays_of(trace, kind)
+    ]
+    held = sum(store.block_bytes(block) for block in store.blocks())
+    assert held == sum(math.prod(a.shape) * a.dtype.itemsize for a in arrays)
+
+
+def test_a_task_holds_no_more_than_it_may(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks are gathered up to a number of bytes, of which columns of jobs are a part."""
+    small = campaign.traces[:1]
+    campaign = replace(campaign, traces=small, resamples=2, fairness=("resource", "promise"))
+    store = build(design(tmp_path / "store", campaign))
+    blocks = store.blocks()
+    before = len(plan(store, campaign, blocks))
+    largest = max(map(store.block_bytes, blocks))
+    monkeypatch.setattr("farm.planning.tasks.TASK_BYTES", largest)
+    tasks = plan(store, campaign, blocks)
+    assert len(tasks) > before
+    for task in tasks:
+        cells = [block for block in task.blocks if block.product.simulates]
+        assert len(cells) <= 1 or sum(map(store.block_bytes, task.blocks)) <= largest

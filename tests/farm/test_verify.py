@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +14,14 @@ import xarray as xr
 from click.testing import CliRunner
 
 import farm
+from core.errors import InputError
 from core.logs.swf import write_swf
 from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.cli import cli
-from farm.verify import repair, verify
+from farm.execution.cell import Simulations
+from farm.verify import Again, _drawn, repair, verify
 
 NO_RESULT = {"events.jsonl"}
 """Says what runs did; nothing depends on it."""
@@ -56,7 +60,7 @@ def contents(store: Path) -> dict[str, bytes]:
 
 def test_sound_store_has_no_fault(sound: Path) -> None:
     """Nothing is found where nothing is wrong, with every block simulated again."""
-    assert list(verify(sound, sample=100)) == []
+    assert list(verify(sound, Again(100))) == []
 
 
 def test_every_altered_byte_is_found(store: Path) -> None:
@@ -70,9 +74,9 @@ def test_every_altered_byte_is_found(store: Path) -> None:
         altered = bytearray(whole)
         altered[at] ^= 1
         file.write_bytes(altered)
-        assert next(verify(store, sample=0), None), f"{file} byte {at} of {len(whole)}"
+        assert next(verify(store, Again(0)), None), f"{file} byte {at} of {len(whole)}"
         file.write_bytes(whole)
-    assert list(verify(store, sample=0)) == []
+    assert list(verify(store, Again(0))) == []
 
 
 def test_missing_file_is_found(store: Path) -> None:
@@ -80,7 +84,7 @@ def test_missing_file_is_found(store: Path) -> None:
     for file in sorted((store / "results.zarr" / "log").rglob("*")):
         if file.is_file():
             moved = file.rename(store / "elsewhere")
-            assert next(verify(store, sample=0), None), file
+            assert next(verify(store, Again(0)), None), file
             moved.rename(file)
 
 
@@ -134,7 +138,7 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
         rows["start"] = rows["start"] + 1
         draft.put(cell, jobs, rows, {}, 0.0)
     commit([draft])
-    faults = [f for f in verify(store, sample=100) if f.block == block]
+    faults = [f for f in verify(store, Again(100)) if f.block == block]
     assert faults
     assert "simulated again" in faults[0].why
     assert repair(store, faults) == [block]
@@ -142,8 +146,11 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
 
 def test_command_says_sound_and_exits_0(sound: Path) -> None:
     """`farm verify` on a sound store says so."""
-    result = CliRunner().invoke(cli, ["verify", str(sound)])
-    assert (result.exit_code, result.stdout) == (0, f"{sound} is sound\n")
+    result = CliRunner().invoke(cli, ["verify", str(sound), "--seed", "7"])
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"simulated 1 of 2 cells again (--seed 7 draws the same)\n{sound} is sound\n",
+    )
 
 
 def test_tree_opens_by_its_door(sound: Path) -> None:
@@ -155,3 +162,110 @@ def test_tree_opens_by_its_door(sound: Path) -> None:
     assert len(table) == int(cell.jobs)
     assert (table.start - table.submit == table.wait).all()
     assert table.backfilled.dtype == bool
+
+
+OWN = """
+def even(procs): return procs
+def odd(procs): return -procs
+"""
+
+
+@pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of two policies of which the second is its user's, whose order has changed since.
+
+    The order comes from an installed package, so that no campaign holds its text.
+    """
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    package = tmp_path / "site" / "brought.py"
+    package.parent.mkdir()
+    package.write_text(OWN)
+    entry = tmp_path / "site" / "brought-1.0.dist-info"
+    entry.mkdir()
+    (entry / "METADATA").write_text("Metadata-Version: 2.1\nName: brought\nVersion: 1.0\n")
+    (entry / "entry_points.txt").write_text("[schedfarm.orders]\nevenly = brought:even\n")
+    campaign = Campaign(
+        name="own",
+        traces=(Trace(name="m", model="lublin", processors=32, jobs=60),),
+        policies=("fcfs+easy", "evenly+easy"),
+        loads=("1.2",),
+        resamples=3,
+    )
+    assert farm.run(campaign, tmp_path / "store").failed == 0
+    assert list(verify(tmp_path / "store", Again(100))) == []
+    package.write_text(OWN.replace("return procs", "return -procs"))
+    return tmp_path / "store"
+
+
+def test_a_policy_that_has_changed_since_is_found(own_store: Path) -> None:
+    """The text of an own order is part of what its cells are."""
+    faults = list(verify(own_store, Again(0)))
+    assert faults
+    assert "evenly+easy" in faults[0].why
+    assert "changed since" in faults[0].why
+    campaign = Campaign.from_toml(own_store / "campaign.toml")
+    with pytest.raises(InputError, match=r"evenly\+easy has changed since .*--repair"):
+        farm.run(campaign, own_store)
+    assert repair(own_store, faults)
+    assert farm.run(campaign, own_store).done == 6
+
+
+def test_a_store_may_grow_by_another_own_order(tmp_path: Path) -> None:
+    """Cells of other policies stay what they are."""
+    (tmp_path / "mine.py").write_text(OWN)
+    campaign = Campaign(
+        name="own",
+        traces=(Trace(name="m", model="lublin", processors=32, jobs=60),),
+        policies=("fcfs+easy", "mine:even+easy"),
+        resamples=2,
+        folder=tmp_path,
+    )
+    farm.run(campaign, tmp_path / "store")
+    (tmp_path / "yours.py").write_text(OWN)
+    wider = (*campaign.policies, "yours:odd+easy")
+    grown = replace(campaign, policies=wider, folder=tmp_path)
+    outcome = farm.run(grown, tmp_path / "store")
+    assert (outcome.before, outcome.done) == (4, 2)
+    assert list(verify(tmp_path / "store", Again(100))) == []
+
+
+def test_cells_of_every_policy_are_drawn(sound: Path, tmp_path: Path) -> None:
+    """Not the first one of each block: over the seeds all of them, and each time so many."""
+    path = tmp_path / "store"
+    campaign = Campaign(
+        name="drawn",
+        traces=(Trace(name="m", model="lublin", processors=32, jobs=40),),
+        policies=("fcfs+easy", "saf+easy", "spf+none"),
+        resamples=4,
+        fairness=("promise",),
+    )
+    farm.run(campaign, path)
+    records = list(farm.Store.open(path).iterate_records())
+    met = set()
+    for seed in range(40):
+        again = Again(2, seed)
+        drawn = _drawn(records, again)
+        assert again.cells == 24
+        cells = [(r.head.block.kind, r.head.span.cells[place]) for r, place in drawn]
+        assert len(set(cells)) == len(cells)
+        each = Counter((kind, cell[2]) for kind, cell in cells)
+        assert set(each.values()) == {2}
+        assert {policy for _, policy in each} == {*campaign.policies, "all"}
+        assert drawn == _drawn(records, Again(2, seed))
+        met |= set(cells)
+    assert len(met) == 24 + 4
+    again = Again(2, 3)
+    assert list(verify(path, again)) == []
+    assert (again.done, again.cells) == (12, 24)
+
+
+def test_a_column_more_is_no_fault(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that has learnt a column simulates again what the record has."""
+    make = Simulations.values
+
+    def more(*arguments: object) -> object:
+        count, rows, figures = make(*arguments)  # type: ignore[arg-type]
+        return count, {**rows, "memory": np.arange(3)}, figures
+
+    monkeypatch.setattr(Simulations, "values", more)
+    assert list(verify(store, Again(100))) == []

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 
 from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.saf_2019.claims import claims
 from analysis.papers.saf_2019.figures import FIGURES, draw
 from analysis.papers.saf_2019.headline import headline, relative_gains
-from analysis.papers.saf_2019.study import Study, study
+from analysis.papers.saf_2019.study import Study, studies
 from analysis.papers.saf_2019.tables import table_2, table_3, table_4
 
+OF_LOGS = {"table-2": table_2, "table-3": table_3}
+"""Tables that depend on no policy."""
+
 TABLES = {
-    "table-2": table_2,
-    "table-3": table_3,
+    **OF_LOGS,
     "table-4": table_4,
     "gains": relative_gains,
     "headline": headline,
+    "claims": claims,
 }
 """Each is a table, ours beside the paper's numbers."""
+
+WITHOUT = "-without-threshold"
+"""Ends the names of what is of policies without their threshold, where a store has both."""
 
 
 def report(store: Path) -> list[Path]:
@@ -47,14 +55,13 @@ def report(store: Path) -> list[Path]:
     ...
     analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
     """
-    of = study(open_report(store))
+    found = studies(open_report(store))
     # All are made before the first is written: a store that lacks what one needs gets none.
-    tables = _tables(of)
-    numbers = {name: row.numbers(of) for name, row in FIGURES.items()}
-    drawn = [
-        write_figure(store, name, draw(row, of, numbers[name])) for name, row in FIGURES.items()
-    ]
-    return drawn + [write_table(store, name, frame) for name, frame in (tables | numbers).items()]
+    tables = _tables(found)
+    numbers = {name: (of, FIGURES[row], made) for name, row, of, made in _numbers(found)}
+    drawn = [write_figure(store, name, draw(row, of, n)) for name, (of, row, n) in numbers.items()]
+    tables |= {name: made for name, (_, _, made) in numbers.items()}
+    return drawn + [write_table(store, name, frame) for name, frame in tables.items()]
 
 
 def text(store: Path) -> str:
@@ -65,12 +72,21 @@ def text(store: Path) -> str:
     StoreError
         As `report`.
     """
-    tables = _tables(study(open_report(store)))
+    tables = _tables(studies(open_report(store)))
     return "\n".join(f"{name}\n{_as_text(frame)}\n" for name, frame in tables.items())
 
 
-def _tables(of: Study) -> dict[str, pd.DataFrame]:
-    return {name: make(of) for name, make in TABLES.items()}
+def _tables(found: list[Study]) -> dict[str, pd.DataFrame]:
+    first, *others = found
+    more = {name + WITHOUT: make for name, make in TABLES.items() if name not in OF_LOGS}
+    tables = {name: make(first) for name, make in TABLES.items()}
+    return tables | {name: make(of) for of in others for name, make in more.items()}
+
+
+def _numbers(found: list[Study]) -> Iterator[tuple[str, str, Study, pd.DataFrame]]:
+    for of, suffix in zip(found, ("", WITHOUT), strict=False):
+        for name, row in FIGURES.items():
+            yield name + suffix, name, of, row.numbers(of)
 
 
 def _as_text(frame: pd.DataFrame) -> str:

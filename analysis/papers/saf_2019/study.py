@@ -10,6 +10,9 @@ from analysis.errors import StoreError
 from analysis.papers.saf_2019.printed import POLICIES
 from analysis.store import Store, of_log, of_samples, open_summary
 
+THRESHOLD = ",threshold="
+"""What the label of a policy with a threshold holds."""
+
 
 class Study(NamedTuple):
     """One load of a store, and a policy for each of the paper's orders.
@@ -35,6 +38,11 @@ class Study(NamedTuple):
     policies: dict[str, str]
 
     @property
+    def threshold(self) -> bool:
+        """Whether the policies have a threshold."""
+        return any(THRESHOLD in label for label in self.policies.values())
+
+    @property
     def samples(self) -> xr.Dataset:
         """The summary without the log itself."""
         return of_samples(self.summary)
@@ -50,13 +58,18 @@ class Study(NamedTuple):
         return chosen.assign_coords(policy=list(self.policies))
 
 
-def study(store: Store) -> Study:
-    """Find the paper's policies in a store.
+def studies(store: Store) -> list[Study]:
+    """Find the paper's policies in a store: with its threshold, and without where both are there.
 
     Parameters
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
+
+    Returns
+    -------
+    list of Study
+        The first is of policies with a threshold where the store has such; FCFS needs none.
 
     Raises
     ------
@@ -65,15 +78,33 @@ def study(store: Store) -> Study:
     """
     summary = open_summary(store)
     labels = [str(x) for x in summary["policy"].values]
-    by_order = {label.partition("+")[0].upper(): label for label in reversed(labels)}
-    missing = [name for name in POLICIES if name not in by_order]
-    if missing:
-        raise StoreError(
-            f"the store has no policy of order {missing[0].lower()!r}, which the paper compares; "
-            f"it has {', '.join(labels)}"
-        )
+    chosen = {name: _label(name, labels) for name in POLICIES}
+    plain = {name: _without(label) for name, label in chosen.items()}
+    sets = (
+        [chosen] if plain == chosen or not set(plain.values()) <= set(labels) else [chosen, plain]
+    )
     load = str(summary["load"].values[0])
     traces = [str(x) for x in summary["trace"].values]
-    chosen = {name: by_order[name] for name in POLICIES}
-    found = Study(store, summary, traces, load, chosen)
-    return found._replace(summary=found.by_paper(summary.sel(load=load)).load())
+    at_load = summary.sel(load=load)
+    found = (Study(store, summary, traces, load, policies) for policies in sets)
+    return [one._replace(summary=one.by_paper(at_load).load()) for one in found]
+
+
+def study(store: Store) -> Study:
+    """Return the first of `studies`."""
+    return studies(store)[0]
+
+
+def _label(name: str, labels: list[str]) -> str:
+    of_order = [label for label in labels if label.partition("+")[0].upper() == name]
+    if not of_order:
+        raise StoreError(
+            f"the store has no policy of order {name.lower()!r}, which the paper compares; "
+            f"it has {', '.join(labels)}"
+        )
+    return next((label for label in of_order if THRESHOLD in label), of_order[0])
+
+
+def _without(label: str) -> str:
+    policy, *options = label.split(",")
+    return ",".join([policy, *(x for x in options if not f",{x}".startswith(THRESHOLD))])

@@ -18,7 +18,7 @@ from core.kernels.fair_start.state import (
     withdraw,
 )
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs
+from core.kernels.machine import Jobs, give_back
 from core.kernels.plan import COUNT, POINTS, STARVING, Plan, void
 from core.kernels.plan_queue import insert, place_by_key
 from core.kernels.ranking import Rankings
@@ -66,6 +66,8 @@ def turn_alone(
     clock[NOW] = now
     if plan.state[POINTS] > 0:
         void(plan)
+    if per_event:
+        give_back(running, now)
     if not (per_event and due == now):
         complete(plan, jobs, running, now, per_event)
     while k < fair.until[j] and jobs.submit[k] == now:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from core.arrays import Int64
 from core.kernels.clock import next_end
 from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, release
+from core.kernels.machine import Jobs, Running, give_back, release
 from core.kernels.queue import BLOCK, Queue, enqueue
 from core.kernels.world import World
 
@@ -49,7 +49,7 @@ def copy_running(jobs: Jobs, running: Running, start: Int64, other: Running) -> 
         other.end[p], other.job[p] = running.end[p], j
         other.predicted[p], other.width[p] = running.predicted[p], running.width[p]
         start[j] = jobs.start[j]
-    other.count[0], other.free[0] = count, running.free[0]
+    other.count[0], other.free[0], other.given[0] = count, running.free[0], running.given[0]
 
 
 @verb
@@ -123,6 +123,8 @@ def turn_alone(
     k = coming(fair, jobs.start, k, j)
     due = jobs.submit[k] if k < fair.until[j] else NEVER
     now = min(due, next_end(running))
+    if per_event:
+        give_back(running, now)
     if not (per_event and due == now):
         while next_end(running) == now:
             release(jobs, running)

@@ -1,0 +1,149 @@
+"""What Carastan-Santos et al. 2019 say of every log, held against each log and each sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from analysis.papers.saf_2019.counts import CLASSES
+from analysis.papers.saf_2019.printed import OBJECTIVES, POLICIES
+from analysis.papers.saf_2019.study import Study
+from analysis.store import LOG, of_log
+
+BASELINE, *OTHERS = POLICIES
+
+_ALL_BUT_SAF = [name for name in POLICIES if name != "SAF"]
+
+NAMES = {"bounded_slowdown": "slowdown", "pp_bounded_slowdown": "pp-slowdown", "wait": "wait"}
+"""What the paper calls the objectives."""
+
+CLOSE = 1.1
+"""So many times the smallest is still close to it, of which the paper gives no measure."""
+
+Holds = Callable[[xr.Dataset], xr.DataArray]
+"""From numbers on (trace, policy) and perhaps more to whether a claim holds of each trace."""
+
+
+class Said(NamedTuple):
+    """A claim about every log: in words, where it stands, and whether numbers agree."""
+
+    what: str
+    where: str
+    holds: Holds
+
+
+def claims(of: Study) -> pd.DataFrame:
+    """Count where each of the paper's claims about every log holds.
+
+    Returns
+    -------
+    DataFrame
+        A row a claim: ``where`` in the paper; ``logs``, on how many logs it holds of the means
+        over the samples, and ``but``, on which it does not; ``itself``, of how many logs
+        themselves, not resampled, and ``but_itself``, of which not (both empty where the store
+        has none of these); a column a log, in how many samples, and ``samples``, of how many.
+    """
+    rows = [_row(of, said) for said in CLAIMS]
+    return pd.DataFrame(rows, index=pd.Index([said.what for said in CLAIMS], name="claim"))
+
+
+def _row(of: Study, said: Said) -> dict[str, object]:
+    holds, samples = said.holds(of.samples.mean("resample")), said.holds(of.samples)
+    row: dict[str, object] = {"where": said.where}
+    row |= _count(holds, of, "logs", "but")
+    row |= {"itself": np.nan, "but_itself": ""}
+    if LOG in of.summary["resample"].values:
+        row |= _count(said.holds(of_log(of.summary)), of, "itself", "but_itself")
+    row |= {trace: int(samples.sel(trace=trace).sum()) for trace in of.traces}
+    return row | {"samples": of.samples.sizes["resample"]}
+
+
+def _count(holds: xr.DataArray, of: Study, count: str, but: str) -> dict[str, object]:
+    fails = [trace for trace in of.traces if not bool(holds.sel(trace=trace))]
+    return {count: len(of.traces) - len(fails), but: ", ".join(fails)}
+
+
+def _less(metric: str, policies: list[str], others: list[str], times: float = 1) -> Holds:
+    """Return whether a metric of each of the policies is less than so many times every other's.
+
+    Where one of them is missing it is not.
+    """
+    return lambda numbers: (
+        numbers[metric].sel(policy=policies).max("policy", skipna=False)
+        < times * numbers[metric].sel(policy=others).min("policy", skipna=False)
+    )
+
+
+def _amplified(policy: str) -> Holds:
+    def holds(numbers: xr.Dataset) -> xr.DataArray:
+        ratio = numbers["bounded_slowdown_premature"] / numbers["bounded_slowdown_standard"]
+        return ratio.sel(policy=policy) > ratio.sel(policy=BASELINE)
+
+    return holds
+
+
+def _of_metrics() -> Iterator[Said]:
+    for metric in OBJECTIVES:
+        name = NAMES[metric]
+        yield Said(
+            f"{name}: SPF and SAF each below FCFS and SQF",
+            "V-A",
+            _less(metric, ["SPF", "SAF"], ["FCFS", "SQF"]),
+        )
+        if metric == "pp_bounded_slowdown":
+            yield Said(f"{name}: SAF the smallest", "V-B", _less(metric, ["SAF"], _ALL_BUT_SAF))
+        else:
+            yield Said(
+                f"{name}: SAF within {100 * (CLOSE - 1):.0f} % of the smallest",
+                "V-B, as close to best",
+                _less(metric, ["SAF"], _ALL_BUT_SAF, CLOSE),
+            )
+        for policy in ("SPF", "SAF"):
+            yield Said(f"{name}: {policy} below FCFS", "VI", _less(metric, [policy], [BASELINE]))
+
+
+def _of_classes() -> Iterator[Said]:
+    at_once, *waited = CLASSES
+    for policy in OTHERS:
+        yield Said(
+            f"slowdown 1: more jobs under {policy} than FCFS",
+            "V-C",
+            _less(at_once, [BASELINE], [policy]),
+        )
+        for variable in waited:
+            exception = (policy, variable) == ("SPF", "slowdown_1_10")
+            yield Said(
+                f"slowdown {CLASSES[variable]}: fewer jobs under {policy} than FCFS",
+                "V-C, as the exception" if exception else "V-C",
+                _less(variable, [policy], [BASELINE]),
+            )
+    yield Said(
+        "slowdown 100+: less than half as many jobs under SAF as under FCFS",
+        "V-C",
+        _less(waited[-1], ["SAF"], [BASELINE], 0.5),
+    )
+
+
+def _of_estimates_and_backfilling() -> Iterator[Said]:
+    for policy in ("SPF", "SAF"):
+        yield Said(
+            f"premature over standard jobs: {policy} above FCFS", "V-C, often", _amplified(policy)
+        )
+        yield Said(
+            f"backfilled: fewer jobs under {policy} than FCFS",
+            "V-D",
+            _less("backfilled", [policy], [BASELINE]),
+        )
+    yield Said(
+        "backfilled: none under SQF",
+        "V-D, figure 4",
+        lambda numbers: numbers["backfilled"].sel(policy="SQF") == 0,
+    )
+
+
+CLAIMS = (*_of_metrics(), *_of_classes(), *_of_estimates_and_backfilling())
+"""The paper's claims about every log."""

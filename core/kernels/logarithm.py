@@ -1,0 +1,23 @@
+"""Natural logarithms whose last bit does not hang on the processor.
+
+numpy's differ from the C library's in 0.2 to 0.5 % of the bounded slowdowns of CTC, by what its
+vector instructions are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.arrays import Float64
+from core.kernels.jit import kernel
+
+
+@kernel
+def logarithms(values: Float64) -> Float64:
+    """Return the natural logarithm of each of some numbers above 0, float64[n]."""
+    found = np.empty(values.size)
+    for i in range(values.size):
+        found[i] = math.log(values[i])
+    return found

@@ -1,0 +1,150 @@
+"""How a log's rows are cleaned before they become jobs: which processors, estimates and run times.
+
+Simulators differ here, most of them silently; what one of them takes is one `Clean` value.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from core.arrays import HORIZON, Bool, Int64
+from core.checks import whole
+from core.errors import InputError
+
+PROCESSORS = {
+    "requested": "the requested ones, where unknown the allocated ones",
+    "allocated": "the allocated ones alone",
+}
+"""Which processors a job takes."""
+
+ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
+"""What becomes of a row whose run time is 0 s."""
+
+
+@dataclass(frozen=True)
+class Clean:
+    """Say how the rows of a log become jobs; the default is what a simulation means here.
+
+    Parameters
+    ----------
+    processors : str
+        A key of `PROCESSORS`.
+    estimate_factor : int
+        An estimate is at least so many times the run time as logged, 0 to 1000.
+    kill : bool
+        Whether a job that ran longer than its estimate is killed at it; else its estimate is
+        its run time.
+    run_plus : int
+        Seconds that every job runs longer than the log says, from 0 to 10^9.
+    zero_run : str
+        A key of `ZERO_RUN`.
+
+    Raises
+    ------
+    InputError
+        Naming the option, its value, and what would be right.
+
+    Examples
+    --------
+    What the converter of Batsim (Dutot et al., JSSPP 2016) makes of a log:
+
+    >>> batsim = Clean(processors="allocated", estimate_factor=2, kill=False, run_plus=1,
+    ...                zero_run="drop")
+    >>> run, asked = np.array([100, 100]), np.array([50, 900])
+    >>> [column.tolist() for column in batsim.times(run, asked)]
+    [[101, 101], [200, 900], [False, False]]
+    >>> [column.tolist() for column in Clean().times(run, asked)]
+    [[50, 100], [50, 900], [True, False]]
+    """
+
+    processors: str = "requested"
+    estimate_factor: int = 0
+    kill: bool = True
+    run_plus: int = 0
+    zero_run: str = "keep"
+
+    def __post_init__(self) -> None:
+        for key, known in (("processors", PROCESSORS), ("zero_run", ZERO_RUN)):
+            # A list has no hash, so a look into the mapping itself would fail.
+            if getattr(self, key) not in list(known):
+                raise InputError(
+                    f"clean: {key} is {getattr(self, key)!r}; it must be "
+                    f"{' or '.join(map(repr, known))}"
+                )
+        if not isinstance(self.kill, bool):
+            raise InputError(f"clean: kill is {self.kill!r}; it must be true or false")
+        # Sums and products with any run time within the clock then fit int64, or are known not to.
+        for key, most in (("estimate_factor", 1000), ("run_plus", 10**9)):
+            number = whole(f"clean: {key}", getattr(self, key), least=0)
+            if number > most:
+                raise InputError(f"clean: {key}={number}: give a whole number, at most {most}")
+            object.__setattr__(self, key, number)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Clean:
+        """Build it from plain values; what is not named is the default.
+
+        Raises
+        ------
+        InputError
+            If a key is unknown or a value is wrong.
+
+        Examples
+        --------
+        >>> Clean.from_dict({"kill": False})
+        Clean(processors='requested', estimate_factor=0, kill=False, run_plus=0, zero_run='keep')
+        """
+        known = [field.name for field in fields(cls)]
+        for key in plain:
+            if key not in known:
+                near = difflib.get_close_matches(str(key), known, 1)
+                guess = f"did you mean {near[0]!r}? " if near else ""
+                raise InputError(f"clean: unknown key {key!r}; {guess}known: {', '.join(known)}")
+        return cls(**plain)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what differs from the default, as plain values from which it can be built."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {key: value for key, value in given.items() if value != getattr(AS_HERE, key)}
+
+    def procs(self, requested: Int64, allocated: Int64) -> Int64:
+        """Return the processors that each row's job takes; 0 or less where they are not known."""
+        if self.processors == "allocated":
+            return allocated
+        return np.where(requested > 0, requested, allocated)
+
+    def leaves_out(self, run: Int64) -> Bool:
+        """Return which rows are left out for a run time of 0, bool[n]."""
+        return np.asarray((run == 0) & (self.zero_run == "drop"))
+
+    def times(self, run: Int64, asked: Int64) -> tuple[Int64, Int64, Bool]:
+        """Return run times, estimates and who is killed; no run time exceeds its estimate.
+
+        Parameters
+        ----------
+        run : int64[n]
+            Run times as logged, s, at least 0.
+        asked : int64[n]
+            Requested times, s; who asks for none, 0 or less, asks for the time that it runs.
+        """
+        # A cached log may come in 32 bits, in which products would wrap around.
+        run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)
+        # Beyond the clock a sum or product stays beyond it, for the workload to refuse.
+        longer = np.where(run > HORIZON, run, run + self.run_plus)
+        estimate = np.where(asked > 0, asked, longer)
+        if self.estimate_factor:
+            most = HORIZON // self.estimate_factor
+            times = np.where(run > most, HORIZON, run * self.estimate_factor)
+            estimate = np.maximum(estimate, times)
+        if not self.kill:
+            estimate = np.maximum(estimate, longer)
+        return np.minimum(longer, estimate), estimate, longer > estimate
+
+
+AS_HERE = Clean()
+"""What a simulation means where nothing else is said."""

@@ -1,0 +1,96 @@
+"""What every command shares: how options are read, and the words that name a store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+READER_GONE = 141
+"""Exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""
+
+
+class Command(click.Command):
+    """Refuse an option that is given twice; end quietly when nobody reads the output any more.
+
+    Click would take the last of two options and say nothing, and call a closed pipe a failure.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Carry the command out."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            with suppress(OSError):
+                # What is still buffered would be written, and complained about, at the exit.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(READER_GONE)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of a command line."""
+        if not ctx.resilient_parsing:
+            order = self.make_parser(ctx).parse_args(list(args))[2]
+            single = [p for p in order if isinstance(p, click.Option) and not p.is_flag]
+            for option, times in Counter(single).items():
+                if times > 1 and not option.multiple:
+                    raise click.UsageError(
+                        f"{option.opts[0]} is given {times} times; give it once", ctx
+                    )
+        return super().parse_args(ctx, args)
+
+
+def command() -> Callable[[Callable[..., Any]], Command]:
+    """Declare a command, as click's own decorator does."""
+    return click.command(cls=Command)
+
+
+class StoreFolder(click.ParamType[Path]):
+    """Read the folder of a store, which has to be one that this program can work in."""
+
+    name = "folder"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """Return the folder, or refuse the text."""
+        from farm.store.place import folder_of
+
+        return folder_of(value)
+
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+
+STORE = click.argument("store", type=StoreFolder())
+
+STORE_OPTION = click.option(
+    "--store",
+    type=StoreFolder(),
+    help="Folder of the results; by default NAME.farm here. A store that is there is resumed, or "
+    "grown.",
+)
+
+
+def needs(name: str, *others: str) -> None:
+    """Refuse options of the command that would do nothing without the one that they belong to.
+
+    Parameters
+    ----------
+    name : str
+        The parameter that they belong to.
+    *others : str
+        Theirs.
+    """
+    ctx = click.get_current_context()
+    if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+        return
+    shown = {param.name: param.opts[0] for param in ctx.command.params}
+    for other in others:
+        if ctx.get_parameter_source(other) is not ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"{shown[other]} {ctx.params[other]} does nothing without {shown[name]}; give both"
+            )

@@ -1,0 +1,82 @@
+"""A policy from the command line, with the orders and rules that its user brings."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from core.policy.policy import Policy
+
+
+@contextmanager
+def brought_policy(text: str, folder: Path | None = None) -> Iterator[Policy]:
+    """Read a policy's name, and have its own modules at hand as long as this lasts.
+
+    Parameters
+    ----------
+    text : str
+        ``ORDER+RULE[,option=value]``; a rule alone goes with fcfs, as those who name one mean it.
+    folder : Path, optional
+        Where files of such modules are looked for first; by default the current one.
+
+    Raises
+    ------
+    InputError
+        If it is no policy, or what is the user's own raises anything.
+    """
+    from core.errors import InputError
+    from core.own import sources
+    from core.policy.policy import Policy
+    from core.simulation.compiling import compiling
+    from farm.campaign.sources import collected
+
+    known = collected([text], folder or Path(), {})
+    try:
+        with sources(known), compiling(_say):
+            yield Policy.parse(_whole(text))
+    except InputError:
+        raise
+    except Exception as error:
+        where = _place(error, known)
+        if where is None:
+            raise
+        raise InputError(
+            f"policy {text!r}: {where} raised {type(error).__name__}: {error}; mend it there"
+        ) from error
+
+
+def own_files(text: str) -> list[Path]:
+    """Return the files that a policy's own modules would be read from."""
+    from core.own import modules_of
+
+    return [Path(*module.split(".")).with_suffix(".py") for module in modules_of([text])]
+
+
+def _say() -> None:
+    # Who waits sits at a terminal; a program that reads the output has no use for it.
+    if sys.stderr.isatty():
+        click.echo("compiling, once for this machine: up to a minute", err=True)
+
+
+def _whole(text: str) -> str:
+    from core.policy.orders import ALIASES, ORDERS
+
+    head = text.strip().partition(",")[0]
+    alone = "+" not in head and head.lower() not in {*ORDERS, *ALIASES}
+    return f"fcfs+{text.strip()}" if alone else text
+
+
+def _place(error: Exception, known: Mapping[str, str]) -> str | None:
+    """Return the last line of a user's module on the way to an error; None if there is none."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        module, at, _ = frame.filename.partition(".py@")
+        if at and module in known:
+            return f"{module}.py, line {frame.lineno}, in {frame.name}"
+    return None

@@ -1,0 +1,188 @@
+"""What no machine could hold, and what would silently do nothing, is one sentence at the start."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import farm
+from farm.campaign.campaign import Campaign
+from farm.cli import cli
+from tests.farm.refusals import GOOD, LOG, ROW, Said, other_trace, refused, write
+
+MODEL = {"name": "m", "model": "lublin", "processors": 64}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"resamples": 10**9}, ("resamples is 1000000000", "at most 1000000")),
+        ({"resamples": 2**63}, ("resamples is 9223372036854775808", "at most 1000000")),
+        ({"resamples": 10**30}, (f"resamples is {10**30}", "at most 1000000")),
+        (
+            {"resamples": 10**6, "loads": [k / 10 for k in range(1, 12)]},
+            ("1 traces x 1000000 resamples x 11 loads x 2", "22000000", "at most 10000000"),
+        ),
+        ({"traces": other_trace(jobs=10**11)}, ("'m'", "jobs is 100000000000", "at most 10000000")),
+        ({"traces": [{**MODEL, "weeks": 10**9}]}, ("'m'", "weeks is 1000000000", "at most 5218")),
+        ({"traces": other_trace(processors=10**30)}, ("'m'", f"processors is {10**30}", "2^62")),
+        (
+            {"traces": other_trace(parameters={"users": 10**12})},
+            ("'m'", "users=1000000000000", "at most 10000000"),
+        ),
+        ({"policies": [f"saf+depth({10**20})"]}, (f"depth({10**20})", "below 10^18")),
+        ({"tau": 10**30}, (f"tau is {10**30}", "seconds")),
+        ({"name": "a" * 300}, ("name 'aaaa", "300 characters", "at most 100")),
+        ({"traces": other_trace(name="a" * 300)}, ("name 'aaaa", "300 characters", "at most 100")),
+        ({"warmup": "1000w"}, ("warmup is '1000w'", "trace 'm'", "leaves no job", "shorter")),
+        ({"warmup": "1w", "log": True, "resamples": 0}, ("warmup is '1w'", "leaves no job")),
+    ],
+    ids=lambda value: str(value)[:50] if isinstance(value, dict) else "",
+)
+def test_campaign(said: Said, changes: dict[str, Any], words: tuple[str, ...]) -> None:
+    """A key, its value, and what would be right; nothing is written, and little allocated."""
+    text = refused(said, **changes)
+    for word in words:
+        assert word in text
+
+
+def test_own_metric_with_a_long_name(said: Said) -> None:
+    """It would be a folder of that name."""
+    Path("mine.py").write_text(f"def {'m' * 300}(s): return 1.0\n")
+    text = refused(said, metrics=[f"mine:{'m' * 300}"])
+    assert "300 characters" in text
+
+
+def test_a_number_that_python_does_not_read(said: Said) -> None:
+    """5,000 digits are no traceback."""
+    Path("c.toml").write_text(f"resamples = {'9' * 5000}\n")
+    assert "c.toml" in said("run", "c.toml")
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    """As some editors put it before a text."""
+    write(GOOD, tmp_path / "c.toml")
+    plain = Campaign.from_toml(tmp_path / "c.toml")
+    text = (tmp_path / "c.toml").read_bytes()
+    (tmp_path / "c.toml").write_bytes(b"\xef\xbb\xbf" + text)
+    assert Campaign.from_toml(tmp_path / "c.toml") == plain
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (ROW.format(5, 18000), ("job 5 of user 7", "18000 s", "two rows", "one row of each")),
+        (ROW.format(5, 18000) * 2, ("job 5 of user 7", "2 rows of the log repeat")),
+    ],
+)
+def test_duplicate_rows(said: Said, rows: str, words: tuple[str, ...]) -> None:
+    """A row that stands twice would be simulated twice."""
+    Path("a.swf").write_text(LOG + rows)
+    text = said("simulate", "a.swf", "--policy", "easy")
+    for word in words:
+        assert word in text
+
+
+def test_the_same_job_at_another_instant_is_a_resample(tmp_path: Path) -> None:
+    """What `farm simulate --resample` writes is read again."""
+    (tmp_path / "a.swf").write_text(LOG + ROW.format(5, 10**6))
+    out = str(tmp_path / "b.swf")
+    words = ["simulate", str(tmp_path / "a.swf"), "--policy", "easy", "--resample", "1"]
+    for command in ([*words, "--weeks", "9", "--out", out], ["audit", out, "--policy", "easy"]):
+        done = CliRunner().invoke(cli, command, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+
+
+def test_two_sizes_of_the_machine(said: Said) -> None:
+    """The first is not taken for the right one; the same size twice is no contradiction."""
+    Path("a.swf").write_text(LOG.replace("; MaxProcs: 8\n", "; MaxProcs: 8\n; MaxProcs: 64\n"))
+    text = said("traces", "info", "a.swf")
+    assert "MaxProcs 8 and, in line 2, 64" in text
+    Path("a.swf").write_text("; MaxProcs: 8\n" + LOG)
+    assert CliRunner().invoke(cli, ["traces", "info", "a.swf"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--weeks", "3"), "--weeks 3 does nothing without --resample"),
+        (("--seed", "3"), "--seed 3 does nothing without --resample"),
+        (("--draw", "users"), "--draw users does nothing without --resample"),
+        (("--load-by", "interarrival"), "--load-by interarrival does nothing without --load"),
+        (("--policy", "saf+easy"), "--policy is given 2 times; give it once"),
+    ],
+)
+def test_options_that_would_be_passed_over(
+    said: Said, words: tuple[str, ...], sentence: str
+) -> None:
+    """An option that changes nothing is a mistake."""
+    Path("a.swf").write_text(LOG)
+    assert sentence in said("simulate", "a.swf", "--policy", "easy", *words)
+
+
+def test_a_negative_sample(said: Said) -> None:
+    """It is not taken for none."""
+    assert "--sample" in said("verify", "tiny.farm", "--sample", "-1")
+
+
+@pytest.mark.parametrize("command", ["simulate", "audit"])
+def test_a_rule_alone_goes_with_fcfs(tmp_path: Path, command: str) -> None:
+    """Both commands read a policy alike."""
+    rows = "".join(f"{k} {3600 * k} 0 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n" for k in (1, 2))
+    (tmp_path / "a.swf").write_text("; MaxProcs: 8\n" + rows)
+    words = [command, str(tmp_path / "a.swf"), "--json", "--policy"]
+    told = [CliRunner().invoke(cli, [*words, policy]).output for policy in ("easy", "fcfs+easy")]
+    assert told[0] == told[1]
+    assert "fcfs+easy" in told[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["def f(procs):\n    return 1 // 0\n", "def f(procs):\n    raise SystemError('no')\n"]
+)
+@pytest.mark.parametrize("command", ["simulate", "audit"])
+def test_an_own_order_that_raises(said: Said, text: str, command: str) -> None:
+    """Its line is named, and what it raised."""
+    Path("mine.py").write_text(text)
+    rows = "".join(f"{k} 0 0 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n" for k in range(1, 9))
+    Path("a.swf").write_text("; MaxProcs: 4\n" + rows)
+    told = said(command, "a.swf", "--policy", "mine:f+easy")
+    assert "mine.py, line 2, in f raised" in told
+    assert "'mine:f+easy'" in told
+
+
+@pytest.mark.parametrize("damage", ["group", "array", "emptied root", "emptied array"])
+@pytest.mark.parametrize("command", ["run", "plan", "status"])
+def test_arrays_that_are_gone(
+    done: Path, tmp_path: Path, said: Said, command: str, damage: str
+) -> None:
+    """Records alone do not make their cells done; what mends the store is named, and does."""
+    write(GOOD, Path("c.toml"))
+    shutil.copytree(done, "tiny.farm")
+    root = Path("tiny.farm/results.zarr")
+    if damage == "group":
+        shutil.rmtree(root / "m")
+    elif damage == "array":
+        shutil.rmtree(root / "m" / "start")
+    else:
+        (root / ("m/start" if "array" in damage else ".") / "zarr.json").write_bytes(b"")
+    text = said(command, "tiny.farm" if command == "status" else "c.toml")
+    assert "tiny.farm" in text
+    assert "zarr.json is missing or damaged" in text
+    assert "farm verify" in text
+    if command == "run":
+        assert CliRunner().invoke(cli, ["verify", "tiny.farm", "--repair"]).exit_code == 1
+        outcome = farm.run(Campaign.from_toml("c.toml"), "tiny.farm")
+        assert outcome.before + outcome.done == 8
+        assert CliRunner().invoke(cli, ["verify", "tiny.farm"]).exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished store of the good campaign."""
+    path = tmp_path_factory.mktemp("done") / "tiny.farm"
+    farm.run(Campaign.from_dict(GOOD, path.parent), path)
+    return path
