@@ -5,18 +5,24 @@ matplotlib is imported when a figure is asked for, not before.
 """
 
 from analysis.bands import bands, gains, weekly_bands
-from analysis.errors import StoreError
+from analysis.errors import StoreError, TooFewSamplesError
 from analysis.figures import weekly_bands_figure
+from analysis.notes import notes
+from analysis.plain import plain, plain_text
 from analysis.store import open_summary, open_trace, open_tree
 from analysis.tables import table, table_csv, table_text
 
 __all__ = [
     "StoreError",
+    "TooFewSamplesError",
     "bands",
     "gains",
+    "notes",
     "open_summary",
     "open_trace",
     "open_tree",
+    "plain",
+    "plain_text",
     "table",
     "table_csv",
     "table_text",

@@ -13,14 +13,27 @@ import numpy.typing as npt
 from analysis.errors import StoreError
 from core.arrays import Bool, Float64, Int64
 
-BAND = ("low", "mean", "high")
+BAND = ("low", "trimmed_mean", "high")
 """Labels of a trimmed band."""
 
+RANGE = ("min", "median", "max")
+"""Labels of a band of all samples."""
+
+INTERVAL = ("low", "mean", "high")
+"""Labels of an interval of the mean."""
+
 TRIM = 0.1
-"""Share left out on each side unless another is asked for: what is left is 10 to 90 %."""
+"""Share left out on each side unless another is asked for."""
+
+TRIMMED_FROM = 10
+"""Samples from which on a band is trimmed unless another kind is asked for: of fewer, a tenth on
+each side is less than one sample, and two of four would stand for all."""
 
 QUANTILES = (0.1, 0.5, 0.9)
 """The quantiles of a band unless others are asked for."""
+
+LEVEL = 0.9
+"""Level of an interval unless another is asked for."""
 
 LEAST_SAMPLES = 2
 """Samples that must remain for a band: one sample would give a band of no width, which would look
@@ -36,8 +49,11 @@ class BandRule(ABC):
     kind: ClassVar[str]
     """Its name."""
 
-    dimension: ClassVar[str]
+    dimension: ClassVar[str] = "band"
     """The dimension along which a band's numbers stand."""
+
+    whole: ClassVar[bool] = False
+    """Whether whole samples are left out, so that ranks are of what decides which."""
 
     @property
     @abstractmethod
@@ -46,17 +62,31 @@ class BandRule(ABC):
 
     @property
     @abstractmethod
-    def attrs(self) -> dict[str, Any]:
-        """What a result says of the rule that made it."""
-
-    @property
-    @abstractmethod
-    def need(self) -> int:
-        """Samples that a cell needs for a band."""
+    def options(self) -> dict[str, Any]:
+        """What the rule was told, by name."""
 
     @abstractmethod
-    def caption(self, fewest: int, most: int) -> str:
-        """Say what line and band of a figure are, of cells with so many samples."""
+    def describe(self, n: int) -> str:
+        """Say what the numbers of n samples are, and what they can be expected to hold."""
+
+    @abstractmethod
+    def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
+        """Return from which to which of n samples, counted in ascending order, a band reaches.
+
+        Fractions lie between two samples; NaN where n samples give no band.
+        """
+
+    @abstractmethod
+    def caption(self, fewest: int, most: int, by: str = "") -> str:
+        """Say what line and band of a figure are, of cells with so many samples.
+
+        Parameters
+        ----------
+        fewest, most : int
+            Samples of the cells with the fewest and with the most.
+        by : str
+            What whole samples are ranked by, where the rule leaves some out.
+        """
 
     @abstractmethod
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
@@ -75,9 +105,64 @@ class BandRule(ABC):
             NaN where fewer than `LEAST_SAMPLES` samples remain.
         """
 
+    @property
+    def need(self) -> int:
+        """Samples that a cell needs for a band."""
+        return LEAST_SAMPLES
+
+    def fitting(self, n: int) -> BandRule:
+        """Return the rule to use where the cell with the most samples has n."""
+        return self
+
+    def coverage(self, n: npt.ArrayLike) -> Float64:
+        """Return the share of the population of samples that a band of n can be expected to hold.
+
+        Between the i-th and the k-th of n independent samples lie, in expectation, (k - i) /
+        (n + 1) of all that could have been drawn, whatever their distribution (David and Nagaraja,
+        Order Statistics, 2003, section 2.5); with interpolated ranks exactly so of a uniform one
+        alone. NaN where there is no band.
+        """
+        first, last = self.ranks(n)
+        return np.asarray((last - first) / (np.asarray(n) + 1))
+
+    def attrs(self, n: int) -> dict[str, Any]:
+        """Return what a result of n samples says of the rule that made it."""
+        first, last = (float(x) for x in self.ranks(n))
+        said = {"kind": self.kind, **self.options, "samples": ranks_text(first, last, n)}
+        share = float(self.coverage(n))
+        covers = {"coverage": share} if np.isfinite(share) else {}
+        return {**said, **covers, "description": self.describe(n)}
+
+
+class _Band(BandRule):
+    """What bands of samples share, unlike an interval of their mean."""
+
+    line: ClassVar[str]
+    """What the line of a figure is."""
+
+    def caption(self, fewest: int, most: int, by: str = "") -> str:
+        """Say what line and band of a figure are, of cells with so many samples.
+
+        Examples
+        --------
+        >>> Trimmed().caption(10, 10, "their mean over all jobs").splitlines()[0]
+        'Line: mean of the samples in the band, chosen by their mean over all jobs'
+        """
+        chosen = f", chosen by {by}" if by and self.whole else ""
+        lines = [f"Line: {self.line}{chosen}", f"Band: {self._span(most)}"]
+        if fewest < most:
+            lines.append(f"At the fewest {self._span(fewest)}")
+        return "\n".join(lines)
+
+    def _span(self, n: int) -> str:
+        first, last = (float(x) for x in self.ranks(n))
+        share = 100 * float(self.coverage(n))
+        samples = ranks_text(first, last, n)
+        return f"samples {samples}, which hold {share:.1f} % of all such samples in expectation"
+
 
 @dataclass(frozen=True)
-class Trimmed(BandRule):
+class Trimmed(_Band):
     """Leave out the best and the worst samples: lowest, mean and highest of the rest.
 
     The published rule (Carastan-Santos et al. 2019, section V-A).
@@ -86,8 +171,9 @@ class Trimmed(BandRule):
     ----------
     trim : float
         Share left out on each side, 0 <= trim < 0.5. The samples that stay are those within the
-        trim to 1 - trim percentile range, so ceil((n - 1) x trim) go on each side: one for 2 to
-        11 samples at 0.1, two for 12 to 21.
+        trim to 1 - trim percentile range of the samples, so ceil((n - 1) x trim) go on each side:
+        one for 2 to 11 samples at 0.1, two for 12 to 21. Of what else could have been drawn those
+        that stay hold less: `coverage`.
 
     Raises
     ------
@@ -96,12 +182,13 @@ class Trimmed(BandRule):
 
     Examples
     --------
-    >>> Trimmed().reduce(np.arange(1.0, 11.0)).tolist()
-    [2.0, 5.5, 9.0]
+    >>> Trimmed().reduce(np.arange(1.0, 11.0)).tolist(), round(float(Trimmed().coverage(10)), 3)
+    ([2.0, 5.5, 9.0], 0.636)
     """
 
     kind: ClassVar[str] = "trimmed"
-    dimension: ClassVar[str] = "band"
+    whole: ClassVar[bool] = True
+    line: ClassVar[str] = "mean of the samples in the band"
     trim: float = TRIM
 
     def __post_init__(self) -> None:
@@ -114,11 +201,9 @@ class Trimmed(BandRule):
         return list(BAND)
 
     @property
-    def attrs(self) -> dict[str, Any]:
-        """What a result says of the rule that made it."""
-        within = f" within the {self._range} range" if self.trim else ""
-        description = f"lowest, mean and highest of the samples{within}"
-        return {"kind": self.kind, "trim": self.trim, "description": description}
+    def options(self) -> dict[str, Any]:
+        """What the rule was told, by name."""
+        return {"trim": self.trim}
 
     @property
     def need(self) -> int:
@@ -128,31 +213,81 @@ class Trimmed(BandRule):
             n += 1
         return n
 
-    def caption(self, fewest: int, most: int) -> str:
-        """Say what line and band of a figure are, of cells with so many samples.
+    def describe(self, n: int) -> str:
+        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        return f"lowest, mean and highest of {self._span(n)}"
 
-        Examples
-        --------
-        >>> Trimmed().caption(9, 10)[:64]
-        'Line: mean of 9 to 10 samples without the best and the worst; ba'
-        """
-        one = left_out([fewest, most], self.trim).tolist() == [1, 1]
-        gone = "the best and the worst" if one else f"those outside the {self._range} range"
-        samples = _samples(fewest, most)
-        return f"Line: mean of {samples} without {gone}; band: lowest to highest of these"
+    def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
+        """Return from which to which of n samples, counted in ascending order, a band reaches."""
+        gone = left_out(n, self.trim)
+        return _ranks(gone + 1, np.asarray(n) - gone)
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
         """Turn samples along the last axis into lowest, mean and highest along the last axis."""
         keep = kept(values if rank_by is None else rank_by, self.trim)
         return low_mean_high(np.where(keep, values, np.nan))
 
+
+@dataclass(frozen=True)
+class Range(_Band):
+    """Take all samples: the least, the median and the largest.
+
+    Examples
+    --------
+    >>> Range().reduce(np.array([4.0, 1.0, 2.0, 9.0])).tolist(), float(Range().coverage(4))
+    ([1.0, 3.0, 9.0], 0.6)
+    """
+
+    kind: ClassVar[str] = "range"
+    line: ClassVar[str] = "median of the samples"
+
     @property
-    def _range(self) -> str:
-        return f"{100 * self.trim:g} to {100 - 100 * self.trim:g} %"
+    def labels(self) -> list[str]:
+        """The coordinate along `dimension`."""
+        return list(RANGE)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the rule was told, by name."""
+        return {}
+
+    def describe(self, n: int) -> str:
+        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        return f"least, median and largest of {self._span(n)}"
+
+    def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
+        """Return from which to which of n samples, counted in ascending order, a band reaches."""
+        return _ranks(np.ones_like(n), np.asarray(n))
+
+    def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
+        """Turn samples along the last axis into least, median and largest along the last axis."""
+        return quantiles(values, (0.0, 0.5, 1.0))
 
 
 @dataclass(frozen=True)
-class Quantiles(BandRule):
+class Automatic(Trimmed):
+    """Take what the number of samples allows: trimmed from `TRIMMED_FROM` on, below it the range.
+
+    Examples
+    --------
+    >>> Automatic().fitting(9), Automatic().fitting(10)
+    (Range(), Trimmed(trim=0.1))
+    """
+
+    kind: ClassVar[str] = "auto"
+
+    @property
+    def need(self) -> int:
+        """Samples that a cell needs for a band."""
+        return LEAST_SAMPLES
+
+    def fitting(self, n: int) -> BandRule:
+        """Return the rule to use where the cell with the most samples has n."""
+        return Range() if n < TRIMMED_FROM else Trimmed(self.trim)
+
+
+@dataclass(frozen=True)
+class Quantiles(_Band):
     """Take plain quantiles, interpolated linearly between samples.
 
     Parameters
@@ -167,12 +302,13 @@ class Quantiles(BandRule):
 
     Examples
     --------
-    >>> Quantiles().reduce(np.arange(1.0, 11.0)).tolist()
-    [1.9, 5.5, 9.1]
+    >>> Quantiles().reduce(np.arange(1.0, 11.0)).tolist(), round(float(Quantiles().coverage(10)), 3)
+    ([1.9, 5.5, 9.1], 0.655)
     """
 
     kind: ClassVar[str] = "quantile"
     dimension: ClassVar[str] = "quantile"
+    line: ClassVar[str] = "median of the samples"
     q: Sequence[float] = QUANTILES
 
     def __post_init__(self) -> None:
@@ -183,56 +319,146 @@ class Quantiles(BandRule):
     @property
     def labels(self) -> list[float]:
         """The coordinate along `dimension`."""
-        return list(self.q)
+        return [float(x) for x in self.q]
 
     @property
-    def attrs(self) -> dict[str, Any]:
-        """What a result says of the rule that made it."""
-        description = f"{', '.join(f'{100 * x:g}' for x in self.q)} % quantiles of the samples"
-        return {"kind": self.kind, "q": list(self.q), "description": description}
+    def options(self) -> dict[str, Any]:
+        """What the rule was told, by name."""
+        return {"q": list(self.q)}
 
-    @property
-    def need(self) -> int:
-        """Samples that a cell needs for a band."""
-        return LEAST_SAMPLES
+    def describe(self, n: int) -> str:
+        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        return f"{', '.join(f'{100 * x:g}' for x in self.q)} % quantiles, {self._span(n)}"
 
-    def caption(self, fewest: int, most: int) -> str:
-        """Say what line and band of a figure are: of the default three quantiles."""
-        return f"Line: median of {_samples(fewest, most)}; band: their 10 to 90 % quantiles"
+    def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
+        """Return from which to which of n samples, counted in ascending order, a band reaches."""
+        most = np.asarray(n) - 1
+        return _ranks(1 + most * self.q[0], 1 + most * self.q[-1])
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
         """Turn samples along the last axis into quantiles along the last axis."""
         return quantiles(values, self.q)
 
 
-def band_rule(kind: str, trim: float = TRIM, q: Sequence[float] = QUANTILES) -> BandRule:
+@dataclass(frozen=True)
+class Interval(BandRule):
+    """Take the mean of all samples and Student's interval of it: no band of samples.
+
+    It says how well so many samples tell the mean over all that could be drawn, and grows
+    narrower with their number; a band says how samples differ, and does not.
+
+    Parameters
+    ----------
+    level : float
+        The share of such intervals that hold the mean, of samples normally distributed,
+        0 < level < 1.
+
+    Raises
+    ------
+    StoreError
+        If the level is out of range.
+
+    Examples
+    --------
+    >>> Interval().reduce(np.arange(1.0, 11.0)).round(2).tolist()
+    [3.74, 5.5, 7.26]
+    """
+
+    kind: ClassVar[str] = "interval"
+    dimension: ClassVar[str] = "interval"
+    level: float = LEVEL
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise StoreError(f"level is {self.level}; it must be above 0 and below 1")
+
+    @property
+    def labels(self) -> list[str]:
+        """The coordinate along `dimension`."""
+        return list(INTERVAL)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the rule was told, by name."""
+        return {"level": self.level}
+
+    def describe(self, n: int) -> str:
+        """Say what the numbers of n samples are."""
+        return f"mean of {n} samples and its {100 * self.level:g} % interval (Student's t)"
+
+    def caption(self, fewest: int, most: int, by: str = "") -> str:
+        """Say what line and band of a figure are, of cells with so many samples."""
+        samples = f"{most} samples" if fewest == most else f"{fewest} to {most} samples"
+        return f"Line: mean of {samples}\nBand: its {100 * self.level:g} % interval (Student's t)"
+
+    def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
+        """Return the first and the last of n samples: all stand behind the mean."""
+        return _ranks(np.ones_like(n), np.asarray(n))
+
+    def coverage(self, n: npt.ArrayLike) -> Float64:
+        """Return NaN: an interval of the mean holds no share of the samples."""
+        return np.full(np.shape(n), np.nan)
+
+    def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
+        """Turn samples along the last axis into low end, mean and high end along the last axis."""
+        from scipy.special import stdtrit
+
+        here = np.isfinite(values)
+        n = here.sum(axis=-1)
+        enough = np.where(n >= LEAST_SAMPLES, n, np.nan)
+        mean = np.where(here, values, 0.0).sum(axis=-1) / enough
+        squares = np.where(here, (values - mean[..., None]) ** 2, 0.0).sum(axis=-1)
+        half = stdtrit(enough - 1, (1 + self.level) / 2) * np.sqrt(squares / (enough - 1) / enough)
+        return np.stack([mean - half, mean, mean + half], axis=-1)
+
+
+def band_rule(
+    kind: str = Automatic.kind,
+    trim: float = TRIM,
+    q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
+) -> BandRule:
     """Return the band rule of a name; of its options it takes its own.
 
     Parameters
     ----------
-    kind : {"trimmed", "quantile"}
-        A `Trimmed` or a `Quantiles`.
-    trim, q
+    kind : {"auto", "trimmed", "range", "quantile", "interval"}
+        An `Automatic`, a `Trimmed`, a `Range`, a `Quantiles` or an `Interval`.
+    trim, q, level
         As for these.
 
     Raises
     ------
     StoreError
-        If the kind is unknown, or trim or q out of range.
+        If the kind is unknown, or trim, q or level out of range.
 
     Examples
     --------
     >>> band_rule("quantile", q=[0.25, 0.75])
     Quantiles(q=[0.25, 0.75])
     """
-    rules: dict[str, BandRule] = {rule.kind: rule for rule in (Trimmed(trim), Quantiles(q))}
+    rows = (Automatic(trim), Trimmed(trim), Range(), Quantiles(q), Interval(level))
+    rules: dict[str, BandRule] = {rule.kind: rule for rule in rows}
     if kind not in rules:
         raise StoreError(f"unknown kind {kind!r}; known: {', '.join(rules)}")
     return rules[kind]
 
 
-def _samples(fewest: int, most: int) -> str:
-    return f"{most} samples" if fewest == most else f"{fewest} to {most} samples"
+def ranks_text(first: float, last: float, n: int) -> str:
+    """Say which of n samples stand behind a number.
+
+    Examples
+    --------
+    >>> ranks_text(2, 9, 10)
+    '2 to 9 of 10'
+    """
+    return f"{first:.3g} to {last:.3g} of {n}"
+
+
+def _ranks(first: npt.ArrayLike, last: npt.ArrayLike) -> tuple[Float64, Float64]:
+    low, high = np.asarray(first, np.float64), np.asarray(last, np.float64)
+    there = high > low
+    return np.where(there, low, np.nan), np.where(there, high, np.nan)
 
 
 def left_out(n: npt.ArrayLike, trim: float) -> Int64:

@@ -1,7 +1,8 @@
 """Questions to a store: bands over the resamples, week by week, and gains between policies.
 
 Every answer is a dataset with the metric on a labelled dimension that says what its numbers are
-(``band`` or ``quantile``), and beside it, per cell, how many samples it rests on.
+(``band``, ``quantile`` or ``interval``), and beside it, per cell, which of how many samples stand
+behind them, what share of all samples these can be expected to hold, and the log's own value.
 """
 
 from __future__ import annotations
@@ -11,22 +12,51 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from analysis.band_rule import QUANTILES, TRIM, BandRule, band_rule
-from analysis.errors import StoreError
-from analysis.store import Store, check_known, of_samples, open_summary, open_trace
+from analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
+from analysis.errors import StoreError, TooFewSamplesError
+from analysis.store import (
+    Store,
+    check_known,
+    has_log,
+    of_log,
+    of_samples,
+    open_summary,
+    open_trace,
+)
 
 WEEKLY = "week_"
 """Prefix of the variables that hold one number a week."""
+
+RESAMPLE = "resample"
+"""The dimension of the log itself and its samples."""
+
+OFFERED = "offered_load"
+"""The summary's offered load as measured."""
+
+RANKED_BY = "their mean over all jobs"
+"""What decides which whole samples of a weekly band are the best and the worst."""
+
+MEANINGS = {
+    "n": "samples with a value, over {over}",
+    "missing": "samples without a value",
+    "first": "lowest rank among the samples with a value that the numbers span",
+    "last": "highest rank among them",
+    "coverage": "share of the population of samples that the band is expected to hold",
+    "least": "least of all samples",
+    "most": "largest of all samples",
+}
+"""What stands beside a band, on its cells."""
 
 
 def bands(
     store: Store,
     metric: str,
     over: str = "resample",
-    kind: str = "trimmed",
+    kind: str = Automatic.kind,
     *,
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
 ) -> xr.Dataset:
     """Reduce a summary metric to a band over its samples.
 
@@ -38,32 +68,45 @@ def bands(
         A variable of the summary, such as ``bounded_slowdown``.
     over : str
         The dimension to reduce. Over ``resample``, resample 0 is left out: it is the log itself.
-    kind, trim, q
+    kind, trim, q, level
         As in `analysis.band_rule.band_rule`: ``trimmed`` is the published rule (Carastan-Santos
-        et al. 2019, section V-A), ``quantile`` gives plain quantiles.
+        et al. 2019, section V-A), ``range`` the least, the median and the largest sample,
+        ``auto`` the first of ten samples or more and the second of fewer; ``quantile`` gives plain
+        quantiles, ``interval`` the mean and an interval of the mean.
 
     Returns
     -------
     Dataset
-        The metric on (trace, load, policy, band) or (trace, load, policy, quantile), NaN where
-        fewer than two samples remain; ``n`` and ``missing``, the samples with a value and
-        without, on (trace, load, policy). A metric's further dimension, such as ``width``, stays.
+        The metric on (trace, load, policy, band), or with ``quantile`` or ``interval`` as the last
+        dimension, NaN where fewer than two samples remain. On (trace, load, policy) ``n`` and
+        ``missing``, the samples with a value and without; ``first`` and ``last``, the ranks of the
+        samples that the numbers span; ``coverage``, the share of the population of samples that
+        these can be expected to hold, which no interval has; ``least`` and ``most`` of all samples;
+        and ``log``, the value of the log itself, where the store has it. A metric's further
+        dimension, such as ``width``, stays. The attributes say the same in words.
 
     Raises
     ------
     StoreError
-        If the store cannot be read, a name is unknown, the metric holds no numbers, or no cell
-        has samples enough.
+        If the store cannot be read, a name is unknown, or the metric holds no numbers; a
+        `TooFewSamplesError`, if no cell has samples enough.
 
     Examples
     --------
     >>> root = xr.Dataset({"wait": ("resample", [999.0, *range(1, 11)])}, {"resample": range(11)})
     >>> band = bands(xr.DataTree(root), "wait")
-    >>> band["wait"].values.tolist(), band["band"].values.tolist(), int(band["n"])
-    ([2.0, 5.5, 9.0], ['low', 'mean', 'high'], 10)
+    >>> band["wait"].values.tolist(), float(band["log"])
+    ([2.0, 5.5, 9.0], 999.0)
+    >>> band.attrs["samples"], round(band.attrs["coverage"], 3)
+    ('2 to 9 of 10', 0.636)
     """
-    rule = band_rule(kind, trim, q)
-    return _band(_samples(open_summary(store), metric, over), over, rule)
+    rule = band_rule(kind, trim, q, level)
+    summary = open_summary(store)
+    band = _band(_samples(summary, metric, over), over, rule)
+    if over != RESAMPLE:
+        return band
+    own = _of_logs(store, summary, metric)
+    return _say_loads(store, summary, band if own is None else band.assign(log=own))
 
 
 def weekly_bands(
@@ -71,18 +114,20 @@ def weekly_bands(
     trace: str,
     metric: str,
     load: str | None = None,
-    kind: str = "trimmed",
+    kind: str = Automatic.kind,
     *,
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
 ) -> xr.Dataset:
     """Reduce the cumulative mean over the jobs ended up to each week to bands over the samples.
 
     The figure 1 of Carastan-Santos et al. 2019. With the trimmed rule the best and the worst
     are whole samples, chosen per load and policy by their mean over all jobs; the band at each
-    week is then lowest, mean and highest of the samples that stay. Quantiles are taken at each
-    week on its own, over all samples. A sample's last entry, which holds every job that ended
-    later, counts in that mean over all jobs, but is left out of the result: a line would leap.
+    week is then lowest, mean and highest of the samples that stay, and ranks and coverage are of
+    those means over all jobs. All other kinds are taken at each week on its own, over all
+    samples. A sample's last entry, which holds every job that ended later, counts in that mean
+    over all jobs, but is left out of the result: a line would leap.
 
     Parameters
     ----------
@@ -95,15 +140,16 @@ def weekly_bands(
         ``pp_bounded_slowdown``.
     load : str, optional
         A label of the store's load axis; by default all loads.
-    kind, trim, q
+    kind, trim, q, level
         The rule, as in `bands`.
 
     Returns
     -------
     Dataset
         The metric on (load, policy, week, band) or (..., quantile), NaN where no two samples
-        have ended a job yet, and after the weeks of submissions at that load; ``n`` and
-        ``missing`` on (load, policy). With one load its dimension is a scalar coordinate.
+        have ended a job yet, and after the weeks of submissions at that load; on (load, policy)
+        what `bands` has there, of the means over all jobs; but ``log`` on (load, policy, week).
+        With one load its dimension is a scalar coordinate.
 
     Raises
     ------
@@ -121,20 +167,60 @@ def weekly_bands(
     >>> weekly_bands(tree, "KTH", "wait", "0.9", trim=0)["wait"].values.tolist()
     [[2.0, 5.0, 8.0], [3.0, 4.0, 5.0]]
     """
-    rule = band_rule(kind, trim, q)
-    group = open_trace(store, trace)
-    by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
-    check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
-    if load is not None:
-        check_known(load, "load", group["load"].values.tolist())
-        group = group.sel(load=load)
-    group = of_samples(group)
+    rule = band_rule(kind, trim, q, level)
+    whole = _weekly(store, trace, metric, load)
+    group = of_samples(whole)
     means = _cumulative(group, metric)
     means.attrs = _weekly_attrs(store, group, metric)
-    weeks = group.get("weeks", xr.DataArray(max(1, group.sizes["week"] - 1)))
-    drawn = means.where(means["week"] <= weeks).isel(week=slice(int(weeks.max())))
-    band = _band(drawn, "resample", rule, rank_by=means.isel(week=-1, drop=True))
+    drawn = _drawn_weeks(means, group)
+    band = _band(drawn, RESAMPLE, rule, rank_by=means.isel(week=-1, drop=True))
+    if has_log(store, trace):
+        band = band.assign(log=_log_line(whole, metric).reindex(week=band["week"]))
+    if band_rule(band.attrs["kind"]).whole:
+        said = f"{band.attrs['description']}, ranked by {RANKED_BY}"
+        band = band.assign_attrs(description=said)
     return band.assign_attrs(trace=trace)
+
+
+def weekly_log(store: Store, trace: str, metric: str, load: str | None = None) -> xr.Dataset:
+    """Return the cumulative mean over the jobs ended up to each week of the log itself.
+
+    Parameters
+    ----------
+    store, trace, metric, load
+        As for `weekly_bands`.
+
+    Returns
+    -------
+    Dataset
+        ``log`` on (load, policy, week), and the name of the metric in ``attrs``.
+
+    Raises
+    ------
+    StoreError
+        As `bands`, or if the store lacks the log itself.
+
+    Examples
+    --------
+    >>> group = xr.Dataset(
+    ...     {"week_jobs": (("resample", "week"), [[1, 3, 5]]),
+    ...      "week_wait": (("resample", "week"), [[8.0, 4.0, 9.0]])},
+    ...     {"resample": [0], "load": ["0.9"], "week": [1, 2, 3]})
+    >>> root = xr.Dataset(coords={"trace": ["KTH"], "resample": [0]})
+    >>> tree = xr.DataTree.from_dict({"/": root, "/KTH": group})
+    >>> weekly_log(tree, "KTH", "wait")["log"].values.tolist()
+    [8.0, 5.0]
+    """
+    group = _weekly(store, trace, metric, load)
+    if not has_log(store, trace):
+        raise TooFewSamplesError(f"the store lacks the log of trace {trace!r} itself (resample 0)")
+    line = _log_line(group, metric)
+    if not bool(line.notnull().any()):
+        raise TooFewSamplesError(
+            f"no cell of the log of trace {trace!r} is there; run its campaign"
+        )
+    line.attrs = _weekly_attrs(store, group, metric)
+    return xr.Dataset({"log": line}, attrs={"metric": metric, "trace": trace})
 
 
 def gains(
@@ -195,6 +281,51 @@ def gains(
     return band.assign_attrs(baseline=baseline)
 
 
+def _of_logs(store: Store, summary: xr.Dataset, metric: str) -> xr.DataArray | None:
+    """Return the metric of the logs themselves, NaN of a model; None where there is none."""
+    known = summary["trace"].values.tolist() if "trace" in summary.dims else [""]
+    there = [has_log(store, trace) for trace in known]
+    if not any(there):
+        return None
+    own = of_log(_floats(summary[metric]))
+    if "trace" in own.dims and not all(there):
+        own = own.where(xr.DataArray(there, dims="trace"))
+    return own.assign_attrs(long_name="the log itself", units=own.attrs.get("units", "1"))
+
+
+def _say_loads(store: Store, summary: xr.Dataset, band: xr.Dataset) -> xr.Dataset:
+    """Add what offered load the samples of each (trace, load) have, and the log."""
+    load = summary.get(OFFERED)
+    if load is None or not {RESAMPLE} < set(load.dims) <= {RESAMPLE, *band.dims}:
+        return band
+    samples = of_samples(load)
+    said = {"load_least": samples.min(RESAMPLE), "load_most": samples.max(RESAMPLE)}
+    own = _of_logs(store, summary, OFFERED)
+    return band.assign(said if own is None else {**said, "load_log": own})
+
+
+def _weekly(store: Store, trace: str, metric: str, load: str | None) -> xr.Dataset:
+    """Return the group of a trace that has the metric by week, at one load if one is given."""
+    group = open_trace(store, trace)
+    by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
+    check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
+    if load is None:
+        return group
+    check_known(load, "load", group["load"].values.tolist())
+    return group.sel(load=load)
+
+
+def _log_line(group: xr.Dataset, metric: str) -> xr.DataArray:
+    own = of_log(group)
+    return _drawn_weeks(_cumulative(own, metric), own)
+
+
+def _drawn_weeks(means: xr.DataArray, group: xr.Dataset) -> xr.DataArray:
+    """Leave out the entry of what ended after the weeks of submissions: a line would leap."""
+    weeks = group.get("weeks", xr.DataArray(max(1, group.sizes["week"] - 1)))
+    return means.where(means["week"] <= weeks).isel(week=slice(int(weeks.max())))
+
+
 def _samples(summary: xr.Dataset, metric: str, over: str) -> xr.DataArray:
     check_known(metric, "metric", sorted(str(name) for name in summary))
     values = summary[metric]
@@ -203,6 +334,10 @@ def _samples(summary: xr.Dataset, metric: str, over: str) -> xr.DataArray:
     check_known(over, "dimension", [str(name) for name in values.dims])
     if over == "resample":
         values = of_samples(values)
+    return _floats(values)
+
+
+def _floats(values: xr.DataArray) -> xr.DataArray:
     # An integer metric has no NaN: the format writes 0 where a cell is missing.
     floats = values.astype(np.float64)
     return floats if values.dtype.kind == "f" else floats.where(values != 0)
@@ -229,11 +364,13 @@ def _band(
 ) -> xr.Dataset:
     whole = values if rank_by is None else rank_by
     n = whole.notnull().sum(over)
-    if int(n.max()) < rule.need:
-        raise StoreError(
-            f"a {rule.kind} band of {values.name!r} needs at least {rule.need} samples over "
-            f"{over}; the store has {int(n.max())}"
+    most = int(n.max())
+    if most < rule.need:
+        raise TooFewSamplesError(
+            f"a band ({rule.kind}) of {values.name!r} needs at least {rule.need} "
+            f"samples over {over}; the store has {most}"
         )
+    rule = rule.fitting(most)
     arrays = [values] if rank_by is None else [values, rank_by]
     band = xr.apply_ufunc(
         rule.reduce,
@@ -242,9 +379,23 @@ def _band(
         output_core_dims=[[rule.dimension]],
     )
     result = xr.Dataset({str(values.name): band, "n": n, "missing": whole.sizes[over] - n})
-    result = result.assign_coords({rule.dimension: rule.labels})
+    result = result.assign_coords({rule.dimension: rule.labels}).assign(_standing(rule, n))
+    result = result.assign(least=whole.min(over), most=whole.max(over))
     result[str(values.name)].attrs = dict(values.attrs)
-    result["n"].attrs = {"units": "1", "long_name": f"samples with a value, over {over}"}
-    result["missing"].attrs = {"units": "1", "long_name": "samples without a value"}
-    result.attrs = {"metric": str(values.name), "over": over, "n": whole.sizes[over], **rule.attrs}
+    meanings = {name: text for name, text in MEANINGS.items() if name in result}
+    for name, text in meanings.items():
+        units = values.attrs.get("units", "1") if name in ("least", "most") else "1"
+        result[name].attrs = {"units": units, "long_name": text.format(over=over)}
+    attrs = {"metric": str(values.name), "over": over, "n": whole.sizes[over]}
+    result.attrs = {**attrs, **rule.attrs(most)}
     return result
+
+
+def _standing(rule: BandRule, n: xr.DataArray) -> dict[str, xr.DataArray]:
+    """Return of each cell which samples stand behind its numbers, and the share that they hold."""
+    first, last = rule.ranks(n.values)
+    share = rule.coverage(n.values)
+    said = {"first": first, "last": last, "coverage": share}
+    if not np.isfinite(share).any():
+        del said["coverage"]
+    return {name: n.copy(data=values) for name, values in said.items()}

@@ -30,6 +30,12 @@ FILL, EDGE = 0.13, 0.8
 EDGE_WIDTH = 0.7
 """Line width of a band's edges, points."""
 
+OWN: dict[str, Any] = {"linestyle": ":", "linewidth": 1.4}
+"""How the line of the log itself differs from that of its samples, which has the same colour."""
+
+OWN_LABEL = "the log itself"
+"""What the legend calls it."""
+
 LEGEND_COLUMNS = 5
 """Policies side by side in the legend."""
 
@@ -124,9 +130,16 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 
 def band_panel(
-    axes: Axes, bands: xr.DataArray | None, styles: Styles, *, log: bool = False
+    axes: Axes,
+    bands: xr.DataArray | None,
+    styles: Styles,
+    *,
+    own: xr.DataArray | None = None,
+    log: bool = False,
 ) -> None:
     """Draw weekly bands in one panel: a line, a filled band and its edges for each policy.
+
+    Beside the bands, dotted, the log itself.
 
     Parameters
     ----------
@@ -137,6 +150,8 @@ def band_panel(
         without bands.
     styles : mapping
         The policies to draw, in order, and how, from `policy_styles`.
+    own : DataArray, optional
+        The lines of the log itself, on policy and week.
     log : bool
         Whether the metric's axis is logarithmic.
     """
@@ -156,6 +171,8 @@ def band_panel(
             axes.plot(weeks, edge, "--", color=color, alpha=EDGE, linewidth=EDGE_WIDTH)
         alone = np.count_nonzero(np.isfinite(middle)) == 1
         axes.plot(weeks, middle, **line, zorder=3, marker="." if alone else None)
+    if own is not None:
+        _own_lines(axes, own, styles)
     if log:
         axes.set_yscale("log")
     else:
@@ -163,26 +180,37 @@ def band_panel(
         axes.yaxis.set_major_formatter(thin_spaced)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if absent:
-        _say_absent(axes, absent, everyone=len(absent) == len(styles))
+        everyone = len(absent) == len(styles)
+        if everyone and own is None:
+            axes.set(xticks=[], yticks=[])
+        _say_absent(axes, [] if everyone else absent)
 
 
-def _say_absent(axes: Axes, absent: list[str], *, everyone: bool) -> None:
-    text = "too few samples"
-    if everyone:
-        axes.set(xticks=[], yticks=[])
-    else:
-        text = f"{text}: {', '.join(absent)}"
+def _own_lines(axes: Axes, own: xr.DataArray, styles: Styles) -> None:
+    for policy, line in styles.items():
+        values = own.sel(policy=policy).values
+        alone = np.count_nonzero(np.isfinite(values)) == 1
+        look = {**line, **OWN, "marker": "." if alone else None}
+        axes.plot(own["week"].values, values, **look, zorder=4)
+
+
+def _say_absent(axes: Axes, absent: list[str]) -> None:
+    text = "too few samples" + (f": {', '.join(absent)}" if absent else "")
     box = {"facecolor": "white", "alpha": 0.8}
     axes.text(0.98, 0.97, text, transform=axes.transAxes, ha="right", va="top", bbox=box)
 
 
-def policy_legend(figure: Figure, styles: Styles) -> None:
-    """Put the policies below all panels."""
+def policy_legend(figure: Figure, styles: Styles, *, own: bool = False) -> None:
+    """Put the policies below all panels, and what a dotted line is where there are such lines."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = [
         (Patch(color=line["color"], alpha=FILL), Line2D([], [], **line)) for line in styles.values()
     ]
-    columns = min(len(styles), LEGEND_COLUMNS)
-    figure.legend(handles, list(styles), loc="outside lower center", ncols=columns)
+    labels = list(styles)
+    if own:
+        handles.append(Line2D([], [], color="black", **OWN))
+        labels.append(OWN_LABEL)
+    columns = min(len(labels), LEGEND_COLUMNS)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)

@@ -1,4 +1,4 @@
-"""The one error that a caller of analysis is expected to catch."""
+"""The errors that a caller of analysis is expected to catch."""
 
 from __future__ import annotations
 
@@ -14,4 +14,16 @@ class StoreError(InputError):
     Traceback (most recent call last):
     ...
     analysis.errors.StoreError: store 'out' has no store.json; name the folder that farm run wrote
+    """
+
+
+class TooFewSamplesError(StoreError):
+    """Say that there are not the samples for what was asked; single cells may be there.
+
+    Examples
+    --------
+    >>> raise TooFewSamplesError("the store has no samples, only the log itself (resample 0)")
+    Traceback (most recent call last):
+    ...
+    analysis.errors.TooFewSamplesError: the store has no samples, only the log itself (resample 0)
     """

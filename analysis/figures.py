@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 import xarray as xr
 
-from analysis.band_rule import BandRule, band_rule
-from analysis.bands import weekly_bands
+from analysis.band_rule import Automatic, band_rule
+from analysis.bands import RANKED_BY, weekly_bands, weekly_log
 from analysis.drawing import (
     STYLE,
     band_panel,
@@ -20,9 +19,9 @@ from analysis.drawing import (
     policy_styles,
     save,
 )
-from analysis.errors import StoreError
+from analysis.errors import StoreError, TooFewSamplesError
 from analysis.store import Store, check_known, open_summary
-from analysis.tables import axis_label
+from analysis.tables import axis_label, axis_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +35,12 @@ NARROWEST, PANEL, MARGIN = 2.1, 2.3, 1.45
 LAST_WEEK = "Not drawn: jobs that ended after the week of the last submission"
 """What a reader must know of the end of a line (docs/store-format.md)."""
 
+NO_BAND = "No band: too few samples"
+"""The caption of a figure of logs alone."""
+
+Panel: TypeAlias = tuple[str, xr.Dataset | None]
+"""A title, and what `weekly_bands` or `weekly_log` gave at its load; None where neither has any."""
+
 
 def weekly_bands_figure(
     store: Store,
@@ -43,15 +48,17 @@ def weekly_bands_figure(
     load: str | None = None,
     path: str | os.PathLike[str] | None = None,
     *,
-    kind: str = "trimmed",
+    kind: str = Automatic.kind,
     log: bool = False,
 ) -> Figure:
     """Draw each policy's band over the weeks, a panel for each trace and load.
 
     The figure 1 of Carastan-Santos et al. 2019: the cumulative mean over the jobs ended up to
-    each week; a solid line for the samples' mean, a filled band with dashed edges from their
-    lowest to their highest, as `weekly_bands` gives them. A policy's colour is its place on the
-    store's policy axis, so all figures of a store agree.
+    each week; a solid line for the samples' middle, a filled band with dashed edges from their
+    lowest to their highest, as `weekly_bands` gives them, and a dotted line for the log itself
+    where the store has it; that line alone where there are too few samples. The title says which
+    samples a band spans and how many of all it can be expected to hold. A policy's colour is its
+    place on the store's policy axis, so all figures of a store agree.
 
     Parameters
     ----------
@@ -64,8 +71,8 @@ def weekly_bands_figure(
     path : path, optional
         Where to write the figure: a name ending in .png, .pdf or .svg. It appears whole or not
         at all.
-    kind : {"trimmed", "quantile"}
-        The rule of the band; with quantiles the line is the median, the band 10 to 90 %.
+    kind : {"auto", "trimmed", "range", "quantile", "interval"}
+        The rule of the band, as in `analysis.bands.bands`.
     log : bool
         Whether the metric's axis is logarithmic.
 
@@ -77,8 +84,8 @@ def weekly_bands_figure(
     Raises
     ------
     StoreError
-        If the store cannot be read, a name is unknown, no cell has samples enough, or the path
-        is of no known kind.
+        If the store cannot be read, a name is unknown, there are neither samples enough nor the
+        log itself, or the path is of no known kind.
 
     Examples
     --------
@@ -93,7 +100,7 @@ def weekly_bands_figure(
     panels = _panels(store, metric, load, kind)
     policies = [str(policy) for policy in open_summary(store)["policy"].values]
     with style.context(STYLE):
-        figure = _draw(panels, policies, band_rule(kind), log)
+        figure = _draw(panels, metric, policies, log)
         if target is not None:
             save(figure, target)
         else:
@@ -102,10 +109,9 @@ def weekly_bands_figure(
     return figure
 
 
-def _panels(
-    store: Store, metric: str, load: str | None, kind: str
-) -> list[list[tuple[str, xr.Dataset | None]]]:
-    """Return the grid of panels, rows of (title, band), without a band where it has none."""
+def _panels(store: Store, metric: str, load: str | None, kind: str) -> list[list[Panel]]:
+    """Return the grid of panels, row by row."""
+    band_rule(kind)
     summary = open_summary(store)
     traces, loads = summary["trace"].values.tolist(), summary["load"].values.tolist()
     if load is not None:
@@ -115,7 +121,7 @@ def _panels(
     refused: list[StoreError] = []
     for trace in traces:
         try:
-            bands[trace] = weekly_bands(store, trace, metric, kind=kind)
+            bands[trace] = _band_or_log(store, trace, metric, kind)
         except StoreError as error:
             refused.append(error)
     if not bands:
@@ -130,9 +136,19 @@ def _panels(
     return [rows[0][i : i + across] for i in range(0, len(traces), across)]
 
 
+def _band_or_log(store: Store, trace: str, metric: str, kind: str) -> xr.Dataset:
+    try:
+        return weekly_bands(store, trace, metric, kind=kind)
+    except TooFewSamplesError as few:
+        try:
+            return weekly_log(store, trace, metric)
+        except TooFewSamplesError:
+            raise few from None
+
+
 def _panel_values(band: xr.Dataset | None) -> xr.DataArray | None:
     """Return the numbers of a panel on (policy, week, band)."""
-    if band is None:
+    if band is None or "kind" not in band.attrs:
         return None
     values = band[str(band.attrs["metric"])]
     *cell, numbers = values.dims
@@ -144,16 +160,17 @@ def _panel_values(band: xr.Dataset | None) -> xr.DataArray | None:
     return values.transpose("policy", "week", numbers)
 
 
+def _own_values(band: xr.Dataset | None) -> xr.DataArray | None:
+    """Return the lines of the log itself on (policy, week), None where there are none."""
+    own = None if band is None else band.get("log")
+    return None if own is None or not bool(own.notnull().any()) else own.transpose("policy", "week")
+
+
 def _at(band: xr.Dataset | None, load: str) -> xr.Dataset | None:
     return None if band is None else band.sel(load=load)
 
 
-def _draw(
-    panels: list[list[tuple[str, xr.Dataset | None]]],
-    policies: list[str],
-    rule: BandRule,
-    log: bool,
-) -> Figure:
+def _draw(panels: list[list[Panel]], metric: str, policies: list[str], log: bool) -> Figure:
     from matplotlib import rcParams
 
     across = max(map(len, panels))
@@ -166,22 +183,35 @@ def _draw(
             place.remove()
         for (title, band), place in zip(row, places, strict=False):
             place.set_title(title)
-            band_panel(place, _panel_values(band), styles, log=log)
+            band_panel(place, _panel_values(band), styles, own=_own_values(band), log=log)
     # A figure's own label would lie on the legend, so the lowest panel of each column has one.
     for i in range(across):
         axes[sum(i < len(row) for row in panels) - 1, i].set_xlabel("Week")
     shown = [band for row in panels for _, band in row if band is not None]
-    figure.suptitle(_title(shown, rule), x=0.01, ha="left")
-    figure.supylabel(axis_label(shown[0]), fontsize=rcParams["axes.labelsize"])
-    policy_legend(figure, styles)
+    named = shown[0].rename({"log": metric}) if metric not in shown[0] else shown[0]
+    figure.suptitle(_title(shown, axis_name(named)), x=0.01, ha="left")
+    figure.supylabel(axis_label(named), fontsize=rcParams["axes.labelsize"])
+    policy_legend(figure, styles, own=any(_own_values(band) is not None for band in shown))
     return figure
 
 
-def _title(bands: list[xr.Dataset], rule: BandRule) -> str:
-    loads = list(dict.fromkeys(str(band["load"].values) for band in bands))
-    counts = np.concatenate([band["n"].values for band in bands])
-    counts = counts[counts >= rule.need]
-    name = str(bands[0][str(bands[0].attrs["metric"])].attrs["long_name"])
+def _title(shown: list[xr.Dataset], name: str) -> str:
+    loads = list(dict.fromkeys(str(band["load"].values) for band in shown))
     plural = "s" if len(loads) > 1 else ""
-    first = f"{name[:1].upper()}{name[1:]}, load{plural} {', '.join(loads)}"
-    return f"{first}\n{rule.caption(int(counts.min()), int(counts.max()))}\n{LAST_WEEK}"
+    lines = [f"{name}, load{plural} {', '.join(loads)}", *_captions(shown), LAST_WEEK]
+    return "\n".join(lines)
+
+
+def _captions(shown: list[xr.Dataset]) -> list[str]:
+    """Say what lines and bands are, once for each kind that the panels have."""
+    counts: dict[str, list[int]] = {}
+    for band in shown:
+        if "kind" in band.attrs:
+            counts.setdefault(str(band.attrs["kind"]), []).extend(band["n"].values.ravel().tolist())
+    captions = []
+    for kind, samples in counts.items():
+        rule = band_rule(kind)
+        enough = [n for n in samples if n >= rule.need]
+        if enough:
+            captions.append(rule.caption(min(enough), max(enough), RANKED_BY))
+    return captions or [NO_BAND]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
 
-from analysis.errors import StoreError
+from analysis.errors import StoreError, TooFewSamplesError
+from core.arrays import Int64
+from core.workload.resample_weeks import whole_weeks
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
 """A store's folder, or the tree that `open_tree` made of it."""
@@ -156,7 +158,7 @@ def of_samples(data: Data) -> Data:
     Raises
     ------
     StoreError
-        If the store has none.
+        A `TooFewSamplesError`, if the store has none.
 
     Examples
     --------
@@ -165,11 +167,65 @@ def of_samples(data: Data) -> Data:
     """
     places = np.flatnonzero(data["resample"].values > LOG)
     if not places.size:
-        raise StoreError(
+        raise TooFewSamplesError(
             "the store has no samples, only the log itself (resample 0); "
             "run the campaign with resamples"
         )
     return data.isel(resample=places)
+
+
+def has_log(store: Store, trace: str) -> bool:
+    """Tell whether resample 0 of a trace is there, and a log: of a model it is one more draw.
+
+    An open tree does not say which of its traces are models; they count as logs.
+
+    Examples
+    --------
+    >>> root = xr.Dataset(coords={"trace": ["KTH"], "resample": [0, 1]})
+    >>> has_log(xr.DataTree(root), "KTH")
+    True
+    """
+    labels = open_summary(store).get("resample")
+    if labels is None or LOG not in labels.values:
+        return False
+    return isinstance(store, xr.DataTree) or "model" not in _source(Path(store), trace)
+
+
+class LogJobs(NamedTuple):
+    """Jobs of a log as it was read, and how many whole weeks it has, and each of its samples.
+
+    submit, run, procs : int64[jobs], s, s, processors, by submit.
+    weeks, sample_weeks : int.
+    """
+
+    submit: Int64
+    run: Int64
+    procs: Int64
+    weeks: int
+    sample_weeks: int
+
+
+def log_jobs(store: Store, trace: str) -> LogJobs | None:
+    """Return the log that the samples of a trace are drawn from.
+
+    None of a model, and of what does not come with its store.json.
+
+    Examples
+    --------
+    >>> log_jobs(xr.DataTree(xr.Dataset()), "KTH") is None
+    True
+    """
+    if isinstance(store, xr.DataTree):
+        return None
+    source = _source(Path(store), trace)
+    digest = source.get("columns")
+    path = Path(store) / "traces" / f"{digest}.npz"
+    if digest is None or not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as columns:
+        submit, run, procs = (columns[name] for name in ("submit", "run", "procs"))
+    weeks = whole_weeks(submit)
+    return LogJobs(submit, run, procs, weeks, source.get("weeks") or weeks)
 
 
 def check_known(name: str, what: str, names: list[str]) -> None:
@@ -212,6 +268,12 @@ def _arrays(store: str | os.PathLike[str]) -> Path:
     if not (folder / ARRAYS).is_dir():
         raise StoreError(f"store {str(folder)!r} has no {ARRAYS} yet; run its campaign first")
     return folder / ARRAYS
+
+
+def _source(folder: Path, trace: str) -> dict[str, Any]:
+    """Return what store.json says a trace comes from; nothing where it does not."""
+    found = _head(folder).get("sources", {}).get(trace, {})
+    return found if isinstance(found, dict) else {}
 
 
 def _head(folder: Path) -> Any:

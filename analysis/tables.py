@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-COUNTS = ("n", "missing")
-"""Columns that say what a row rests on."""
+from analysis.band_rule import ranks_text
+from core.arrays import Float64
+
+STANDING = ("first", "last", "n", "missing", "coverage")
+"""Columns that say what a row rests on: ranks and number of samples, and what they hold."""
+
+LOG = "log"
+"""The column of the log itself."""
 
 DIGITS = 3
 """Significant digits with which the text shows the typical value of a block."""
 
 NOTHING = "-"
 """Stands in the text where too few samples remain for a band."""
+
+SAME_LOAD = 0.01
+"""Offered loads of samples that differ by less are the same to a reader: runs are rounded to whole
+seconds."""
 
 
 def table(bands: xr.Dataset) -> pd.DataFrame:
@@ -31,23 +42,29 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     -------
     DataFrame
         Indexed by the cell, such as (trace, load, policy), in the store's order; columns are
-        the band's labels (``low``, ``mean``, ``high`` or the quantiles), ``n`` and ``missing``.
-        Its ``attrs`` say what the metric and the band are.
+        the band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``, ``max``; the
+        quantiles, ...), ``log`` where the store has the log itself, and ``first``, ``last``, ``n``,
+        ``missing``, ``coverage`` as `bands` gives them. Its ``attrs`` say what the metric and the
+        band are.
 
     Examples
     --------
     >>> from analysis import bands
     >>> root = xr.Dataset({"wait": (("resample", "policy"), [[4.0], [6.0]])},
     ...                   {"resample": [1, 2], "policy": ["fcfs+easy"]})
-    >>> table(bands(xr.DataTree(root), "wait", trim=0)).loc["fcfs+easy"].to_dict()
-    {'low': 4.0, 'mean': 5.0, 'high': 6.0, 'n': 2.0, 'missing': 0.0}
+    >>> frame = table(bands(xr.DataTree(root), "wait"))
+    >>> frame.columns.tolist()
+    ['min', 'median', 'max', 'first', 'last', 'n', 'missing', 'coverage']
+    >>> frame.loc["fcfs+easy", ["min", "median", "max"]].tolist()
+    [4.0, 5.0, 6.0]
     """
     values = bands[str(bands.attrs["metric"])]
     *cell, numbers = values.dims
     columns = values.to_dataset(dim=numbers)
     labels = list(columns)
-    columns = columns.assign({name: bands[name] for name in COUNTS})
-    frame = columns.to_dataframe(dim_order=cell)[[*labels, *COUNTS]]
+    others = [name for name in (LOG, *STANDING) if name in bands]
+    columns = columns.assign({name: bands[name] for name in others})
+    frame = columns.to_dataframe(dim_order=cell)[[*labels, *others]]
     frame.attrs = {**bands.attrs, **values.attrs}
     return frame
 
@@ -64,31 +81,36 @@ def table_csv(bands: xr.Dataset) -> str:
     -------
     str
         A head line and a line a cell; quantiles are named such as ``q0.1``, and the columns
-        ``metric`` and ``units`` say on every line what the numbers are.
+        ``metric``, ``units``, ``kind`` and, of an interval, ``level`` say on every line what the
+        numbers are.
 
     Examples
     --------
     >>> from analysis import bands
     >>> root = xr.Dataset({"wait": (("resample", "policy"), [[4.0], [6.0]], {"units": "s"})},
     ...                   {"resample": [1, 2], "policy": ["fcfs+easy"]})
-    >>> print(table_csv(bands(xr.DataTree(root), "wait", trim=0)), end="")
-    policy,metric,units,low,mean,high,n,missing
-    fcfs+easy,wait,s,4.0,5.0,6.0,2,0
+    >>> print(table_csv(bands(xr.DataTree(root), "wait", kind="quantile", q=[0, 1])), end="")
+    policy,metric,units,kind,q0,q1,first,last,n,missing,coverage
+    fcfs+easy,wait,s,quantile,4.0,6.0,1.0,2.0,2,0,0.3333333333333333
     """
     frame = table(bands)
-    names = {label: f"q{label}" for label in frame.columns if isinstance(label, float)}
-    units = frame.attrs.get("units", "1")
+    names = {label: f"q{label:g}" for label in frame.columns if isinstance(label, float)}
+    said = {"metric": bands.attrs["metric"], "units": frame.attrs.get("units", "1")}
+    said |= {key: bands.attrs[key] for key in ("kind", "level") if key in bands.attrs}
     frame = frame.rename(columns=names)
-    frame.insert(0, "metric", str(bands.attrs["metric"]))
-    frame.insert(1, "units", units)
+    for place, (name, value) in enumerate(said.items()):
+        frame.insert(place, name, value)
     return frame.to_csv(lineterminator="\n")
 
 
 def table_text(bands: xr.Dataset) -> str:
-    """Write a band as aligned text, a block for each trace and load, a line for each policy.
+    r"""Write a band as aligned text, a block for each trace and load, a line for each policy.
 
     Numbers of a block share their decimals, chosen so that its middle value shows three
-    digits; thousands are set apart by a blank.
+    digits; thousands are set apart by a blank. ``samples`` says which samples, by rank, stand
+    behind a line, and of how many; ``holds`` which share of all samples that could be drawn these
+    can be expected to hold; ``log`` is the log itself. A block says which offered load its
+    samples have, where they differ.
 
     Parameters
     ----------
@@ -106,20 +128,18 @@ def table_text(bands: xr.Dataset) -> str:
     >>> root = xr.Dataset({"wait": (("resample", "trace", "policy"), [[[1234.5]], [[1300.0]]],
     ...                    {"units": "s", "long_name": "mean wait"})},
     ...                   {"resample": [1, 2], "trace": ["KTH"], "policy": ["fcfs+easy"]})
-    >>> print(table_text(bands(xr.DataTree(root), "wait", trim=0)))
-    Mean wait (s): lowest, mean and highest of the samples
-    <BLANKLINE>
+    >>> print(table_text(bands(xr.DataTree(root), "wait")).partition("\n\n")[2])
     KTH
-    policy       low   mean   high  n
-    fcfs+easy  1 234  1 267  1 300  2
+    policy       min  median    max      samples   holds
+    fcfs+easy  1 234   1 267  1 300  1 to 2 of 2  33.3 %
     """
     frame = table(bands)
     # Samples are missing for a reason that the reader must see, so the column comes with them.
     if not frame["missing"].any():
         frame = frame.drop(columns="missing")
     lines = [heading(bands)]
-    for label, block in _blocks(frame):
-        lines += ["", *([label] if label else []), *_aligned(_cells(block))]
+    for label, block in _blocks(frame, bands):
+        lines += ["", *([label] if label else []), *aligned(_cells(block))]
     return "\n".join(lines)
 
 
@@ -133,7 +153,8 @@ def heading(bands: xr.Dataset) -> str:
     >>> heading(root)
     'Mean wait (s): highest of the samples'
     """
-    return f"{axis_label(bands)}: {bands.attrs['description']}"
+    log = "; log: the log itself" if LOG in bands else ""
+    return f"{axis_label(bands)}: {bands.attrs['description']}{log}"
 
 
 def axis_label(bands: xr.Dataset) -> str:
@@ -145,38 +166,96 @@ def axis_label(bands: xr.Dataset) -> str:
     >>> axis_label(xr.Dataset({"slow": ("band", [1.0], attrs)}, attrs={"metric": "slow"}))
     'Mean bounded slowdown'
     """
+    units = bands[str(bands.attrs["metric"])].attrs.get("units", "1")
+    return axis_name(bands) + ("" if units == "1" else f" ({units})")
+
+
+def axis_name(bands: xr.Dataset) -> str:
+    """Return a band's metric in words, capitalised.
+
+    Examples
+    --------
+    >>> axis_name(xr.Dataset({"slow": ("band", [1.0])}, attrs={"metric": "slow"}))
+    'Slow'
+    """
     metric = str(bands.attrs["metric"])
-    attrs = bands[metric].attrs
-    name = str(attrs.get("long_name", metric))
-    units = attrs.get("units", "1")
-    return name[:1].upper() + name[1:] + ("" if units == "1" else f" ({units})")
+    name = str(bands[metric].attrs.get("long_name", metric))
+    return name[:1].upper() + name[1:]
 
 
-def _blocks(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _blocks(frame: pd.DataFrame, bands: xr.Dataset) -> Iterator[tuple[str, pd.DataFrame]]:
     outer = list(frame.index.names[:-1])
     if not outer:
         yield "", frame
         return
     for key, block in frame.groupby(level=outer, sort=False):
         keys = key if isinstance(key, tuple) else (key,)
-        named_keys = zip(outer, keys, strict=True)
-        label = ", ".join(str(k) if name == "trace" else f"{name} {k}" for name, k in named_keys)
-        yield label, block.droplevel(outer)
+        place = dict(zip(map(str, outer), keys, strict=True))
+        yield block_label(place) + _loads(bands, place), block.droplevel(outer)
+
+
+def block_label(place: Mapping[str, object]) -> str:
+    """Say which cells a block of a table is of.
+
+    Examples
+    --------
+    >>> block_label({"trace": "KTH", "load": "0.9"})
+    'KTH, load 0.9'
+    """
+    return ", ".join(str(k) if name == "trace" else f"{name} {k}" for name, k in place.items())
+
+
+def _loads(bands: xr.Dataset, place: Mapping[str, object]) -> str:
+    """Say what offered load a block's samples have, where it is not the same for all."""
+    if "load_least" not in bands or not set(bands["load_least"].dims) <= set(place):
+        return ""
+    at = {name: place[str(name)] for name in bands["load_least"].dims}
+    least, most = (float(bands[name].sel(at)) for name in ("load_least", "load_most"))
+    if not most - least > SAME_LOAD:
+        return ""
+    log = float(bands["load_log"].sel(at)) if "load_log" in bands else math.nan
+    own = f", of the log {log:.3f}" if math.isfinite(log) else ""
+    return f"; offered load of the samples {least:.3f} to {most:.3f}{own}"
 
 
 def _cells(block: pd.DataFrame) -> list[list[str]]:
-    labels = [label for label in block.columns if label not in COUNTS]
-    counts = [label for label in block.columns if label in COUNTS]
-    decimals = _decimals(block[labels].to_numpy(dtype=np.float64))
-    head = [f"{100 * x:g} %" if isinstance(x, float) else str(x) for x in labels]
-    rows = [[str(block.index.name), *head, *counts]]
-    for row, values in zip(block.index, block.itertuples(index=False), strict=True):
-        numbers = [_number(float(x), decimals) for x in values[: len(labels)]]
-        rows.append([str(row), *numbers, *(str(int(x)) for x in values[len(labels) :])])
-    return rows
+    labels = [label for label in block.columns if label not in STANDING]
+    decimals = decimals_for(block[labels].to_numpy(dtype=np.float64))
+    numbers = [[number(x, decimals) for x in block[label].astype(float)] for label in labels]
+    rows = block.to_dict("records")
+    said = {"samples": [_samples(row) for row in rows]}
+    if "coverage" in block:
+        said["holds"] = [_share(float(row["coverage"])) for row in rows]
+    if "missing" in block:
+        said["missing"] = [str(int(row["missing"])) for row in rows]
+    head = [str(block.index.name), *map(_heading_of, labels), *said]
+    places = [str(place) for place in block.index]
+    return [head, *map(list, zip(places, *numbers, *said.values(), strict=True))]
 
 
-def _decimals(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
+def _heading_of(label: object) -> str:
+    return f"{100 * label:g} %" if isinstance(label, float) else str(label).replace("_", " ")
+
+
+def _samples(row: Mapping[Hashable, Any]) -> str:
+    n, first = int(row["n"]), float(row.get("first", math.nan))
+    if not math.isfinite(first):
+        return f"{NOTHING} of {n}"
+    return ranks_text(first, float(row["last"]), n)
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %" if math.isfinite(share) else NOTHING
+
+
+def decimals_for(values: Float64) -> int:
+    """Return with how many decimals to show numbers together: the middle one has three digits.
+
+    Examples
+    --------
+    >>> decimals_for(np.array([12.34, 11.0])), decimals_for(np.array([1234.5, np.nan]))
+    (1, 0)
+    """
     there = np.abs(values[np.isfinite(values)])
     if not there.size or (there == np.round(there)).all():
         return 0
@@ -185,11 +264,25 @@ def _decimals(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
     return min(max(DIGITS - before, 0), DIGITS)
 
 
-def _number(x: float, decimals: int) -> str:
+def number(x: float, decimals: int) -> str:
+    """Write a number, thousands set apart.
+
+    Examples
+    --------
+    >>> number(1234.5, 0), number(float("nan"), 2)
+    ('1 234', '-')
+    """
     return f"{x:,.{decimals}f}".replace(",", " ") if math.isfinite(x) else NOTHING
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
+def aligned(rows: list[list[str]]) -> list[str]:
+    """Return lines of columns: the first to the left, the others to the right.
+
+    Examples
+    --------
+    >>> aligned([["policy", "n"], ["easy", "10"]])
+    ['policy   n', 'easy    10']
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *others in rows:

@@ -30,6 +30,7 @@ from core.simulation.fair_start import fair_start_times
 from core.simulation.promises import promises
 from core.simulation.simulate import simulate
 from core.workload.load import offered_load, scale_arrivals, scale_load
+from core.workload.resample_blocks import resample_blocks
 from core.workload.resample_users import resample_users
 from core.workload.resample_weeks import resample_weekly
 from core.workload.select import select
@@ -56,6 +57,7 @@ __all__ = [
     "promises",
     "read_log",
     "read_swf",
+    "resample_blocks",
     "resample_users",
     "resample_weekly",
     "resource_equality",

@@ -102,9 +102,9 @@ FLOORS = {
     ),
     "analysis": (
         ("errors",),
-        ("band_rule", "store", "tables"),
-        ("bands", "drawing"),
-        ("figures", "compare", "explain"),
+        ("band_rule", "store"),
+        ("bands", "drawing", "tables"),
+        ("figures", "compare", "explain", "notes", "plain"),
         ("papers", "report"),
     ),
 }

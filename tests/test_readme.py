@@ -55,11 +55,27 @@ def test_links_lead_to_files() -> None:
 
 
 def test_commands_and_examples_run(folder: Path) -> None:
-    """What the README shows is what happens."""
+    """What the README shows is what happens, and its blocks agree with each other."""
+    commands, examples = [], []
     for block in blocks("sh"):
         if SETS_UP not in block:
-            run(folder, "bash", "-ec", f"trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{block}")
+            ending = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
+            commands.append(run(folder, "bash", "-ec", f"{ending}\n{block}"))
     for block in blocks("python"):
-        run(folder, sys.executable, "-W", "error", "-c", block)
+        examples.append(run(folder, sys.executable, "-W", "error", "-c", block))
+    (table,) = blocks("text")
+    assert table in commands[1]
+    assert numbers(table, 2, 4) == series(examples[0])
     assert (folder / "wait.png").stat().st_size > 10_000
     assert (folder / "on-cluster" / "figures" / "bands.png").exists()
+
+
+def numbers(table: str, median: int, log: int) -> list[tuple[str, int]]:
+    """Policies and numbers of two columns of a printed table, the log's first."""
+    rows = [re.split(" {2,}", line) for line in table.splitlines()[2:]]
+    return [(row[0], int(row[at].replace(" ", ""))) for at in (log, median) for row in rows]
+
+
+def series(text: str) -> list[tuple[str, int]]:
+    """Policies and rounded numbers of what an example prints as pandas series."""
+    return [(p, round(float(x))) for p, x in re.findall(r"^(\w+\+\S+) +([\d.]+)$", text, re.M)]

@@ -44,7 +44,8 @@ def resample_users(
     the log; so the expected load of every week is the log's. A number of users that is not whole
     is rounded at random. More users under the same seed and index are the same and others. Weeks
     are those of `core.resample_weekly`: whole ones, from the first submission on. Jobs of unknown
-    user (-1) are one user's. A resample may be empty.
+    user (-1) are one user's. A resample may be empty. Its load is that of the users who were
+    drawn: 0.49 to 0.94 (5 to 95 %) for the 0.70 of KTH-SP2.
 
     The paper's text could not be opened for this program: to draw in proportion to the length of
     the traces, and to let guests stay over from before the beginning, is ours.

@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
-from farm.campaign.draws import DRAWS
+from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.campaign.plain import (
     Seconds,
@@ -57,8 +57,8 @@ Resamples = Annotated[
     Meta(
         ge=0,
         le=MOST_RESAMPLES,
-        description=f"a whole number, at least 1 and at most {MOST_RESAMPLES}, or log = true for "
-        "the log itself",
+        description=f"a whole number, at least 1 and at most {MOST_RESAMPLES}, or 0 for the "
+        "log alone",
     ),
 ]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1, description="a whole number from 0 to 2^63 - 1")]
@@ -99,13 +99,14 @@ class Campaign:
     resamples : int
         Number of samples of each trace, numbered from 1.
     log : bool
-        Whether the log itself is a resample too, number 0.
+        Whether the log itself is a resample too, number 0; without samples it always is.
     seed : int
         Root of all randomness.
     tau : int
         Threshold of the bounded slowdown, s.
     draw : str
-        How a log is resampled: a key of `farm.campaign.draws.DRAWS`.
+        How a log is resampled: a key of `farm.campaign.draws.DRAWS`, perhaps with options, such as
+        ``weeks,block=4``; kept in canonical form.
     load_by : str
         What reaches a load: a key of `farm.campaign.loads.LOAD_BY`.
     warmup : float or str
@@ -175,8 +176,8 @@ class Campaign:
                 raise InputError(f"traces holds {trace!r}; it must be a farm.Trace")
         check_types(self)
         check_name("name", self.name)
-        if not self.resample_axis:
-            raise InputError("resamples is 0; it must be at least 1, or log = true")
+        if not self.resamples:
+            object.__setattr__(self, "log", True)
         if self.cells > MOST_CELLS:
             raise InputError(
                 f"{len(self.traces)} traces x {len(self.resample_axis)} resamples x "
@@ -184,8 +185,8 @@ class Campaign:
                 f"simulations; a campaign has at most {MOST_CELLS}"
             )
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
-        for key, known in (("draw", DRAWS), ("load_by", LOAD_BY)):
-            _check_known(key, getattr(self, key), known)
+        object.__setattr__(self, "draw", find_draw(self.draw).name)
+        _check_known("load_by", self.load_by, LOAD_BY)
         for kind in self.fairness:
             _check_known("fairness", kind, OPTIONAL)
         self._check_load_by()
@@ -221,7 +222,7 @@ class Campaign:
         """Refuse a way to reach loads that the samples cannot go."""
         if not LOAD_BY[self.load_by].users:
             return
-        if not DRAWS[self.draw].users:
+        if not find_draw(self.draw).users:
             whole = " or ".join(f'draw = "{name}"' for name, row in DRAWS.items() if row.users)
             raise InputError(
                 f'load_by = "{self.load_by}" goes with {whole} only, since a resample by weeks '

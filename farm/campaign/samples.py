@@ -9,7 +9,7 @@ from core.workload.resample_users import users_for_load
 from core.workload.select import on_platform
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
-from farm.campaign.draws import DRAWS
+from farm.campaign.draws import find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.campaign.trace import Trace
 
@@ -34,7 +34,7 @@ def sample(
     seed, resample : int
         The campaign's seed, and the resample's number; 0 is the log itself.
     draw : str
-        How a log is resampled: a key of `DRAWS`.
+        How a log is resampled: what `farm.campaign.draws.find_draw` takes.
     users : float
         Users for each one of the log, where whole users are drawn.
 
@@ -62,7 +62,7 @@ def sample(
         )
     if resample == 0:
         return log
-    return DRAWS[draw].resample(log, users, seed=seed, index=resample, weeks=trace.weeks)
+    return find_draw(draw).resample(log, users, seed=seed, index=resample, weeks=trace.weeks)
 
 
 def jobs_of(
@@ -116,7 +116,7 @@ def users_at(
     InputError
         If users are to bring a load to what is not a resample of users.
     """
-    drawn = log is not None and resample and DRAWS[draw].users
+    drawn = log is not None and resample and find_draw(draw).users
     if LOAD_BY[load_by].users and load != ORIGINAL and not drawn:
         raise InputError(
             f"trace {trace.name!r}: users can bring only a resample of users to load {load}, "
@@ -155,7 +155,7 @@ def _size(
         return len(sample(trace, log, seed=seed, resample=resample, draw=campaign.draw))
     if resample == 0:
         return len(log)
-    row = DRAWS[campaign.draw]
+    row = find_draw(campaign.draw)
     return max(row.jobs(log, users, seed=seed, index=resample, weeks=weeks) for users in numbers)
 
 

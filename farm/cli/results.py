@@ -76,10 +76,22 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     show_default=True,
     help="A metric of the store's summary, such as wait.",
 )
+@click.option(
+    "--kind",
+    default="auto",
+    show_default=True,
+    help="What stands for the samples: trimmed (without the best and the worst), range (all of "
+    "them), quantile, interval (the mean and a 90 % interval of it); auto is trimmed of ten "
+    "samples or more, range of fewer.",
+)
 @click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
 @click.option("--csv", help="Also write the table as CSV; - is standard output.")
-def bands(store: Path, metric: str, plot: str | None, csv: str | None) -> None:
-    """Print the 10 to 90 percentile bands of a metric over the resamples of STORE."""
+def bands(store: Path, metric: str, kind: str, plot: str | None, csv: str | None) -> None:
+    """Print bands of a metric over the resamples of STORE, with the log's own value beside them.
+
+    Each line says which samples stand behind it, and what share of all such samples these can be
+    expected to hold. Where there are too few samples, the numbers of single cells are printed.
+    """
     from analysis.drawing import checked_path
     from farm.output import STANDARD, output, output_once
 
@@ -87,22 +99,35 @@ def bands(store: Path, metric: str, plot: str | None, csv: str | None) -> None:
     figure = None if checked is None else output("--plot", checked)
     table = None if csv is None else output("--csv", csv)
     output_once(figure, table)
-    show_bands(store, metric, figure, table)
+    show_bands(store, metric, figure, table, kind)
 
 
 def show_bands(
-    store: Path, metric: str, plot: Output | None = None, csv: Output | None = None
+    store: Path,
+    metric: str,
+    plot: Output | None = None,
+    csv: Output | None = None,
+    kind: str = "auto",
 ) -> None:
-    """Print a table of bands; draw them over the weeks, and write them, where a path is given."""
+    """Print a table of bands, else of single cells; draw them, and write them, where asked to."""
     import analysis
 
-    found = analysis.bands(store, metric)
+    try:
+        found = analysis.bands(store, metric, kind=kind)
+    except analysis.TooFewSamplesError as error:
+        cells = analysis.plain(store, [metric])
+        text, as_csv, said = analysis.plain_text(cells), cells.to_csv(), [f"no bands: {error}"]
+    else:
+        text, as_csv = analysis.table_text(found), analysis.table_csv(found)
+        said = analysis.notes(store, found)
     apart = any(one is not None and one.standard for one in (plot, csv))
-    click.echo(analysis.table_text(found), err=apart)
+    click.echo(text, err=apart)
+    for sentence in said:
+        click.echo(f"note: {sentence}", err=True)
     if csv:
-        csv.write(analysis.table_csv(found).encode())
+        csv.write(as_csv.encode())
         click.echo(f"table: {csv.name}", err=apart)
     if plot:
         with plot.made(".png") as part:
-            analysis.weekly_bands_figure(store, metric, path=part)
+            analysis.weekly_bands_figure(store, metric, path=part, kind=kind)
         click.echo(f"figure: {plot.name}", err=apart)

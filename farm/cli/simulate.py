@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.campaign.draws import DRAWS
+from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL
 from farm.cli.command import command, needs
 from farm.cli.own import brought_policy, own_files
@@ -68,7 +68,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     "--draw",
     default=next(iter(DRAWS)),
     show_default=True,
-    type=click.Choice(tuple(DRAWS)),
+    callback=lambda _, __, draw: find_draw(draw).name,
     help=f"What a resample draws: {', '.join(row.meaning for row in DRAWS.values())}.",
 )
 @click.option(

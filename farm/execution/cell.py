@@ -20,7 +20,7 @@ from core.simulation.simulate import simulate
 from core.workload.columns import COLUMNS
 from core.workload.resample_users import origin_user
 from core.workload.workload import Workload
-from farm.campaign.draws import DRAWS
+from farm.campaign.draws import find_draw
 from farm.campaign.loads import LOAD_BY
 from farm.campaign.samples import sample, users_at
 from farm.campaign.trace import Trace
@@ -72,7 +72,7 @@ class Simulations:
     def users(self, jobs: Workload) -> UserIndex:
         """Return which of the trace's users each job is of, whoever it was drawn as."""
         if self._users is None or self._users[0] is not jobs:
-            drawn = DRAWS[self.store.settings["draw"]].users
+            drawn = find_draw(self.store.settings["draw"]).users
             user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
             self._users = jobs, index_users(jobs, self._labels, user)
         return self._users[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,15 @@ import pytest
 import xarray as xr
 import zarr
 
-from analysis import StoreError, bands, gains, open_tree, table_text, weekly_bands
+from analysis import (
+    StoreError,
+    TooFewSamplesError,
+    bands,
+    gains,
+    open_tree,
+    table_text,
+    weekly_bands,
+)
 
 
 def at(trace: str = "ALPHA", load: str = "original", policy: str = "saf+easy") -> dict[str, str]:
@@ -21,7 +30,7 @@ def test_trimmed_leaves_out_best_worst_and_the_log(store: Path) -> None:
     """Ten samples 1..10 give low 2, mean 5.5, high 9; the log's own 999 is no sample."""
     band = bands(store, "wait")
     assert band["wait"].dims == ("trace", "load", "policy", "band")
-    assert band["band"].values.tolist() == ["low", "mean", "high"]
+    assert band["band"].values.tolist() == ["low", "trimmed_mean", "high"]
     assert band["wait"].sel(at()).values.tolist() == [2.0, 5.5, 9.0]
     assert band["wait"].sel(at(load="0.9", policy="fcfs+easy")).values.tolist() == [400, 1100, 1800]
 
@@ -54,17 +63,76 @@ def test_the_result_says_what_it_is(store: Path) -> None:
         "n": 10,
         "kind": "trimmed",
         "trim": 0.1,
-        "description": "lowest, mean and highest of the samples within the 10 to 90 % range",
+        "samples": "2 to 9 of 10",
+        "coverage": 7 / 11,
+        "description": "lowest, mean and highest of samples 2 to 9 of 10, which hold 63.6 % of all "
+        "such samples in expectation",
     }
     assert band["wait"].attrs == {"units": "s", "long_name": "mean wait"}
     assert bands(store, "wait", kind="quantile").attrs["q"] == [0.1, 0.5, 0.9]
+    interval = bands(store, "wait", kind="interval")
+    assert (interval.attrs["kind"], interval.attrs["level"]) == ("interval", 0.9)
+    assert "coverage" not in {*interval, *interval.attrs}
+    assert interval.attrs["description"] == "mean of 10 samples and its 90 % interval (Student's t)"
+
+
+def test_each_cell_says_which_samples_it_spans(store: Path) -> None:
+    """A cell with a failed sample spans 2 to 8 of 9, which hold 60 % and not 63.6 %."""
+    band = bands(store, "wait").sel(at("BETA", "0.9"))
+    assert [float(band[name]) for name in ("first", "last", "n", "coverage")] == [2, 8, 9, 0.6]
+    assert [float(band[name]) for name in ("least", "most")] == [100, 1000]
+    other = bands(store, "wait", kind="quantile").sel(at())
+    assert [float(other[name]) for name in ("first", "last")] == pytest.approx([1.9, 9.1])
+    assert float(other["coverage"]) == pytest.approx(7.2 / 11)
+
+
+def test_below_ten_samples_all_of_them_count(store: Path) -> None:
+    """Nine samples are not trimmed unless that is asked for: least, median, largest."""
+    keep_resamples(store, *range(2, 11))
+    band = bands(store, "wait")
+    assert band["band"].values.tolist() == ["min", "median", "max"]
+    assert band["wait"].sel(at()).values.tolist() == [1, 6, 10]
+    assert (band.attrs["kind"], band.attrs["samples"]) == ("range", "1 to 9 of 9")
+    assert band.attrs["coverage"] == pytest.approx(0.8)
+    asked = bands(store, "wait", kind="trimmed")
+    assert asked["band"].values.tolist() == ["low", "trimmed_mean", "high"]
+    weekly = weekly_bands(store, "ALPHA", "wait", "original")
+    assert weekly.attrs["kind"] == "trimmed"
+
+
+def test_the_log_stands_beside_its_samples(store: Path) -> None:
+    """Its own value of each cell, and its own line over the weeks; a store without it has none."""
+    band = bands(store, "wait")
+    assert float(band["log"].sel(at())) == 999
+    assert float(band["log"].sel(at(load="0.9", policy="fcfs+easy"))) == 999 * 200
+    assert "log" not in bands(store, "wait", over="policy")
+    weekly = weekly_bands(store, "BETA", "wait", "original")["log"].sel(policy="saf+easy")
+    assert weekly.values.tolist() == pytest.approx([999 * x for x in (0.5, 0.75, 1)], rel=1e-14)
+    assert (
+        weekly_bands(store, "BETA", "wait")
+        .attrs["description"]
+        .endswith("63.6 % of all such samples in expectation, ranked by their mean over all jobs")
+    )
+    without = open_tree(store).to_dataset().isel(resample=slice(1, None))
+    assert "log" not in bands(xr.DataTree(without), "wait")
+
+
+def test_the_draw_of_a_model_is_no_log(store: Path) -> None:
+    """Of a trace that a model draws, resample 0 is one more draw."""
+    head = json.loads((store / "store.json").read_text())
+    head["sources"] = {"BETA": {"model": "lublin"}}
+    (store / "store.json").write_text(json.dumps(head))
+    band = bands(store, "wait")
+    assert float(band["log"].sel(at())) == 999
+    assert band["log"].sel(trace="BETA").isnull().all()
+    assert "log" not in weekly_bands(store, "BETA", "wait", "original")
 
 
 def test_trim_and_other_dimensions(store: Path) -> None:
     """Trim 0 keeps all samples; a band over policies keeps the log as a resample."""
     assert bands(store, "wait", trim=0)["wait"].sel(at()).values.tolist() == [1, 5.5, 10]
     assert bands(store, "wait", trim=0.2)["wait"].sel(at()).values.tolist() == [3, 5.5, 8]
-    over = bands(store, "wait", over="policy", trim=0)
+    over = bands(store, "wait", over="policy", kind="trimmed", trim=0)
     cell = over["wait"].sel(trace="ALPHA", load="original", resample=0)
     assert cell.values.tolist() == [999, 1332, 1998]
 
@@ -91,21 +159,25 @@ def keep_resamples(store: Path, *kept: int) -> None:
 
 
 def test_too_few_samples_are_said(store: Path) -> None:
-    """A trimmed band needs four samples, so that two remain; quantiles need two."""
+    """A trimmed band needs four samples, so that two remain; all others need two."""
     keep_resamples(store, 1, 2, 3, 5)
-    assert bands(store, "wait")["wait"].sel(at()).values.tolist() == [3, 4, 5]
+    trimmed = bands(store, "wait", kind="trimmed")["wait"]
+    assert trimmed.sel(at()).values.tolist() == [3, 4, 5]
     keep_resamples(store, 1, 2, 3)
     with pytest.raises(
-        StoreError, match=r"'wait' needs at least 4 samples over resample; .* has 3"
+        TooFewSamplesError,
+        match=r"\(trimmed\) of 'wait' needs at least 4 samples over resample; .* has 3",
     ):
-        bands(store, "wait")
+        bands(store, "wait", kind="trimmed")
+    assert bands(store, "wait")["wait"].sel(at()).values.tolist() == [1, 3, 10]
     quantiles = bands(store, "wait", kind="quantile")["wait"].sel(at()).values.tolist()
     assert quantiles == pytest.approx([1.4, 3, 8.6], rel=1e-15)
     keep_resamples(store, 1)
-    with pytest.raises(
-        StoreError, match=r"needs at least 2 samples over resample; the store has 1"
-    ):
-        bands(store, "wait", kind="quantile")
+    for kind in ("auto", "range", "quantile", "interval"):
+        with pytest.raises(
+            TooFewSamplesError, match=r"needs at least 2 samples over resample; the store has 1"
+        ):
+            bands(store, "wait", kind=kind)
 
 
 def test_a_cell_with_too_few_samples_is_nan(store: Path) -> None:
@@ -124,7 +196,7 @@ def test_the_log_alone_has_no_band(store: Path) -> None:
     for name in ("wait", "bounded_slowdown"):
         array(store, name).resize((2, 1, 2, 3))
     array(store, "jobs").resize((2, 1, 2))
-    with pytest.raises(StoreError, match=r"^the store has no samples, only the log itself"):
+    with pytest.raises(TooFewSamplesError, match=r"^the store has no samples, only the log itself"):
         bands(store, "wait")
 
 
@@ -136,7 +208,14 @@ def test_the_log_alone_has_no_band(store: Path) -> None:
             {"metric": "wait", "over": "sample"},
             "^unknown dimension 'sample'; known: trace, resample, load, policy$",
         ),
-        ({"metric": "wait", "kind": "mean"}, "^unknown kind 'mean'; known: trimmed, quantile$"),
+        (
+            {"metric": "wait", "kind": "mean"},
+            "^unknown kind 'mean'; known: auto, trimmed, range, quantile, interval$",
+        ),
+        (
+            {"metric": "wait", "kind": "interval", "level": 1},
+            "^level is 1; it must be above 0 and below 1$",
+        ),
         ({"metric": "wait", "trim": 0.5}, "^trim is 0.5; it must be at least 0 and below 0.5$"),
         ({"metric": "wait", "q": (0.9, 0.1)}, r"^q is \[0.9, 0.1\]; quantiles ascend"),
         ({"metric": "wait", "q": (0.5, 1.1)}, r"^q is \[0.5, 1.1\]; quantiles ascend"),
@@ -193,7 +272,7 @@ def test_weekly_weights_by_jobs(store: Path) -> None:
     array(store, "BETA/week_jobs")[:, 0, 0] = np.tile([1, 9, 0, 0], (11, 1))
     array(store, "BETA/week_wait")[:, 0, 0] = np.tile([10.0, 20.0, np.nan, np.nan], (11, 1))
     band = weekly_bands(store, "BETA", "wait", "original").sel(policy="fcfs+easy")
-    assert band["wait"].sel(band="mean").values.tolist() == [10, 19, 19]
+    assert band["wait"].sel(band="trimmed_mean").values.tolist() == [10, 19, 19]
 
 
 def test_weekly_ends_with_the_weeks_of_each_load(store: Path) -> None:
@@ -201,7 +280,7 @@ def test_weekly_ends_with_the_weeks_of_each_load(store: Path) -> None:
     group = zarr.open_group(store / "results.zarr" / "BETA", use_consolidated=False)
     weeks = np.tile([2, 3], (11, 1))
     group.create_array("weeks", data=weeks, dimension_names=["resample", "load"])
-    band = weekly_bands(store, "BETA", "wait")["wait"].sel(band="mean", policy="fcfs+easy")
+    band = weekly_bands(store, "BETA", "wait")["wait"].sel(band="low", policy="fcfs+easy")
     assert band.sizes["week"] == 3
     assert band.notnull().sum("week").values.tolist() == [2, 3]
     assert weekly_bands(store, "BETA", "wait", "original").sizes["week"] == 2
@@ -274,9 +353,9 @@ def test_a_further_dimension_stays(store: Path) -> None:
     assert band["width_wait"].sel(at() | {"width": "2"}).values.tolist() == [6, 16.5, 27]
     assert table_text(band).splitlines()[2:6] == [
         "ALPHA, load original, policy fcfs+easy",
-        "width  low  mean  high   n  missing",
-        "1        4    11    18  10        0",
-        "2       12    33    54  10        0",
+        "width  low  trimmed mean  high    log       samples   holds  missing",
+        "1        4            11    18  1 998  2 to 9 of 10  63.6 %        0",
+        "2       12            33    54  5 994  2 to 9 of 10  63.6 %        0",
     ]
     gain = gains(tree, "width_wait", "fcfs+easy")["width_wait"].sel(at() | {"width": "2"})
     assert gain.values.tolist() == [0.5, 0.5, 0.5]

@@ -48,11 +48,45 @@ def test_lines_are_the_bands(store: Path) -> None:
     axes = weekly_bands_figure(store, "wait", "original").axes[1]
     band = weekly_bands(store, "BETA", "wait", "original")["wait"].sel(policy="saf+easy")
     low, high, mean = axes.get_lines()[3:6]
-    for line, label in ((low, "low"), (high, "high"), (mean, "mean")):
+    for line, label in ((low, "low"), (high, "high"), (mean, "trimmed_mean")):
         assert np.asarray(line.get_xdata()).tolist() == [1, 2, 3]
         np.testing.assert_array_equal(np.asarray(line.get_ydata()), band.sel(band=label).values)
     assert [line.get_linestyle() for line in (low, high, mean)] == ["--", "--", "-"]
     assert len(axes.collections) == 3
+
+
+def test_the_log_is_drawn_beside_its_samples(store: Path) -> None:
+    """A dotted line of the policy's colour, after the bands, and a word in the legend."""
+    figure = weekly_bands_figure(store, "wait", "original")
+    own = figure.axes[1].get_lines()[9:]
+    assert [line.get_linestyle() for line in own] == [":"] * 3
+    assert [line.get_color() for line in own] == ["#000000", "#E69F00", "#0072B2"]
+    band = weekly_bands(store, "BETA", "wait", "original")
+    for line, policy in zip(own, band["policy"].values, strict=True):
+        expected = band["log"].sel(policy=policy).values
+        np.testing.assert_array_equal(np.asarray(line.get_ydata()), expected)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()][-1] == "the log itself"
+    tree = open_tree(store)
+    drawn = {str(path): node.to_dataset() for path, node in tree.subtree_with_keys}
+    samples = {path: part.isel(resample=slice(1, None)) for path, part in drawn.items()}
+    alone = weekly_bands_figure(xr.DataTree.from_dict(samples), "wait", "original")
+    assert len(alone.axes[1].get_lines()) == 9
+    assert len(alone.legends[0].get_texts()) == 3
+
+
+def test_a_log_alone_is_drawn(store: Path) -> None:
+    """Without samples there is no band, and a figure that says so."""
+    tree = open_tree(store)
+    drawn = {str(path): node.to_dataset() for path, node in tree.subtree_with_keys}
+    log = xr.DataTree.from_dict({p: part.isel(resample=[0]) for p, part in drawn.items()})
+    figure = weekly_bands_figure(log, "wait", "original")
+    assert [line.get_linestyle() for line in figure.axes[0].get_lines()] == [":"] * 3
+    assert figure.get_suptitle().splitlines()[:2] == [
+        "Cumulative mean wait, load original",
+        "No band: too few samples",
+    ]
+    assert figure.get_supylabel() == "Cumulative mean wait (s)"
 
 
 def test_a_policy_keeps_its_colour(store: Path) -> None:
@@ -60,11 +94,14 @@ def test_a_policy_keeps_its_colour(store: Path) -> None:
     figure = weekly_bands_figure(store)
     expected = ["#000000", "#E69F00", "#0072B2"]
     for axes in figure.axes:
-        assert [line.get_color() for line in axes.get_lines()[2::3]] == expected
+        assert [line.get_color() for line in axes.get_lines()[2:9:3]] == expected
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["fcfs+easy", "saf+easy", "spf+easy"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("fcfs+easy", "saf+easy", "spf+easy"),
+        "the log itself",
+    ]
     lines = legend.findobj(Line2D)
-    assert [line.get_color() for line in lines if isinstance(line, Line2D)] == expected
+    assert [line.get_color() for line in lines if isinstance(line, Line2D)][:3] == expected
 
 
 def test_words_say_what_is_drawn(store: Path) -> None:
@@ -72,16 +109,18 @@ def test_words_say_what_is_drawn(store: Path) -> None:
     figure = weekly_bands_figure(store, "wait")
     assert figure.get_suptitle().splitlines() == [
         "Cumulative mean wait, loads original, 0.9",
-        "Line: mean of 9 to 10 samples without the best and the worst; "
-        "band: lowest to highest of these",
+        "Line: mean of the samples in the band, chosen by their mean over all jobs",
+        "Band: samples 2 to 9 of 10, which hold 63.6 % of all such samples in expectation",
+        "At the fewest samples 2 to 8 of 9, which hold 60.0 % of all such samples in expectation",
         "Not drawn: jobs that ended after the week of the last submission",
     ]
     assert figure.get_supylabel() == "Cumulative mean wait (s)"
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Week", "Week"]
     quantiles = weekly_bands_figure(store, load="original", kind="quantile")
-    assert quantiles.get_suptitle().splitlines()[:2] == [
+    assert quantiles.get_suptitle().splitlines()[:3] == [
         "Cumulative mean bounded slowdown, load original",
-        "Line: median of 10 samples; band: their 10 to 90 % quantiles",
+        "Line: median of the samples",
+        "Band: samples 1.9 to 9.1 of 10, which hold 65.5 % of all such samples in expectation",
     ]
     assert quantiles.get_supylabel() == "Cumulative mean bounded slowdown"
 
@@ -91,7 +130,7 @@ def test_axes_start_at_zero_unless_logarithmic(store: Path) -> None:
     linear = weekly_bands_figure(store, "wait", "0.9").axes[0]
     assert (linear.get_yscale(), linear.get_ylim()[0]) == ("linear", 0)
     assert linear.get_xlim() == (1, 5)
-    assert "1\N{THIN SPACE}000" in [tick.get_text() for tick in linear.get_yticklabels()]
+    assert "50\N{THIN SPACE}000" in [tick.get_text() for tick in linear.get_yticklabels()]
     assert weekly_bands_figure(store, log=True).axes[0].get_yscale() == "log"
 
 
@@ -100,14 +139,14 @@ def test_a_policy_without_band_is_named(store: Path) -> None:
     array(store, "BETA/week_jobs")[4:, 0, 1] = 0
     axes = weekly_bands_figure(store, load="original").axes[1]
     assert [text.get_text() for text in axes.texts] == ["too few samples: saf+easy"]
-    assert len(axes.get_lines()) == 6
+    assert len(axes.get_lines()) == 6 + 3
     array(store, "BETA/week_jobs")[...] = 0
     axes = weekly_bands_figure(store, load="original").axes[1]
     assert [text.get_text() for text in axes.texts] == ["too few samples"]
     assert list(axes.get_xticks()) == []
     array(store, "ALPHA/week_jobs")[...] = 0
     with pytest.raises(
-        StoreError, match=r"needs at least 4 samples over resample; the store has 0"
+        StoreError, match=r"needs at least 2 samples over resample; the store has 0"
     ):
         weekly_bands_figure(store)
 
@@ -191,7 +230,9 @@ def test_unknown_names_are_refused(store: Path) -> None:
         weekly_bands_figure(store, "makespan")
     with pytest.raises(StoreError, match=r"^unknown load '1.0'; known: original, 0.9$"):
         weekly_bands_figure(store, load="1.0")
-    with pytest.raises(StoreError, match=r"^unknown kind 'mean'; known: trimmed, quantile$"):
+    with pytest.raises(
+        StoreError, match=r"^unknown kind 'mean'; known: auto, trimmed, range, quantile, interval$"
+    ):
         weekly_bands_figure(store, kind="mean")
 
 

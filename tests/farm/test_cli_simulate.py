@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from core import InputError
 from farm.cli import cli, main
 
 LOG = "; MaxProcs: 4\n" + "".join(
@@ -51,3 +52,19 @@ def test_a_misspelt_name_is_one_sentence(
         main()
     assert done.value.code == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_draw_may_have_options() -> None:
+    """A cell of a campaign whose draw has them can be had again; what they bound is said."""
+    week = 604_800
+    rows = [f"{j} {at} -1 30 4{13 * ' -1'}\n" for j, at in enumerate((0, week, 2 * week - 1), 1)]
+    Path("long.swf").write_text("; MaxProcs: 4\n" + "".join(rows))
+    words = ["simulate", "long.swf", "--policy", "fcfs+easy", "--resample", "1", "--json"]
+    told = [
+        json.loads(CliRunner().invoke(cli, [*words, "--draw", draw], catch_exceptions=False).output)
+        for draw in ("weeks,block=2", "weeks, block=2")
+    ]
+    assert told[0] == told[1]
+    assert len(told[0]["sha256_starts"]) == 64
+    with pytest.raises(InputError, match="block=3: workload 'long' has 2 whole weeks"):
+        CliRunner().invoke(cli, [*words, "--draw", "weeks,block=3"], catch_exceptions=False)

@@ -12,6 +12,7 @@ import xarray as xr
 from core import InputError, Workload, offered_load, scale_load, write_swf
 from core.models import MODELS, poisson
 from core.workload.load import scale_arrivals
+from core.workload.resample_blocks import resample_blocks
 from core.workload.resample_users import resample_users, users_for_load
 from core.workload.resample_weeks import WEEK, resample_weekly
 from farm import Campaign, run
@@ -103,6 +104,11 @@ def test_jobs_of_a_cell(log: Path) -> None:
     many = resample_users(w, seed=9, index=2, users=users_for_load(w, 0.5))
     assert cell(c, w, 2, "0.5").digest() == many.digest()
     assert cell(c, w, 2, "original").digest() == users.digest()
+    c = campaign(log, seed=9, draw="weeks, block=4")
+    assert c.draw == "weeks,block=4"
+    blocks = resample_blocks(w, seed=9, index=2, block=4)
+    assert cell(c, w, 2, "0.5").digest() == scale_load(blocks, 0.5).digest()
+    assert campaign(log, draw="weeks,block=1").draw == "weeks"
 
 
 @pytest.mark.parametrize(
@@ -113,6 +119,8 @@ def test_jobs_of_a_cell(log: Path) -> None:
         {"draw": "users", "load_by": "users"},
         {"draw": "users", "load_by": "interarrival", "trace": {"weeks": 3}},
         {"draw": "permute", "load_by": "interarrival", "log": True},
+        {"draw": "weeks,block=3", "load_by": "interarrival", "log": True},
+        {"draw": "weeks", "trace": {"weeks": 30}},
     ],
 )
 def test_a_trace_has_room_for_every_cell(log: Path, keys: dict[str, Any]) -> None:
@@ -176,7 +184,12 @@ def test_every_model_is_a_trace(model: str) -> None:
     [
         ({"load_by": "speed"}, "load_by 'speed' is unknown; known: runtime, interarrival, users"),
         ({"load_by": "users"}, 'load_by = "users" goes with draw = "users" only'),
-        ({"draw": "weeks"}, "draw 'weeks' is unknown; known: replace, permute, users"),
+        ({"draw": "days"}, "draw 'days' is unknown; known: replace, permute, users, weeks"),
+        ({"draw": "weeks,size=4"}, "'weeks' has no option 'size'; known: block"),
+        ({"draw": "replace,block=4"}, "'replace' has no option 'block'; it has none"),
+        ({"draw": "weeks,block=0"}, "block is '0'; it must be a whole number from 1"),
+        ({"draw": "weeks,block=2,block=3"}, "gives an option twice; once is enough"),
+        ({"draw": "weeks", "load_by": "users"}, 'load_by = "users" goes with draw = "users" only'),
         (
             {"load_by": "users", "draw": "users", "log": True, "loads": (0.5,)},
             "cannot bring the log itself (log = true) to a load",

@@ -99,8 +99,8 @@ def weekly_means(of: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a metric, log, policy and week: ``low``, ``mean`` and ``high`` as `weekly_bands`
-        gives them, waits in hours.
+        A row a metric, log, policy and week: ``low``, ``trimmed_mean`` and ``high`` as
+        `weekly_bands` gives them, waits in hours.
 
     Raises
     ------
@@ -111,7 +111,8 @@ def weekly_means(of: Study) -> pd.DataFrame:
     for metric in OBJECTIVES:
         unit = HOUR if metric == "wait" else 1
         for trace in of.traces:
-            band = of.by_paper(weekly_bands(of.store, trace, metric, of.load))[metric] / unit
+            weekly = weekly_bands(of.store, trace, metric, of.load, "trimmed")
+            band = of.by_paper(weekly)[metric] / unit
             parts[metric, trace] = band.to_series().unstack("band")
     return pd.concat(parts, names=["metric", "trace"])
 

@@ -1,0 +1,113 @@
+"""The answer without a band: numbers of single cells, where there are too few samples for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import StoreError
+from analysis.store import LOG, Store, check_known, has_log, open_summary
+from analysis.tables import aligned, block_label, decimals_for, number
+
+HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "utilisation")
+"""Metrics that a plain table shows unless others are asked for, of those that the store has."""
+
+CELL = ("trace", "load", "resample", "policy")
+"""What a row of a plain table is of."""
+
+
+def plain(store: Store, metrics: Sequence[str] = ()) -> pd.DataFrame:
+    """Lay the cells of a store out as they are: a row a cell, a column a metric.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+    metrics : sequence of str
+        Metrics of the summary, to stand first; after them come those of `HEADLINE`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by (trace, load, resample, policy) in the store's order, without cells of which no
+        metric is known. Its ``attrs`` have ``units`` by metric, and ``logs``, the traces of which
+        resample 0 is a log.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read, a metric is unknown or no number of each policy, or no cell
+        has a value.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> root = xr.Dataset(
+    ...     {"wait": (("trace", "resample", "load", "policy"), [[[[4.0]]]], {"units": "s"})},
+    ...     {"trace": ["KTH"], "resample": [0], "load": ["0.9"], "policy": ["fcfs+easy"]})
+    >>> plain(xr.DataTree(root)).to_dict()
+    {'wait': {('KTH', '0.9', 0, 'fcfs+easy'): 4.0}}
+    """
+    summary = open_summary(store)
+    of_cells = [str(name) for name, values in summary.items() if set(values.dims) == set(CELL)]
+    for metric in metrics:
+        check_known(metric, "metric of each policy", sorted(of_cells))
+    shown = list(dict.fromkeys([*metrics, *(name for name in HEADLINE if name in of_cells)]))
+    if not shown:
+        raise StoreError(f"the store has none of {', '.join(HEADLINE)}; name metrics that it has")
+    frame = summary[shown].to_dataframe(dim_order=list(CELL))[shown].dropna(how="all")
+    if frame.empty:
+        raise StoreError("the store has no finished cell yet; run its campaign first")
+    units = {name: str(summary[name].attrs.get("units", "1")) for name in shown}
+    logs = [str(trace) for trace in summary["trace"].values if has_log(store, str(trace))]
+    frame.attrs = {"units": units, "logs": logs}
+    return frame
+
+
+def plain_text(frame: pd.DataFrame) -> str:
+    """Write single cells as aligned text, a block for each schedule's jobs, a line for each policy.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `plain` returned.
+
+    Returns
+    -------
+    str
+        Lines for a terminal, without a line break at the end.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> root = xr.Dataset(
+    ...     {"wait": (("trace", "resample", "load", "policy"), [[[[4.5]]]], {"units": "s"})},
+    ...     {"trace": ["KTH"], "resample": [0], "load": ["0.9"], "policy": ["fcfs+easy"]})
+    >>> print(plain_text(plain(xr.DataTree(root))))
+    Single cells, each one schedule: no samples stand behind these numbers
+    <BLANKLINE>
+    KTH, load 0.9, the log itself
+    policy     wait (s)
+    fcfs+easy      4.50
+    """
+    lines = ["Single cells, each one schedule: no samples stand behind these numbers"]
+    for key, block in frame.groupby(level=list(CELL[:-1]), sort=False):
+        trace, load, resample = key if isinstance(key, tuple) else (key, "", LOG)
+        own = resample == LOG and trace in frame.attrs["logs"]
+        whose = "the log itself" if own else f"sample {resample}"
+        label = f"{block_label({'trace': trace, 'load': load})}, {whose}"
+        lines += ["", label, *aligned(_rows(block, frame.attrs["units"]))]
+    return "\n".join(lines)
+
+
+def _rows(block: pd.DataFrame, units: dict[str, str]) -> list[list[str]]:
+    columns = []
+    for name in block:
+        values = block[name].to_numpy(dtype=np.float64)
+        unit = units[str(name)]
+        head = str(name) if unit == "1" else f"{name} ({unit})"
+        columns.append([head, *(number(x, decimals_for(values)) for x in values.tolist())])
+    places = [CELL[-1], *map(str, block.index.get_level_values(CELL[-1]))]
+    return [list(row) for row in zip(places, *columns, strict=True)]

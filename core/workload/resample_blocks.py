@@ -1,0 +1,134 @@
+"""Resamples of a log by whole weeks of all users together, singly or some weeks in a row.
+
+Users who share a machine also share its limits: one who is kept waiting submits less, and another
+fills the gap. Weeks drawn for each user apart lose that, so that the load of a week swings more
+than the log's; weeks drawn jointly keep it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.arrays import Int64
+from core.checks import whole
+from core.errors import InputError
+from core.philox import philox
+from core.workload.columns import left_behind
+from core.workload.resample_weeks import WEEK, check_draws, weeks_of
+from core.workload.workload import Workload
+
+
+def resample_blocks(
+    workload: Workload, *, seed: int, index: int, weeks: int | None = None, block: int = 1
+) -> Workload:
+    """Draw a workload from a log by blocks of whole weeks.
+
+    Each block begins at a random week of the log, every week being equally likely, and goes on
+    with the weeks after it, the log's first following its last: the circular block bootstrap. So
+    the expected load of every week of the new trace is the log's, and the load of its weeks
+    spreads as that of the log's weeks does. With `block` weeks in a row, what carries over from
+    one week to the next is kept within a block. The last block is cut short where the new trace
+    ends.
+
+    Weeks are those of `core.resample_weekly`: whole ones, from the first submission on. A job
+    keeps its offset in the week. A resample may be empty.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log, at least one job.
+    seed : int
+        Seed of the campaign.
+    index : int
+        Which resample. The draws depend on `seed`, `index`, `block` and the log's submissions
+        alone (submit, procs, user, job).
+    weeks : int, optional
+        Weeks of the new trace; by default as many as the log's.
+    block : int
+        Weeks in a row, from 1 to the whole weeks of the log.
+
+    Returns
+    -------
+    Workload
+        The drawn jobs under their own job numbers, with the log's name, machine, largest
+        estimate and dropped rows.
+
+    Raises
+    ------
+    InputError
+        If there is no job, `weeks` is not at least 1, `block` is below 1 or above the weeks of
+        the log, or the weeks of the new trace are absurd.
+
+    References
+    ----------
+    H. R. Kuensch, The jackknife and the bootstrap for general stationary observations, Annals of
+    Statistics 17(3), 1989 (blocks); D. N. Politis, J. P. Romano, A circular block-resampling
+    procedure for stationary data, in: Exploring the Limits of Bootstrap, Wiley 1992 (circular).
+
+    Examples
+    --------
+    >>> week = 604_800
+    >>> w = Workload.from_columns(submit=[0, week, 2 * week, 3 * week - 1], run=[1] * 4,
+    ...                           estimate=[1] * 4, procs=[1] * 4, processors=2)
+    >>> resample_blocks(w, seed=1, index=2, block=3).job.tolist()
+    [2, 3, 4, 1]
+    """
+    edge, chosen = _drawn(workload, seed, index, weeks, block)
+    count = edge[chosen + 1] - edge[chosen]
+    job = np.arange(int(count.sum())) + np.repeat(edge[chosen] - (np.cumsum(count) - count), count)
+    moved = np.repeat((np.arange(chosen.size) - chosen) * WEEK, count)
+    submit = workload.submit[job] + moved
+    return workload.take(job, submit=submit, **left_behind(job.size))
+
+
+def resample_blocks_size(
+    workload: Workload, *, seed: int, index: int, weeks: int | None = None, block: int = 1
+) -> int:
+    """Return how many jobs `resample_blocks` gives for the same arguments, without making them.
+
+    Parameters
+    ----------
+    workload, seed, index, weeks, block
+        As for `resample_blocks`.
+
+    Returns
+    -------
+    int
+        Number of jobs.
+
+    Raises
+    ------
+    InputError
+        As `resample_blocks`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 9], run=[1, 1], estimate=[1, 1], procs=[1, 1],
+    ...                           processors=2)
+    >>> resample_blocks_size(w, seed=1, index=1, weeks=5)
+    10
+    """
+    edge, chosen = _drawn(workload, seed, index, weeks, block)
+    return int((edge[chosen + 1] - edge[chosen]).sum())
+
+
+def _drawn(
+    workload: Workload, seed: int, index: int, weeks: int | None, block: int
+) -> tuple[Int64, Int64]:
+    """Return where each week of the log begins in it, with the end, and the drawn weeks."""
+    table = weeks_of(workload)
+    known = table.count.shape[1]
+    length = known if weeks is None else whole("weeks", weeks, least=1)
+    if whole("block", block, least=1) > known:
+        raise InputError(
+            f"block={block}: workload {workload.name!r} has {known} whole weeks; a block has at "
+            "most as many"
+        )
+    check_draws("the resample", length, 1)
+    key = ("resample blocks", whole("seed", seed), whole("index", index), block, table.digest)
+    raw = philox(*key).random_raw(-(-length // block))
+    # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
+    first = ((raw >> np.uint64(32)) * np.uint64(known) >> np.uint64(32)).astype(np.int64)
+    chosen = ((first[:, None] + np.arange(block)) % known).ravel()[:length]
+    since = workload.submit - workload.submit[0]
+    return np.searchsorted(since, np.arange(known + 1) * WEEK), chosen
