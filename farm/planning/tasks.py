@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -132,19 +132,20 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
 def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
     """Return the CPU time to plan with for each block as a whole, s."""
     with own.sources(store.own):
-        return {block: _block_seconds(store, block) for block in blocks}
+        # Parsing a policy a million times would take as long as many a campaign; what a user's
+        # name means may differ from store to store.
+        cost = cache(_cost)
+        return {block: _block_seconds(store, block, cost) for block in blocks}
 
 
-def _block_seconds(store: Store, block: Block) -> float:
+def _block_seconds(store: Store, block: Block, cost: Callable[..., float]) -> float:
     span, cell = store.span_of(block), store.jobs[block.trace]
     places = store.job_range(block)
     pairs = product(span.policies, span.loads)
-    each = (_cost(block.kind, places.stop - places.start, *pair, cell) for pair in pairs)
+    each = (cost(block.kind, places.stop - places.start, *pair, cell) for pair in pairs)
     return len(span.resamples) * math.fsum(each)
 
 
-# Parsing a policy a million times would take as long as many a campaign.
-@cache
 def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:
     return PRODUCTS[kind].cost(jobs, policy, load, cell)
 
