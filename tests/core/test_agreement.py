@@ -132,16 +132,16 @@ def test_fast_equals_reference_in_a_crowd_with_a_plan(policy: Policy) -> None:
 
 
 ALONE = {
-    "fcfs+planned": (
-        2,
-        [(0, 0, 0, 1), (3, 3, 5, 1), (3, 0, 5, 1), (6, 5, 5, 1), (7, 0, 0, 2), (9, 0, 4, 1)]
-        + [(9, 1, 1, 1)],
-        [0, 3, 3, 6, 12, 9, 9],
-    ),
     "fcfs+planned,walk=arrival": (
         4,
         [(0, 0, 2, 3), (0, 1, 1, 2), (0, 4, 4, 3), (0, 1, 1, 2)],
         [0, 0, 3, 0],
+    ),
+    # At 1 the third goes to 1, the fourth to 6, before the second, and only then the second to 2.
+    "spf+planned,walk=queue": (
+        1,
+        [(0, 1, 3, 1), (0, 3, 3, 1), (0, 1, 1, 1), (0, 2, 2, 1)],
+        [0, 2, 1, 6],
     ),
 }
 """Machines, jobs (submit, run, estimate, procs) and the starts: one is where nothing happens."""
