@@ -19,6 +19,7 @@ from analysis.papers.sabin_2005.printed import LOADS
 from analysis.papers.sabin_2005.samples import ratios, report_samples
 from analysis.papers.sabin_2005.tables import table_1, table_2
 from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
+from analysis.papers.spread import table_text
 from analysis.store import LOG, check_known, open_summary
 
 
@@ -57,7 +58,7 @@ def text(store: Path) -> str:
     tree = open_report(store)
     tables = [ratios(tree)] if _has_samples(tree) else []
     tables += [claims(claims_in_part(tree, _by_width(tree)))] if _has_log(tree) else []
-    return "\n\n".join(frame.to_string(float_format="{:.2f}".format) for frame in tables)
+    return "\n\n".join(map(table_text, tables))
 
 
 def _has_samples(tree: xr.DataTree) -> bool:
