@@ -526,7 +526,7 @@ def quantiles(values: Float64, q: Sequence[float]) -> Float64:
     [2.0]
     """
     here = np.isfinite(values)
-    if not values.shape[-1]:
+    if not values.size:
         return np.full((*values.shape[:-1], len(q)), np.nan)
     enough = (here.sum(axis=-1) >= LEAST_SAMPLES)[..., None]
     # An all-NaN row makes numpy warn; such rows are NaN in the end anyway.
