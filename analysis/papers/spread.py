@@ -105,8 +105,8 @@ def table_text(frame: pd.DataFrame) -> str:
     --------
     >>> row = {"low": 2.0, "first": 2.0, "last": 9.0, "samples": 10, "coverage": 7 / 11}
     >>> print(table_text(pd.DataFrame([row], index=["KTH"])))
-         low       samples  holds
-    KTH 2.00  2 to 9 of 10 63.6 %
+         low       samples   holds
+    KTH 2.00  2 to 9 of 10  63.6 %
     """
     if {"first", "last", "samples", "coverage"} <= set(frame.columns):
         spans = zip(frame["first"], frame["last"], frame["samples"], strict=True)

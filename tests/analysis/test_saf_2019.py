@@ -411,7 +411,8 @@ def test_figures_draw_the_log_beside_its_samples(made: Path) -> None:
     assert {name: legend(figure)[-1] for name, figure in figures.items()} == dict.fromkeys(
         FIGURES, "the log itself"
     )
-    weekly = numbers["figure-1"].loc["wait", "ANL", "SAF"]["log"]
+    cell = ("wait", "ANL", "SAF")
+    weekly = numbers["figure-1"]["log"].xs(cell, level=("metric", "trace", "policy"))
     dotted = [line for line in figures["figure-1"].axes[5].get_lines() if line.get_ls() == ":"]
     np.testing.assert_array_equal(np.asarray(dotted[3].get_ydata()), weekly)
     own = weekly_log(open_tree(made), "ANL", "wait", "original")["log"].sel(policy=LABELS[3])

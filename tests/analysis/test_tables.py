@@ -85,8 +85,8 @@ def test_text_of_quantiles_and_gains(store: Path) -> None:
     assert gain[0].startswith("Relative gain in mean wait over fcfs+easy: ")
     assert gain[2:5] == [
         "ALPHA, load original",
-        "policy      low  trimmed mean   high       samples   holds",
-        "saf+easy  0.500         0.500  0.500  2 to 9 of 10  63.6 %",
+        "policy      low  trimmed mean   high    log       samples   holds",
+        "saf+easy  0.500         0.500  0.500  0.500  2 to 9 of 10  63.6 %",
     ]
 
 
