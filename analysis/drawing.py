@@ -34,6 +34,7 @@ OWN: dict[str, Any] = {"linestyle": ":", "linewidth": 1.4}
 """How the line of the log itself differs from that of its samples, which has the same colour."""
 
 OWN_MARK: dict[str, Any] = {
+    "color": "black",
     "linestyle": "none",
     "marker": "D",
     "markersize": 4.5,

@@ -203,6 +203,9 @@ def test_figures_of_samples_say_which_and_have_the_log_beside_them(store: Path) 
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert sum(label == "the same, the log itself" for label in labels) == len(KINDS)
     shown = np.asarray(figure.axes[0].get_lines()[1].get_xdata(), np.float64)
+    colors = [[x.get_color() for x in axes.get_lines()[:6:2]] for axes in figure.axes]
+    assert len(set(colors[0])) == 3
+    assert colors == [colors[0]] * len(colors)
     panel = found["log"].xs(("strict", "m64", "0.8"), level=("kind", "trace", "load"))
     np.testing.assert_array_equal(shown, panel)
     without = ratio_chart(found.assign(log=np.nan))

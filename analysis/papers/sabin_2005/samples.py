@@ -146,7 +146,7 @@ def ratio_chart(frame: pd.DataFrame) -> Figure:
         title = "How many times as unfair is the first as the second?"
         figure.suptitle(f"{title}\n{_caption(frame['samples'], 'Mark')}", x=0.01, ha="left")
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(KINDS))
     return figure
 
 
@@ -162,7 +162,7 @@ def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
         y = np.arange(len(names)) + (i - 1) * ROOM
         line = axes.plot(middle, y, row.marker, label=row.measure.split(" ", 1)[1])[0]
         axes.hlines(y, low, high, color=line.get_color(), linewidth=1.4)
-        if np.isfinite(log).any():
+        if frame["log"].notna().any():
             look = {"marker": row.marker, "markeredgecolor": line.get_color()}
             own_marks(axes, log, y, **look, label=f"the same, {OWN_LABEL}")
     axes.axvline(1.0, color="#666666", linewidth=0.9)
