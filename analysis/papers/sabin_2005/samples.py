@@ -101,12 +101,7 @@ def ratios(store: Store) -> pd.DataFrame:
             frame = spread(ratio).assign(above_1=above).to_dataframe(dim_order=["trace", "load"])
             parts[kind, name] = frame[[*BAND, *STANDING, "above_1"]]
     found = pd.concat(parts, names=["kind", "comparison"])
-    kinds, names = (found.index.unique(level) for level in ("kind", "comparison"))
-    cells = next(iter(parts.values())).index
-    order = [(kind, *cell, name) for kind in kinds for cell in cells for name in names]
-    levels = ["kind", "trace", "load", "comparison"]
-    wanted = pd.MultiIndex.from_tuples(order, names=levels)
-    return found.reorder_levels(levels).reindex(wanted)
+    return found.reorder_levels(["kind", "trace", "load", "comparison"])
 
 
 def _caption(samples: Iterable[int], mark: str) -> str:
@@ -200,7 +195,7 @@ def report_samples(tree: xr.DataTree, store: Path) -> list[Path]:
         name, values = f"samples-{kind}", sample_unfairness(tree, kind)
         found = spread(values)
         whiskers = xr.concat([found["low"], found["high"]], "end")
-        title = _caption(found["samples"].values.ravel().tolist(), "Bar")
+        title = _caption(found["samples"].values.flat, "Bar")
         middle = found["median"].assign_attrs(values.attrs)
         columns = found[[*BAND, *STANDING]].to_dataframe(
             dim_order=["trace", "load", "order", "rule"]
