@@ -308,6 +308,15 @@ def test_report_writes_every_figure_and_table(store: Path) -> None:
     assert len(told) == len(claims(counted(store)))
 
 
+def test_beside_samples_the_log_needs_no_load_of_the_paper(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands beside them then, and the paper's own figures are not drawn."""
+    monkeypatch.setattr("analysis.papers.sabin_2005.report.LOADS", ["0.8", "0.7"])
+    names = {path.stem for path in write_report("sabin-2005", store)}
+    assert names == {f"samples-{name}" for name in ("ratios", *KINDS)}
+
+
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_report_refuses_what_is_no_store(name: str, tmp_path: Path) -> None:
     """Each row of the table has a module with a report, which says what is wrong."""
