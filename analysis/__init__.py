@@ -10,7 +10,7 @@ from analysis.figures import weekly_bands_figure
 from analysis.notes import notes
 from analysis.plain import plain, plain_text
 from analysis.store import open_summary, open_trace, open_tree
-from analysis.tables import table, table_csv, table_text
+from analysis.tables import table, table_csv, table_facts, table_text
 
 __all__ = [
     "StoreError",
@@ -25,6 +25,7 @@ __all__ = [
     "plain_text",
     "table",
     "table_csv",
+    "table_facts",
     "table_text",
     "weekly_bands",
     "weekly_bands_figure",

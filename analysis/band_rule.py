@@ -149,12 +149,23 @@ class _Band(BandRule):
         'Line: mean of the samples in the band, chosen by their mean over all jobs'
         """
         chosen = f", chosen by {by}" if by and self.whole else ""
-        lines = [f"Line: {self.line}{chosen}", f"Band: {self._span(most)}"]
+        lines = [f"Line: {self.line}{chosen}", f"Band: {self.span(most)}"]
         if fewest < most:
-            lines.append(f"At the fewest {self._span(fewest)}")
+            lines.append(f"At the fewest {self.span(fewest)}")
         return "\n".join(lines)
 
-    def _span(self, n: int) -> str:
+    def span(self, n: int) -> str:
+        """Say which of n samples a band reaches over, and what these can be expected to hold.
+
+        Examples
+        --------
+        >>> Trimmed().span(10)
+        'samples 2 to 9 of 10, which hold 63.6 % of all such samples in expectation'
+        >>> Trimmed().span(3)
+        'none of 3 samples: too few'
+        """
+        if n < self.need:
+            return f"none of {n} samples: too few"
         first, last = (float(x) for x in self.ranks(n))
         share = 100 * float(self.coverage(n))
         samples = ranks_text(first, last, n)
@@ -215,7 +226,7 @@ class Trimmed(_Band):
 
     def describe(self, n: int) -> str:
         """Say what the numbers of n samples are, and what they can be expected to hold."""
-        return f"lowest, mean and highest of {self._span(n)}"
+        return f"lowest, mean and highest of {self.span(n)}"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
         """Return from which to which of n samples, counted in ascending order, a band reaches."""
@@ -253,7 +264,7 @@ class Range(_Band):
 
     def describe(self, n: int) -> str:
         """Say what the numbers of n samples are, and what they can be expected to hold."""
-        return f"least, median and largest of {self._span(n)}"
+        return f"least, median and largest of {self.span(n)}"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
         """Return from which to which of n samples, counted in ascending order, a band reaches."""
@@ -328,7 +339,7 @@ class Quantiles(_Band):
 
     def describe(self, n: int) -> str:
         """Say what the numbers of n samples are, and what they can be expected to hold."""
-        return f"{', '.join(f'{100 * x:g}' for x in self.q)} % quantiles, {self._span(n)}"
+        return f"{', '.join(f'{100 * x:g}' for x in self.q)} % quantiles, {self.span(n)}"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
         """Return from which to which of n samples, counted in ascending order, a band reaches."""
@@ -515,6 +526,8 @@ def quantiles(values: Float64, q: Sequence[float]) -> Float64:
     [2.0]
     """
     here = np.isfinite(values)
+    if not values.size:
+        return np.full((*values.shape[:-1], len(q)), np.nan)
     enough = (here.sum(axis=-1) >= LEAST_SAMPLES)[..., None]
     # An all-NaN row makes numpy warn; such rows are NaN in the end anyway.
     rows = np.where(enough, np.where(here, values, np.nan), 0.0)

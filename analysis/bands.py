@@ -51,7 +51,7 @@ MEANINGS = {
 def bands(
     store: Store,
     metric: str,
-    over: str = "resample",
+    over: str = RESAMPLE,
     kind: str = Automatic.kind,
     *,
     trim: float = TRIM,
@@ -227,10 +227,11 @@ def gains(
     store: Store,
     metric: str,
     baseline: str,
-    kind: str = "trimmed",
+    kind: str = Automatic.kind,
     *,
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
 ) -> xr.Dataset:
     """Compare every policy with a baseline, resample by resample, as a band of relative gains.
 
@@ -247,13 +248,13 @@ def gains(
         A variable of the summary that depends on the policy.
     baseline : str
         A label of the store's policy axis.
-    kind, trim, q
+    kind, trim, q, level
         The rule, as in `bands`.
 
     Returns
     -------
     Dataset
-        As `bands`, without the baseline itself.
+        As `bands`, without the baseline itself; ``log`` is the gain in the log itself.
 
     Raises
     ------
@@ -264,21 +265,34 @@ def gains(
     --------
     >>> root = xr.Dataset({"wait": (("resample", "policy"), [[100.0, 80.0], [10.0, 5.0]])},
     ...                   {"resample": [1, 2], "policy": ["fcfs+easy", "saf+easy"]})
-    >>> gains(xr.DataTree(root), "wait", "fcfs+easy", trim=0)["wait"].values.tolist()
+    >>> gains(xr.DataTree(root), "wait", "fcfs+easy")["wait"].values.tolist()
     [[0.2, 0.35, 0.5]]
     """
-    rule = band_rule(kind, trim, q)
-    values = _samples(open_summary(store), metric, "resample")
+    rule, summary = band_rule(kind, trim, q, level), open_summary(store)
+    values = _samples(summary, metric, RESAMPLE)
     if "policy" not in values.dims:
         raise StoreError(f"metric {metric!r} is the same for every policy; compare another")
-    check_known(baseline, "policy", values["policy"].values.tolist())
-    base = values.sel(policy=baseline, drop=True)
-    better_by = values - base if values.attrs.get("better") == "larger" else base - values
-    gain = (better_by / base.where(base != 0)).drop_sel(policy=baseline)
+    policies = values["policy"].values.tolist()
+    check_known(baseline, "policy", policies)
+    if len(policies) == 1:
+        raise StoreError(f"the store has no policy but {baseline!r}; a gain compares two")
     name = values.attrs.get("long_name", metric)
+    larger = values.attrs.get("better") == "larger"
+    gain = _gain(values, baseline, larger=larger).rename(metric)
     gain.attrs = {"units": "1", "long_name": f"relative gain in {name} over {baseline}"}
-    band = _band(gain.transpose(*values.dims).rename(metric), "resample", rule)
-    return band.assign_attrs(baseline=baseline)
+    band = _band(gain, RESAMPLE, rule).assign_attrs(baseline=baseline)
+    own = _of_logs(store, summary, metric)
+    if own is None:
+        return band
+    said = {"units": "1", "long_name": own.attrs["long_name"]}
+    return band.assign(log=_gain(own, baseline, larger=larger).assign_attrs(said))
+
+
+def _gain(values: xr.DataArray, baseline: str, *, larger: bool) -> xr.DataArray:
+    base = values.sel(policy=baseline, drop=True)
+    better_by = values - base if larger else base - values
+    gain = (better_by / base.where(base != 0)).drop_sel(policy=baseline)
+    return gain.transpose(*values.dims)
 
 
 def _of_logs(store: Store, summary: xr.Dataset, metric: str) -> xr.DataArray | None:
@@ -332,7 +346,7 @@ def _samples(summary: xr.Dataset, metric: str, over: str) -> xr.DataArray:
     if values.dtype.kind not in "biuf":
         raise StoreError(f"metric {metric!r} is of {values.dtype}; a band needs numbers")
     check_known(over, "dimension", [str(name) for name in values.dims])
-    if over == "resample":
+    if over == RESAMPLE:
         values = of_samples(values)
     return _floats(values)
 

@@ -33,6 +33,17 @@ EDGE_WIDTH = 0.7
 OWN: dict[str, Any] = {"linestyle": ":", "linewidth": 1.4}
 """How the line of the log itself differs from that of its samples, which has the same colour."""
 
+OWN_MARK: dict[str, Any] = {
+    "color": "black",
+    "linestyle": "none",
+    "marker": "D",
+    "markersize": 4.5,
+    "markerfacecolor": "white",
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.9,
+}
+"""How its number looks where that of its samples is no line."""
+
 OWN_LABEL = "the log itself"
 """What the legend calls it."""
 
@@ -198,6 +209,24 @@ def _say_absent(axes: Axes, absent: list[str]) -> None:
     text = "too few samples" + (f": {', '.join(absent)}" if absent else "")
     box = {"facecolor": "white", "alpha": 0.8}
     axes.text(0.98, 0.97, text, transform=axes.transAxes, ha="right", va="top", bbox=box)
+
+
+def own_marks(axes: Axes, x: Any, y: Any, **look: Any) -> None:
+    """Mark numbers of the log itself beside those of its samples; NaN is not drawn."""
+    axes.plot(x, y, **{**OWN_MARK, "zorder": 5, **look})
+
+
+def bar_legend(figure: Figure, colors: Mapping[str, str], *, own: bool) -> None:
+    """Put what the colours of bars are below all panels, and what a mark is where there are any."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = [Patch(color=color) for color in colors.values()]
+    labels = list(colors)
+    if own:
+        handles.append(Line2D([], [], **OWN_MARK))
+        labels.append(OWN_LABEL)
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
 
 def policy_legend(figure: Figure, styles: Styles, *, own: bool = False) -> None:

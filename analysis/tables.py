@@ -1,4 +1,4 @@
-"""Bands as tables: a frame, text for a terminal, CSV."""
+"""Bands as tables: a frame, text for a terminal, CSV, JSON."""
 
 from __future__ import annotations
 
@@ -93,14 +93,51 @@ def table_csv(bands: xr.Dataset) -> str:
     policy,metric,units,kind,q0,q1,first,last,n,missing,coverage
     fcfs+easy,wait,s,quantile,4.0,6.0,1.0,2.0,2,0,0.3333333333333333
     """
-    frame = table(bands)
-    names = {label: f"q{label:g}" for label in frame.columns if isinstance(label, float)}
+    frame = table(bands).rename(columns=_named)
     said = {"metric": bands.attrs["metric"], "units": frame.attrs.get("units", "1")}
     said |= {key: bands.attrs[key] for key in ("kind", "level") if key in bands.attrs}
-    frame = frame.rename(columns=names)
     for place, (name, value) in enumerate(said.items()):
         frame.insert(place, name, value)
     return frame.to_csv(lineterminator="\n")
+
+
+def table_facts(bands: xr.Dataset) -> dict[str, Any]:
+    """Return a band as what JSON can hold: what it is, and its cells.
+
+    Parameters
+    ----------
+    bands : Dataset
+        As for `table`.
+
+    Returns
+    -------
+    dict
+        The attributes of the band, ``units``, and ``cells``, a dict a cell with the columns of
+        `table`; None where there is no number. Quantiles are named such as ``q0_1``.
+
+    Examples
+    --------
+    >>> from analysis import bands
+    >>> root = xr.Dataset({"wait": (("resample", "policy"), [[4.0], [6.0]], {"units": "s"})},
+    ...                   {"resample": [1, 2], "policy": ["fcfs+easy"]})
+    >>> facts = table_facts(bands(xr.DataTree(root), "wait"))
+    >>> facts["units"], facts["samples"], facts["cells"][0]["median"]
+    ('s', '1 to 2 of 2', 5.0)
+    """
+    frame = table(bands).rename(columns=_named)
+    cells = [
+        {str(name).replace(".", "_"): _fact(value) for name, value in row.items()}
+        for row in frame.reset_index().to_dict("records")
+    ]
+    return {**bands.attrs, "units": frame.attrs.get("units", "1"), "cells": cells}
+
+
+def _named(label: Hashable) -> Hashable:
+    return f"q{label:g}" if isinstance(label, float) else label
+
+
+def _fact(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def table_text(bands: xr.Dataset) -> str:

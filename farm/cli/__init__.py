@@ -11,7 +11,7 @@ import click
 from farm.cli.audit import audit
 from farm.cli.lists import campaigns, policies
 from farm.cli.plan import plan
-from farm.cli.results import bands, status
+from farm.cli.results import bands, gains, status
 from farm.cli.run import run
 from farm.cli.simulate import simulate
 from farm.cli.traces import traces
@@ -29,7 +29,7 @@ def cli() -> None:
 
 
 for command in (
-    run, plan, status, watch, verify, bands, simulate, audit, policies, campaigns, traces,
+    run, plan, status, watch, verify, bands, gains, simulate, audit, policies, campaigns, traces,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -1,4 +1,4 @@
-"""`farm status` and `farm bands`: how far a store is, and what is in it."""
+"""`farm status`, `farm bands` and `farm gains`: how far a store is, and what is in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli.command import STORE, command
+from farm.cli.command import JSON, STORE, command
 
 if TYPE_CHECKING:
     from farm.output import Output
@@ -68,15 +68,14 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{blocks[versions]} blocks by {versions}, on {where}"
 
 
-@command()
-@STORE
-@click.option(
+METRIC = click.option(
     "--metric",
     default="bounded_slowdown",
     show_default=True,
     help="A metric of the store's summary, such as wait.",
 )
-@click.option(
+
+KIND = click.option(
     "--kind",
     default="auto",
     show_default=True,
@@ -84,8 +83,16 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     "them), quantile, interval (the mean and a 90 % interval of it); auto is trimmed of ten "
     "samples or more, range of fewer.",
 )
+
+CSV = click.option("--csv", help="Also write the table as CSV; - is standard output.")
+
+
+@command()
+@STORE
+@METRIC
+@KIND
 @click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
-@click.option("--csv", help="Also write the table as CSV; - is standard output.")
+@CSV
 def bands(store: Path, metric: str, kind: str, plot: str | None, csv: str | None) -> None:
     """Print bands of a metric over the resamples of STORE, with the log's own value beside them.
 
@@ -100,6 +107,44 @@ def bands(store: Path, metric: str, kind: str, plot: str | None, csv: str | None
     table = None if csv is None else output("--csv", csv)
     output_once(figure, table)
     show_bands(store, metric, figure, table, kind)
+
+
+@command()
+@STORE
+@METRIC
+@click.option(
+    "--baseline", help="The policy that the others are compared with; by default the store's first."
+)
+@KIND
+@CSV
+@JSON
+def gains(
+    store: Path, metric: str, baseline: str | None, kind: str, csv: str | None, as_json: bool
+) -> None:
+    """Print how much each policy of STORE gains over a baseline, paired by resample, as bands.
+
+    A sample's gain is 1 - policy / baseline of the same sample, so that what both owe to the sample
+    cancels: 0.2 is a wait a fifth shorter, below 0 is a loss. Of a metric of which larger is better
+    the sign is the other way round. Each line says which samples stand behind it, and what share of
+    all such samples these can be expected to hold; the log's own gain stands beside them.
+    """
+    import analysis
+    from farm.output import STANDARD, output
+
+    if as_json and csv == STANDARD:
+        raise click.UsageError("--json and --csv - both want standard output: give one")
+    target = None if csv is None else output("--csv", csv)
+    compared = baseline or str(analysis.open_summary(store)["policy"].values[0])
+    found = analysis.gains(store, metric, compared, kind)
+    if as_json:
+        click.echo(json.dumps(analysis.table_facts(found), indent=1))
+    else:
+        click.echo(analysis.table_text(found), err=csv == STANDARD)
+    for sentence in analysis.notes(store, found):
+        click.echo(f"note: {sentence}", err=True)
+    if target:
+        target.write(analysis.table_csv(found).encode())
+        click.echo(f"table: {target.name}", err=as_json or csv == STANDARD)
 
 
 def show_bands(

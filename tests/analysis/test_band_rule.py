@@ -64,6 +64,16 @@ def test_a_lone_sample_has_no_band() -> None:
     assert np.isnan(quantiles(np.array([[np.nan, 3.0], [np.nan, np.nan]]), [0.1, 0.9])).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 5)])
+@pytest.mark.parametrize("rule", [Trimmed(), Quantiles(), Range(), Interval()])
+def test_no_samples_or_no_cells_have_no_band(rule: BandRule, shape: tuple[int, ...]) -> None:
+    """Nothing is reduced, and nothing warned of."""
+    band = rule.reduce(np.empty(shape))
+    assert band.shape == (*shape[:-1], 3)
+    assert np.isnan(band).all()
+
+
 def test_equal_samples_give_a_band_without_width() -> None:
     """Summing must not push the mean outside of low and high."""
     assert low_mean_high(np.full(3, 0.1)).tolist() == [0.1, 0.1, 0.1]

@@ -319,6 +319,31 @@ def test_gains_are_paired_by_resample(store: Path) -> None:
     assert gain["wait"].attrs["long_name"] == "relative gain in mean wait over fcfs+easy"
     assert int(gain["missing"].sel(at("BETA", "0.9"))) == 1
     assert gain.attrs["baseline"] == "fcfs+easy"
+    assert (gain.attrs["kind"], gain.attrs["samples"]) == ("trimmed", "2 to 9 of 10")
+
+
+def test_gains_of_few_samples_are_of_all(store: Path) -> None:
+    """Below ten samples least, median and largest, as of any band; other kinds where asked for."""
+    few = open_tree(store).isel(resample=slice(0, 5))
+    gain = gains(few, "wait", "fcfs+easy")
+    assert (gain.attrs["kind"], gain.attrs["samples"]) == ("range", "1 to 4 of 4")
+    assert gain["band"].values.tolist() == ["min", "median", "max"]
+    assert gains(few, "wait", "fcfs+easy", "trimmed").attrs["samples"] == "2 to 3 of 4"
+    interval = gains(few, "wait", "fcfs+easy", "interval", level=0.5)
+    assert interval.attrs["level"] == 0.5
+
+
+def test_the_logs_own_gain_stands_beside_those_of_its_samples(store: Path) -> None:
+    """Of the log saf waits a quarter of what fcfs does; without the log there is no such column."""
+    wait = array(store, "wait")
+    wait[0, 0, 0, 1] = float(wait[0, 0, 0, 0]) / 4
+    gain = gains(store, "wait", "fcfs+easy")
+    assert float(gain["log"].sel(at())) == 0.75
+    assert gain["wait"].sel(at()).values.tolist() == [0.5, 0.5, 0.5]
+    array(store, "wait").attrs["better"] = "larger"
+    assert float(gains(store, "wait", "fcfs+easy")["log"].sel(at())) == -0.75
+    samples = open_tree(store).isel(resample=slice(1, None))
+    assert "log" not in gains(samples, "wait", "fcfs+easy")
 
 
 def test_losses_are_negative_and_zero_baselines_missing(store: Path) -> None:
@@ -370,8 +395,11 @@ def test_a_metric_of_words_is_refused(store: Path) -> None:
 
 
 def test_gains_refuse_what_cannot_be_compared(store: Path) -> None:
-    """An unknown baseline, and a metric that no policy changes."""
+    """An unknown baseline, a metric that no policy changes, and a store of one policy."""
     with pytest.raises(StoreError, match=r"^unknown policy 'easy'; known: fcfs\+easy, saf\+easy"):
         gains(store, "wait", "easy")
     with pytest.raises(StoreError, match=r"^metric 'jobs' is the same for every policy"):
         gains(store, "jobs", "fcfs+easy")
+    alone = open_tree(store).isel(policy=[0])
+    with pytest.raises(StoreError, match=r"^the store has no policy but 'fcfs\+easy'; a gain"):
+        gains(alone, "wait", "fcfs+easy")

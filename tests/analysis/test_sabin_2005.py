@@ -17,7 +17,7 @@ from analysis.papers.sabin_2005.claims import CLAIMS, READINGS, claims, claims_i
 from analysis.papers.sabin_2005.figures import bar_chart, bar_table
 from analysis.papers.sabin_2005.names import BESIDE, BY_SIZE, KINDS, NO_BACKFILLING, ORDERS, RULES
 from analysis.papers.sabin_2005.printed import TABLE_1
-from analysis.papers.sabin_2005.samples import comparisons, coverage, ratios
+from analysis.papers.sabin_2005.samples import comparisons, ratio_chart, ratios
 from analysis.papers.sabin_2005.subsets import rank_correlations
 from analysis.papers.sabin_2005.tables import table_1
 from analysis.papers.sabin_2005.unfairness import (
@@ -188,13 +188,41 @@ def test_ratios_of_samples(store: Path) -> None:
     assert (some["low"] <= some["median"]).all()
     assert (some["median"] <= some["high"]).all()
     assert set(some["coverage"]) == {1 / 5}
+    assert set(zip(some["first"], some["last"], strict=True)) == {(2, 3)}
+    of_log = mean_unfairness(store, "relaxed").sel(trace="m256", load="0.95", rule="conservative")
+    row = found.loc[("relaxed", "m256", "0.95", "LXF / FCFS, conservative")]
+    assert row["log"] == of_log.sel(order="LXF").item() / of_log.sel(order="FCFS").item()
 
 
-def test_the_expected_coverage_of_a_band() -> None:
-    """The band of ten samples holds 7/11 of what could be drawn, in the mean of many drawings."""
-    drawn = np.sort(np.random.default_rng(1).random((200_000, 10)), axis=1)
-    assert coverage(10) == 7 / 11 == pytest.approx((drawn[:, 8] - drawn[:, 1]).mean(), abs=2e-3)
-    assert np.isnan(coverage(3))
+def test_figures_of_samples_say_which_and_have_the_log_beside_them(store: Path) -> None:
+    """Which of how many samples a line spans, what these hold, and a mark for the log."""
+    spans = "Line: samples 2 to 3 of 4, which hold 20.0 % of all such samples in expectation"
+    found = ratios(store)
+    figure = ratio_chart(found)
+    assert figure.get_suptitle().splitlines()[1:] == ["Mark: median of the samples", spans]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert sum(label == "the same, the log itself" for label in labels) == len(KINDS)
+    shown = np.asarray(figure.axes[0].get_lines()[1].get_xdata(), np.float64)
+    colors = [[x.get_color() for x in axes.get_lines()[:6:2]] for axes in figure.axes]
+    assert len(set(colors[0])) == 3
+    assert colors == [colors[0]] * len(colors)
+    panel = found["log"].xs(("strict", "m64", "0.8"), level=("kind", "trace", "load"))
+    np.testing.assert_array_equal(shown, panel)
+    without = ratio_chart(found.assign(log=np.nan))
+    assert [text.get_text() for text in without.legends[0].get_texts()] == labels[::2]
+
+
+def test_numbers_of_samples_stand_beside_the_log(store: Path) -> None:
+    """The CSV behind each figure of samples has the log, ranks, count and coverage."""
+    write_report("sabin-2005", store)
+    csv = pd.read_csv(store / "tables" / "samples-strict.csv")
+    cell = ["trace", "load", "order", "rule"]
+    standing = ["log", "first", "last", "samples", "coverage", "units"]
+    assert csv.columns.tolist() == [*cell, "low", "median", "high", *standing]
+    row = csv.set_index(cell).loc[("m64", 0.8, "LXF", "aggressive")]
+    own = mean_unfairness(store, "strict").sel(trace="m64", load="0.8", order="LXF")
+    assert row["log"] == own.sel(rule="aggressive").item()
+    assert row[["first", "last", "samples", "coverage"]].tolist() == [2, 3, 4, 0.2]
 
 
 def test_claims_count_cells(tree: xr.DataTree) -> None:
@@ -278,6 +306,15 @@ def test_report_writes_every_figure_and_table(store: Path) -> None:
         *("cells", "above_1", "median", "least", "most"),
     ]
     assert len(told) == len(claims(counted(store)))
+
+
+def test_beside_samples_the_log_needs_no_load_of_the_paper(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands beside them then, and the paper's own figures are not drawn."""
+    monkeypatch.setattr("analysis.papers.sabin_2005.report.LOADS", ["0.8", "0.7"])
+    names = {path.stem for path in write_report("sabin-2005", store)}
+    assert names == {f"samples-{name}" for name in ("ratios", *KINDS)}
 
 
 @pytest.mark.parametrize("name", REPORTS)

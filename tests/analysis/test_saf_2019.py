@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 import farm
 from analysis import StoreError, open_tree, weekly_bands
+from analysis.bands import weekly_log
 from analysis.papers import report_text, write_report
 from analysis.papers.saf_2019 import printed
 from analysis.papers.saf_2019.claims import claims
@@ -42,6 +43,13 @@ CAMPAIGN = farm.Campaign(
     seed=3,
     report="saf-2019",
 )
+
+
+MIDDLE_TWO = {"first": 2, "last": 3, "samples": 4, "coverage": 0.2}
+"""Which of four samples a band spans, and what these can be expected to hold."""
+
+HELD = "samples 2 to 3 of 4, which hold 20.0 % of all such samples in expectation"
+"""The same in words."""
 
 
 def by_sample(values: list[float]) -> list[list[float]]:
@@ -118,8 +126,15 @@ def test_table_2_sets_ours_beside_print(tree: xr.DataTree) -> None:
 
 
 def test_table_3_is_of_the_log_and_of_the_samples(tree: xr.DataTree) -> None:
-    """Premature jobs in percent: 30 of 200 in the log, 20 of 100 in the mean sample."""
-    assert table_3(study(tree)).loc["KTH-SP2"].tolist() == [15.0, 20.0, 12.4]
+    """Percent: 30 of 200 in the log, 80 of 400 in the samples, of which 10, 10, 20, 40 each."""
+    assert table_3(study(tree)).loc["KTH-SP2"].to_dict() == {
+        "low": 10.0,
+        "premature_resamples": 20.0,
+        "high": 20.0,
+        "log": 15.0,
+        **MIDDLE_TWO,
+        "premature_printed": 12.4,
+    }
 
 
 def test_table_4_weights_samples_by_jobs(tree: xr.DataTree) -> None:
@@ -130,6 +145,7 @@ def test_table_4_weights_samples_by_jobs(tree: xr.DataTree) -> None:
         "ratio": (80 + 40 + 40 + 80) / 80 / ((180 + 180 + 160 + 60) / 320),
         "high": 2.0,
         "log": 3.0,
+        **MIDDLE_TWO,
         "printed": 11.41,
     }
 
@@ -163,9 +179,43 @@ def test_gains_are_paired_by_sample_and_the_papers_are_not(tree: xr.DataTree) ->
         "low": 10.0,
         "high": 10.0,
         "better": 3,
-        "samples": 4,
         "unpaired": round(100 * (1 - 35 / 45), 9),
+        "log": 60.0,
+        **MIDDLE_TWO,
     }
+
+
+def test_numbers_of_samples_have_the_logs_own_beside_them(tree: xr.DataTree) -> None:
+    """The log's classes and backfilled jobs, not resampled; empty where the store lacks it."""
+    root = tree.to_dataset()
+    for name, value in (("slowdown_1", 80.0), ("backfilled", 7.0)):
+        counts = root[name].values.copy()
+        counts[0, 0] = value
+        tree[name] = root[name].copy(data=counts)
+    of = study(tree)
+    classes, backfilled = slowdown_classes(of), backfilled_jobs(of)
+    assert classes.loc[(ALL_LOGS, "SAF", "1")].to_dict() == {
+        **dict.fromkeys(("low", "percent", "high"), 70.0),
+        "log": 40.0,
+        **MIDDLE_TWO,
+    }
+    assert backfilled.loc["KTH-SP2", "SAF"].to_dict("list") == {
+        "backfilled": [20.0] * 4,
+        "counted": [100.0] * 4,
+        "log": [7.0] * 4,
+    }
+    samples = study(tree.isel(resample=slice(1, None)))
+    assert slowdown_classes(samples)["log"].isna().all()
+    assert backfilled_jobs(samples)["log"].isna().all()
+    assert relative_gains(samples)["log"].isna().all()
+
+
+def test_the_headline_says_of_which_samples(tree: xr.DataTree) -> None:
+    """The paper's own gains are means of the samples in the band, all else is of all samples."""
+    said = headline(study(tree))["of_samples"]
+    unpaired = [f"gain_{x}_unpaired" for x in ("bounded_slowdown", "wait", "pp_bounded_slowdown")]
+    assert (said[unpaired] == "2 to 3 of 4").all()
+    assert (said.drop(unpaired) == "1 to 4 of 4").all()
 
 
 def test_claims_are_counted_by_log_and_sample(tree: xr.DataTree) -> None:
@@ -314,11 +364,20 @@ def test_delayed_jobs_are_the_hundred_with_the_highest_slowdowns(made: Path) -> 
     everyone = pd.concat([jobs_of(made, "KTH-SP2", r, LABELS[0]) for r in (1, 2, 3, 4)])
     assert frame.loc["KTH-SP2", ALL]["jobs"] == len(everyone)
     assert frame.loc["KTH-SP2", ALL]["q0.5"] == everyone["procs"].median()
+    own = jobs_of(made, "KTH-SP2", 0, LABELS[0])
+    its_worst = own.sort_values("slow", ascending=False, kind="stable").head(100)
+    assert row["log"] == its_worst["procs"].median()
+    assert frame.loc["KTH-SP2", ALL]["log"] == own["procs"].median()
+    assert (frame["samples"] == 4).all()
 
 
 def drawn(name: str, store: Path) -> Figure:
     of, row = study(store), FIGURES[name]
     return draw(row, of, row.numbers(of))
+
+
+def legend(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def titles(figure: Figure) -> list[str]:
@@ -338,7 +397,45 @@ def test_figure_1_draws_the_weekly_bands(made: Path) -> None:
     band = trimmed.sel(policy=LABELS[3], band="trimmed_mean")
     line = np.asarray(figure.axes[5].get_lines()[11].get_ydata())
     np.testing.assert_allclose(line, band["wait"].values / 3600)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [*printed.POLICIES]
+    assert legend(figure) == [*printed.POLICIES]
+    title = figure.get_suptitle().splitlines()
+    assert title[1] == "Line: mean of the samples in the band, chosen by their mean over all jobs"
+    assert title[2] == f"Band: {HELD}"
+
+
+def test_figures_draw_the_log_beside_its_samples(made: Path) -> None:
+    """A dotted line by week, a mark beside boxes, bars and dots, each in the legend and the CSV."""
+    tree = study(open_tree(made))
+    numbers = {name: row.numbers(tree) for name, row in FIGURES.items()}
+    figures = {name: draw(row, tree, numbers[name]) for name, row in FIGURES.items()}
+    assert {name: legend(figure)[-1] for name, figure in figures.items()} == dict.fromkeys(
+        FIGURES, "the log itself"
+    )
+    cell = ("wait", "ANL", "SAF")
+    weekly = numbers["figure-1"]["log"].xs(cell, level=("metric", "trace", "policy"))
+    dotted = [line for line in figures["figure-1"].axes[5].get_lines() if line.get_ls() == ":"]
+    np.testing.assert_array_equal(np.asarray(dotted[3].get_ydata()), weekly)
+    own = weekly_log(open_tree(made), "ANL", "wait", "original")["log"].sel(policy=LABELS[3])
+    np.testing.assert_array_equal(weekly, own.values / 3600)
+    expected = {
+        "figure-2": numbers["figure-2"].loc["KTH-SP2", "log"],
+        "figure-3": numbers["figure-3"].loc[ALL_LOGS, "log"],
+        "figure-4": numbers["figure-4"].loc["KTH-SP2", "log"].groupby("policy").first() / 1000,
+    }
+    for name, log in expected.items():
+        marks = [x for x in figures[name].axes[0].get_lines() if x.get_marker() == "D"]
+        shown = np.concatenate([np.asarray(x.get_ydata(), np.float64) for x in marks])
+        np.testing.assert_allclose(np.sort(shown), np.sort(log))
+
+
+def test_titles_say_what_samples_are_shown(made: Path) -> None:
+    """Which of how many, and what these can be expected to hold of all that could be drawn."""
+    said = {name: drawn(name, made).get_suptitle().splitlines()[1:] for name in FIGURES}
+    assert said["figure-3"] == ["Bars: jobs of all 4 samples together", f"Lines: {HELD}"]
+    assert said["figure-4"] == [
+        "Dots: samples 1 to 4 of 4, which hold 60.0 % of all such samples in expectation"
+    ]
+    assert "of these jobs of all 4 samples together; whiskers: 5 to 95 % of" in said["figure-2"][0]
 
 
 def test_figures_2_to_4_have_a_panel_for_each_log_or_class(made: Path) -> None:
@@ -372,7 +469,7 @@ def test_run_ends_with_the_report(made: Path, tmp_path: Path) -> None:
     assert CliRunner().invoke(cli, command).exit_code == 0
     assert {name: path.read_bytes() for name in names for path in made.rglob(name)} == written
     weeks = pd.read_csv(made / "tables" / "figure-1.csv")
-    numbers = ["low", "trimmed_mean", "high"]
+    numbers = ["low", "trimmed_mean", "high", "log", "first", "last", "samples", "coverage"]
     assert weeks.columns.tolist() == ["metric", "trace", "policy", "week", *numbers]
     assert weeks.groupby("trace")["week"].max().to_dict() == {"KTH-SP2": 2, "ANL": 3}
 

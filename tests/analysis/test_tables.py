@@ -1,7 +1,8 @@
-"""Tables of bands: frames, text and CSV, with the whole output as literals."""
+"""Tables of bands: frames, text, CSV and JSON, with the whole output as literals."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,16 @@ import pytest
 import xarray as xr
 import zarr
 
-from analysis import bands, gains, open_tree, table, table_csv, table_text, weekly_bands
+from analysis import (
+    bands,
+    gains,
+    open_tree,
+    table,
+    table_csv,
+    table_facts,
+    table_text,
+    weekly_bands,
+)
 
 
 def test_frame_keeps_order_counts_and_attributes(store: Path) -> None:
@@ -75,8 +85,8 @@ def test_text_of_quantiles_and_gains(store: Path) -> None:
     assert gain[0].startswith("Relative gain in mean wait over fcfs+easy: ")
     assert gain[2:5] == [
         "ALPHA, load original",
-        "policy      low  trimmed mean   high       samples   holds",
-        "saf+easy  0.500         0.500  0.500  2 to 9 of 10  63.6 %",
+        "policy      low  trimmed mean   high    log       samples   holds",
+        "saf+easy  0.500         0.500  0.500  0.500  2 to 9 of 10  63.6 %",
     ]
 
 
@@ -160,6 +170,27 @@ def test_numbers_are_rounded_sensibly(values: list[float], shown: list[str]) -> 
     )
     last = table_text(data).splitlines()[-1]
     assert re.split(" {2,}", last) == ["saf+easy", *shown, "- of 2"]
+
+
+def test_facts_are_the_same_numbers_under_identifiers(store: Path) -> None:
+    """What a band is and its cells, as JSON takes it; null where there is none."""
+    band = bands(store, "wait").sel(trace=["BETA"], load=["0.9"])
+    few = band.assign(wait=band["wait"].where(band["policy"] != "fcfs+easy"))
+    facts = json.loads(json.dumps(table_facts(few), allow_nan=False))
+    assert {key: value for key, value in facts.items() if key != "cells"} == {
+        **json.loads(json.dumps(band.attrs)),
+        "units": "s",
+    }
+    assert [cell["policy"] for cell in facts["cells"]] == ["fcfs+easy", "saf+easy", "spf+easy"]
+    assert facts["cells"][0]["trimmed_mean"] is None
+    assert facts["cells"][1] == {
+        **{"trace": "BETA", "load": "0.9", "policy": "saf+easy"},
+        **{"low": 200.0, "trimmed_mean": 3700 / 7, "high": 900.0, "log": 99900.0},
+        **{"first": 2.0, "last": 8.0, "n": 9, "missing": 1, "coverage": 0.6},
+    }
+    assert list(table_facts(bands(store, "wait", kind="quantile"))["cells"][0])[3:6] == [
+        *("q0_1", "q0_5", "q0_9"),
+    ]
 
 
 def test_csv_keeps_every_digit(store: Path) -> None:

@@ -57,6 +57,8 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         ("plan", "c.toml"),
         ("status", "tiny.farm"),
         ("verify", "tiny.farm"),
+        ("gains", "tiny.farm"),
+        ("gains", "tiny.farm", "--kind", "quantile"),
         ("simulate", "a.swf", "--policy", "easy"),
         ("audit", "b.swf", "--policy", "easy"),
         ("policies",),

@@ -58,7 +58,7 @@ def alter(store: Path, **changes: Any) -> None:
     (store / "store.json").write_text(json.dumps(plain))
 
 
-@pytest.mark.parametrize("command", ["run", "status", "bands"])
+@pytest.mark.parametrize("command", ["run", "status", "bands", "gains"])
 def test_store__newer_version(store: Path, said: Said, command: str) -> None:
     """A store of a newer format is for a newer program."""
     alter(store, version=5)
@@ -152,7 +152,7 @@ def test_store__folder_of_something_else(said: Said) -> None:
     assert "folder is not a store" in said("run", "c.toml", "--store", "folder")
 
 
-@pytest.mark.parametrize("command", ["status", "bands"])
+@pytest.mark.parametrize("command", ["status", "bands", "gains"])
 @pytest.mark.parametrize("place", ["none", "file", "folder"])
 def test_reading__no_store(said: Said, command: str, place: str) -> None:
     """What is not a store is named as such."""
@@ -163,8 +163,9 @@ def test_reading__no_store(said: Said, command: str, place: str) -> None:
     assert "stor" in text
 
 
-def test_bands__unknown_metric(store: Path, said: Said) -> None:
+@pytest.mark.parametrize("command", ["bands", "gains"])
+def test_bands__unknown_metric(store: Path, said: Said, command: str) -> None:
     """An unknown metric lists the known ones."""
-    text = said("bands", "tiny.farm", "--metric", "wiat")
+    text = said(command, "tiny.farm", "--metric", "wiat")
     assert "'wiat'" in text
     assert "bounded_slowdown" in text

@@ -1,12 +1,14 @@
-"""What `farm run` and `farm bands` print of results."""
+"""What `farm run`, `farm bands` and `farm gains` print of results."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from analysis import gains, table_csv
 from core import write_swf
 from core.models import poisson
 from farm import Campaign
@@ -107,3 +109,58 @@ def test_no_resamples_mean_the_log(folder: Path) -> None:
     campaign = Campaign.from_toml(folder / "mine.toml")
     assert (campaign.log, campaign.resample_axis) == (True, (0,))
     assert "log = true" in campaign.to_toml()
+
+
+def test_gains_over_a_baseline_are_printed(folder: Path) -> None:
+    """Paired by resample, with the log's own gain; by default over the first policy."""
+    ran(folder, 4)
+    found = said("gains", "mine.farm", "--metric", "wait", "--csv", "g.csv")
+    head, _, block, names, line, last = found.stdout.splitlines()
+    assert head.startswith("Relative gain in mean wait over fcfs+easy: least, median and largest ")
+    assert "samples 1 to 4 of 4, which hold 60.0 % of all" in head
+    assert block == "LOG, load original"
+    assert names.split() == ["policy", "min", "median", "max", "log", "samples", "holds"]
+    assert line.split()[0] == "spf+easy"
+    assert last == "table: g.csv"
+    expected = table_csv(gains("mine.farm", "wait", "fcfs+easy"))
+    assert (folder / "g.csv").read_text() == expected
+    piped = said("gains", "mine.farm", "--metric", "wait", "--csv", "-")
+    assert piped.stdout == expected
+    assert head in piped.stderr
+    other = said("gains", "mine.farm", "--baseline", "spf+easy", "--kind", "trimmed").stdout
+    assert other.splitlines()[0].startswith("Relative gain in mean bounded slowdown over spf+easy")
+    assert "samples 2 to 3 of 4, which hold 20.0 % of all" in other.splitlines()[0]
+
+
+def test_gains_are_told_as_json(folder: Path) -> None:
+    """What the band is, and each cell, under identifiers."""
+    ran(folder, 4, "false")
+    words = ("gains", "mine.farm", "--metric", "wait", "--json", "--kind")
+    facts = json.loads(said(*words, "quantile").stdout)
+    assert (facts["metric"], facts["baseline"], facts["units"]) == ("wait", "fcfs+easy", "1")
+    assert (facts["samples"], facts["coverage"]) == ("1.3 to 3.7 of 4", pytest.approx(0.48))
+    (cell,) = facts["cells"]
+    assert list(cell) == [
+        *("trace", "load", "policy", "q0_1", "q0_5", "q0_9"),
+        *("first", "last", "n", "missing", "coverage"),
+    ]
+    (band,) = gains("mine.farm", "wait", "fcfs+easy", "quantile")["wait"].values.reshape(1, 3)
+    assert [cell["q0_1"], cell["q0_5"], cell["q0_9"]] == band.tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--baseline", "easy"), "unknown policy 'easy'; known: fcfs+easy, spf+easy"),
+        (("--metric", "jobs"), "metric 'jobs' is the same for every policy; compare another"),
+        (("--kind", "mean"), "unknown kind 'mean'; known: auto, trimmed, range"),
+        (("--kind", "trimmed"), "(trimmed) of 'bounded_slowdown' needs at least 4 samples over"),
+        (("--json", "--csv", "-"), "--json and --csv - both want standard output: give one"),
+    ],
+)
+def test_gains_that_cannot_be_are_refused(folder: Path, words: tuple[str, ...], why: str) -> None:
+    """In one sentence that says what would be right."""
+    ran(folder, 2)
+    result = CliRunner().invoke(cli, ["gains", "mine.farm", *words])
+    assert result.exit_code
+    assert why in str(result.exception) + result.output

@@ -61,6 +61,7 @@ def here(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("bands", "tiny.farm", "--plot", "tiny.farm/figures/b.png"), "tiny.farm"),
         (("bands", "tiny.farm", "--plot", "b.txt"), ".png"),
         (("bands", "tiny.farm", "--plot", "b.png", "--csv", "b.png"), "give two files"),
+        (("gains", "tiny.farm", "--csv", "tiny.farm/store.json"), "lies in store"),
         (("run", "c.toml", "--performance-report", "c.toml"), "it is read from"),
         (("run", "c.toml", "--performance-report", "tiny.farm/r.html"), "lies in store"),
     ],
@@ -77,7 +78,7 @@ def test_nothing_is_destroyed(here: Path, said: Said, words: tuple[str, ...], wh
 
 
 @pytest.mark.parametrize("store", ["s3://bucket/x", "gs://bucket/x", "file:///x", ""])
-@pytest.mark.parametrize("command", ["run", "plan", "status", "verify", "watch", "bands"])
+@pytest.mark.parametrize("command", ["run", "plan", "status", "verify", "watch", "bands", "gains"])
 def test_a_store_is_a_folder(said: Said, command: str, store: str) -> None:
     """An object store is not taken for a folder of that name, nor nothing for the current one."""
     write(GOOD, Path("c.toml"))

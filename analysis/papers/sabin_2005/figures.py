@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import HOUR, STYLE, canvas, thin_spaced
+from analysis.drawing import HOUR, STYLE, bar_legend, canvas, own_marks, thin_spaced
 from analysis.papers.sabin_2005.names import KINDS, REPLANNING
 
 if TYPE_CHECKING:
@@ -88,7 +88,12 @@ def bar_table(values: xr.DataArray, columns: str) -> pd.DataFrame:
     return frame.assign(units=values.attrs["units"])
 
 
-def bar_chart(values: xr.DataArray, title: str, edges: xr.DataArray | None = None) -> Drawing:
+def bar_chart(
+    values: xr.DataArray,
+    title: str,
+    edges: xr.DataArray | None = None,
+    own: xr.DataArray | None = None,
+) -> Drawing:
     """Draw groups of bars, one for each rule, a panel for each trace and load.
 
     Parameters
@@ -100,6 +105,8 @@ def bar_chart(values: xr.DataArray, title: str, edges: xr.DataArray | None = Non
         First line above the panels.
     edges : DataArray, optional
         As `values`, with a first dimension of two: ends of the whisker on each bar.
+    own : DataArray, optional
+        As `values`: numbers of the log itself, to stand beside bars of samples.
 
     Returns
     -------
@@ -114,17 +121,22 @@ def bar_chart(values: xr.DataArray, title: str, edges: xr.DataArray | None = Non
         axes: Any = figure.subplots(rows, columns, squeeze=False, sharey="row")
         for i, j in np.ndindex(rows, columns):
             here = values.isel(trace=i, load=j)
-            whiskers = None if edges is None else edges.isel(trace=i, load=j)
-            _panel(axes[i, j], here, whiskers)
+            beside = [None if x is None else x.isel(trace=i, load=j) for x in (edges, own)]
+            _panel(axes[i, j], here, *beside)
             axes[i, j].set_title(f"{here['trace'].item()}, load {_load(here['load'].item())}")
         # Only now: a limit set on one panel would fix that of its neighbour, not yet drawn.
         for place in axes[:, 0]:
             place.set_ylim(bottom=0)
         _label(figure, axes, values, title)
+        there = [rule for rule in values["rule"].values.tolist() if rule in COLORS]
+        marked = own is not None and bool(own.notnull().any())
+        bar_legend(figure, {rule: COLORS[rule] for rule in there}, own=marked)
     return figure
 
 
-def _panel(axes: Axes, values: xr.DataArray, edges: xr.DataArray | None) -> None:
+def _panel(
+    axes: Axes, values: xr.DataArray, edges: xr.DataArray | None, own: xr.DataArray | None
+) -> None:
     groups = str(values.dims[0])
     places = np.arange(values.sizes[groups])
     rules = [rule for rule in values["rule"].values.tolist() if rule in COLORS]
@@ -132,10 +144,12 @@ def _panel(axes: Axes, values: xr.DataArray, edges: xr.DataArray | None) -> None
     for i, rule in enumerate(rules):
         height = values.sel(rule=rule).values / HOUR
         x = places + (i - (len(rules) - 1) / 2) * breadth
-        axes.bar(x, np.nan_to_num(height), breadth * 0.92, color=COLORS[rule], label=rule)
+        axes.bar(x, np.nan_to_num(height), breadth * 0.92, color=COLORS[rule])
         if edges is not None:
             low, high = edges.sel(rule=rule).transpose(..., groups).values / HOUR
             axes.vlines(x, low, high, color="black", linewidth=1.0)
+        if own is not None:
+            own_marks(axes, x + 0.25 * breadth, own.sel(rule=rule).values / HOUR)
     empty = np.flatnonzero(values.isnull().all("rule").values)
     for place in empty.tolist():
         axes.text(place, 0, "no job", rotation=90, ha="center", va="bottom", color="#666666")
@@ -155,8 +169,6 @@ def _label(figure: Drawing, axes: Any, values: xr.DataArray, title: str) -> None
     measure, hours = KINDS[values.attrs["kind"]].measure, _hours(values.attrs["units"])
     figure.supylabel(f"{measure}, {hours}", fontsize=rcParams["axes.labelsize"])
     figure.suptitle(title, x=0.01, ha="left")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
 
 def _load(label: str) -> str:

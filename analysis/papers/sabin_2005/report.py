@@ -19,6 +19,7 @@ from analysis.papers.sabin_2005.printed import LOADS
 from analysis.papers.sabin_2005.samples import ratios, report_samples
 from analysis.papers.sabin_2005.tables import table_1, table_2
 from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
+from analysis.papers.spread import table_text
 from analysis.store import LOG, check_known, open_summary
 
 
@@ -39,11 +40,14 @@ def report(store: Path) -> list[Path]:
     Raises
     ------
     StoreError
-        If the store lacks one of the nine policies, a kind of fairness, or the two loads.
+        If the store lacks one of the nine policies, a kind of fairness, or, without samples, the
+        two loads that the paper's figures are of.
     """
     tree = open_report(store)
     written = report_samples(tree, store) if _has_samples(tree) else []
-    return written + (_report_log(tree, store) if _has_log(tree) else [])
+    # Beside samples the log may be there to be compared with them alone, at whatever load.
+    of_paper = _has_log(tree) and not (written and _lacks_loads(tree))
+    return written + (_report_log(tree, store) if of_paper else [])
 
 
 def text(store: Path) -> str:
@@ -57,7 +61,7 @@ def text(store: Path) -> str:
     tree = open_report(store)
     tables = [ratios(tree)] if _has_samples(tree) else []
     tables += [claims(claims_in_part(tree, _by_width(tree)))] if _has_log(tree) else []
-    return "\n\n".join(frame.to_string(float_format="{:.2f}".format) for frame in tables)
+    return "\n\n".join(map(table_text, tables))
 
 
 def _has_samples(tree: xr.DataTree) -> bool:
@@ -66,6 +70,10 @@ def _has_samples(tree: xr.DataTree) -> bool:
 
 def _has_log(tree: xr.DataTree) -> bool:
     return LOG in open_summary(tree)["resample"].values
+
+
+def _lacks_loads(tree: xr.DataTree) -> bool:
+    return not set(LOADS) <= set(open_summary(tree)["load"].values.tolist())
 
 
 def _by_width(tree: xr.DataTree) -> dict[str, xr.DataArray]:

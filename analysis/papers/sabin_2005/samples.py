@@ -1,13 +1,12 @@
 """Who is more unfair: the question that Sabin and Sadayappan leave open, put to samples.
 
 Their subsets show no consistent difference between LXF and FCFS, nor between aggressive and
-conservative backfilling. Samples of the whole logs say more, with intervals: the band of the
-published rule (`analysis.band_rule.Trimmed`), which of ten samples is the second to the ninth.
+conservative backfilling. Samples of the whole logs say more, and how far they differ: by the band
+of `analysis.papers.spread`, which of ten samples reaches from the second to the ninth.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,14 +15,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import Trimmed, left_out, quantiles
-from analysis.drawing import STYLE, canvas
+from analysis.drawing import OWN_LABEL, STYLE, canvas, own_marks
 from analysis.papers.files import write_figure, write_table
-from analysis.papers.sabin_2005.figures import bar_chart, bar_table
+from analysis.papers.sabin_2005.figures import bar_chart
 from analysis.papers.sabin_2005.names import KINDS, ORDERS, REPLANNING, RULES
 from analysis.papers.sabin_2005.unfairness import sample_unfairness
-from analysis.store import Store
-from core.arrays import Float64
+from analysis.papers.spread import BAND, STANDING, span_text, spread
+from analysis.store import Store, of_samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,10 +29,6 @@ if TYPE_CHECKING:
 
 ROOM = 0.24
 """Distance of the kinds of one comparison, of 1 between comparisons."""
-
-
-BAND = ["low", "median", "high"]
-"""What stands for the samples of a cell."""
 
 
 class Comparison(NamedTuple):
@@ -89,77 +83,37 @@ def ratios(store: Store) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by (kind, trace, load, comparison): the ratio's band over the samples, the number
-        of these, in how many the one is the more unfair, and the expected share of all samples
-        there could be that lies within the band.
+        Indexed by (kind, trace, load, comparison): the ratio's `BAND` over the samples,
+        `STANDING`, and in ``above_1`` in how many samples the one is the more unfair.
 
     Raises
     ------
     StoreError
-        If the store lacks one of the nine policies, or a kind of fairness.
+        If the store lacks samples, one of the nine policies, or a kind of fairness.
     """
-    rows = {}
+    parts = {}
     for kind in KINDS:
         values = sample_unfairness(store, kind)
         for name, one, other in comparisons(values["rule"].values.tolist()):
             ratio = values.sel(one).drop_vars(one) / values.sel(other).drop_vars(other)
             ratio = ratio.where(np.isfinite(ratio))
-            for trace in values["trace"].values:
-                for load in values["load"].values:
-                    cell = ratio.sel(trace=trace, load=load).dropna("resample").values
-                    rows[kind, trace, load, name] = _summary(cell)
-    columns = [*BAND, "samples", "above_1", "coverage"]
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    names = ["kind", "trace", "load", "comparison"]
-    frame.index = pd.MultiIndex.from_tuples(frame.index, names=names)
-    return frame.astype({"samples": np.int64, "above_1": np.int64})
+            above = (of_samples(ratio) > 1).sum("resample")
+            frame = spread(ratio).assign(above_1=above).to_dataframe(dim_order=["trace", "load"])
+            parts[kind, name] = frame[[*BAND, *STANDING, "above_1"]]
+    found = pd.concat(parts, names=["kind", "comparison"])
+    return found.reorder_levels(["kind", "trace", "load", "comparison"])
 
 
-def _summary(ratio: Float64) -> list[float]:
-    if not ratio.size:
-        return [np.nan] * len(BAND) + [0, 0, np.nan]
-    above = int(np.count_nonzero(ratio > 1))
-    return [*_band(ratio).tolist(), ratio.size, above, coverage(ratio.size)]
-
-
-def _band(values: Float64) -> Float64:
-    """Return lowest, median and highest along the last axis, NaN where samples are too few."""
-    rule = Trimmed()
-    ends, middle = rule.reduce(values), quantiles(values, [0.5])
-    return np.concatenate([ends[..., :1], middle, ends[..., 2:]], axis=-1)
-
-
-def coverage(samples: int) -> float:
-    """Return the expected share of the population within the band of so many samples.
-
-    Between the k-th smallest and the k-th largest of n independent samples lies, whatever their
-    distribution, (n + 1 - 2 k) / (n + 1) of it in expectation. NaN where there is no band.
+def _caption(samples: Iterable[int], mark: str) -> str:
+    """Say what the marks, or bars, and the lines of a figure are.
 
     Examples
     --------
-    >>> round(coverage(10), 3)
-    0.636
+    >>> print(_caption([10, 10], "Bar"))
+    Bar: median of the samples
+    Line: samples 2 to 9 of 10, which hold 63.6 % of all such samples in expectation
     """
-    rule = Trimmed()
-    if samples < rule.need:
-        return math.nan
-    last = 1 + int(left_out(samples, rule.trim))
-    return (samples + 1 - 2 * last) / (samples + 1)
-
-
-def _caption(samples: int) -> str:
-    """Say what a figure's marks and lines are.
-
-    Examples
-    --------
-    >>> _caption(10)
-    'Median of 10 samples; line: from no. 2 to 9, an expected 64 % of all that could be drawn'
-    """
-    if samples < Trimmed().need:
-        return f"Median of {samples} samples"
-    first = 1 + int(left_out(samples, Trimmed().trim))
-    share = f"an expected {100 * coverage(samples):.0f} % of all that could be drawn"
-    return f"Median of {samples} samples; line: from no. {first} to {samples + 1 - first}, {share}"
+    return f"{mark}: median of the samples\nLine: {span_text(samples)}"
 
 
 def ratio_chart(frame: pd.DataFrame) -> Figure:
@@ -184,11 +138,10 @@ def ratio_chart(frame: pd.DataFrame) -> Figure:
         for (trace, load), place in zip(cells, axes, strict=True):
             _panel(place, frame, trace, load)
             place.set_title(f"{trace}, load {load}")
-        samples = int(frame["samples"].max())
         title = "How many times as unfair is the first as the second?"
-        figure.suptitle(f"{title}\n{_caption(samples)}", x=0.01, ha="left")
+        figure.suptitle(f"{title}\n{_caption(frame['samples'], 'Mark')}", x=0.01, ha="left")
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(KINDS))
     return figure
 
 
@@ -198,10 +151,15 @@ def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
     names = frame.index.unique("comparison").tolist()
     for i, (kind, row) in enumerate(KINDS.items()):
         cells = [(kind, trace, load, name) for name in names]
-        low, middle, high = (frame[end].loc[cells].to_numpy(np.float64) for end in BAND)
+        low, middle, high, log = (
+            frame[name].loc[cells].to_numpy(np.float64) for name in (*BAND, "log")
+        )
         y = np.arange(len(names)) + (i - 1) * ROOM
         line = axes.plot(middle, y, row.marker, label=row.measure.split(" ", 1)[1])[0]
         axes.hlines(y, low, high, color=line.get_color(), linewidth=1.4)
+        if frame["log"].notna().any():
+            look = {"marker": row.marker, "markeredgecolor": line.get_color()}
+            own_marks(axes, log, y, **look, label=f"the same, {OWN_LABEL}")
     axes.axvline(1.0, color="#666666", linewidth=0.9)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
@@ -234,22 +192,21 @@ def report_samples(tree: xr.DataTree, store: Path) -> list[Path]:
     """
     written = []
     for kind in KINDS:
-        name, samples = f"samples-{kind}", sample_unfairness(tree, kind)
-        band = xr.apply_ufunc(
-            _band, samples, input_core_dims=[["resample"]], output_core_dims=[["band"]]
+        name, values = f"samples-{kind}", sample_unfairness(tree, kind)
+        found = spread(values)
+        whiskers = xr.concat([found["low"], found["high"]], "end")
+        title = _caption(found["samples"].values.flat, "Bar")
+        middle = found["median"].assign_attrs(values.attrs)
+        columns = found[[*BAND, *STANDING]].to_dataframe(
+            dim_order=["trace", "load", "order", "rule"]
         )
-        band = band.assign_coords(band=BAND).assign_attrs(samples.attrs)
-        low, middle, high = (band.sel(band=end, drop=True) for end in BAND)
-        whiskers = xr.concat([low, high], "end")
-        title = _caption(samples.sizes["resample"])
         written += [
-            write_figure(store, name, bar_chart(middle, title, whiskers)),
-            write_table(store, name, bar_table(band, "band")),
+            write_figure(store, name, bar_chart(middle, title, whiskers, found["log"])),
+            write_table(store, name, columns.assign(units=values.attrs["units"])),
         ]
-    found = ratios(tree)
-    name = "samples-ratios"
+    name, pairs = "samples-ratios", ratios(tree)
     return [
         *written,
-        write_figure(store, name, ratio_chart(found)),
-        write_table(store, name, found),
+        write_figure(store, name, ratio_chart(pairs)),
+        write_table(store, name, pairs),
     ]

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from analysis.papers.sabin_2005.names import KINDS, READINGS, by_paper
-from analysis.store import Store, check_known, of_log, of_samples, open_summary, open_trace
+from analysis.store import Store, check_known, of_log, open_summary, open_trace
 from core.metrics.widths import WIDTHS, mean_by_width, width_classes
 
 
@@ -36,7 +36,7 @@ def mean_unfairness(store: Store, kind: str) -> xr.DataArray:
 
 
 def sample_unfairness(store: Store, kind: str) -> xr.DataArray:
-    """Return the mean unfairness over all jobs of each sample.
+    """Return the mean unfairness over all jobs of each sample, and of the log where it is there.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def sample_unfairness(store: Store, kind: str) -> xr.DataArray:
     Returns
     -------
     DataArray
-        On (trace, resample, load, order, rule), without the log itself.
+        On (trace, resample, load, order, rule); resample 0 is the log itself.
 
     Raises
     ------
     StoreError
-        If the store lacks samples, a policy of the paper, or this kind of fairness.
+        If the store lacks a policy of the paper, or this kind of fairness.
     """
-    return by_paper(of_samples(_summary(store, kind)))
+    return by_paper(_summary(store, kind))
 
 
 def unfairness_by_width(store: Store, kind: str) -> xr.DataArray:

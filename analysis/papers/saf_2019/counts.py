@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import Trimmed
 from analysis.papers.saf_2019.study import Study
+from analysis.papers.spread import STANDING, spread
+from analysis.store import LOG, of_log, of_samples
 
 CLASSES = {
     "slowdown_1": "1",
@@ -29,18 +30,15 @@ def slowdown_classes(of: Study) -> pd.DataFrame:
     -------
     DataFrame
         A row a log, policy and class, `ALL_LOGS` first: ``percent`` over the jobs of all samples,
-        ``low`` and ``high`` of single samples within the 10 to 90 % range.
+        ``low`` and ``high`` of the band of single samples, and `STANDING`.
     """
-    counts = of.samples[list(CLASSES)].to_dataarray("slowdown")
+    counts = of.summary[list(CLASSES)].to_dataarray("slowdown")
     counts = counts.assign_coords(slowdown=list(CLASSES.values()))
-    jobs = of.samples["counted"]
-    counts, jobs = _with_all(counts), _with_all(jobs)
-    percent = 100 * counts.sum("resample") / jobs.sum("resample")
-    each = (100 * counts / jobs).transpose(*percent.dims, "resample").values
-    low, _, high = np.moveaxis(Trimmed().reduce(each), -1, 0)
-    columns = {"low": percent.copy(data=low), "percent": percent, "high": percent.copy(data=high)}
-    frame = xr.Dataset(columns).to_dataframe(dim_order=["trace", "policy", "slowdown"])
-    return frame[list(columns)]
+    counts, jobs = _with_all(counts), _with_all(of.summary["counted"])
+    percent = 100 * of_samples(counts).sum("resample") / of_samples(jobs).sum("resample")
+    found = spread(100 * counts / jobs).assign(percent=percent)
+    frame = found.to_dataframe(dim_order=["trace", "policy", "slowdown"])
+    return frame[["low", "percent", "high", *STANDING]]
 
 
 def _with_all(counts: xr.DataArray) -> xr.DataArray:
@@ -49,7 +47,16 @@ def _with_all(counts: xr.DataArray) -> xr.DataArray:
 
 
 def backfilled_jobs(of: Study) -> pd.DataFrame:
-    """Figure 4: number of backfilled jobs of each sample, a row a log, policy and resample."""
-    columns = of.samples[["backfilled", "counted"]]
+    """Figure 4: number of backfilled jobs of each sample.
+
+    Returns
+    -------
+    DataFrame
+        A row a log, policy and resample: ``backfilled`` and ``counted`` of the sample, and in
+        ``log`` the jobs that are backfilled in the log itself, empty where the store lacks it.
+    """
+    counts = of.summary["backfilled"]
+    there = LOG in counts["resample"].values
+    columns = of.samples[["backfilled", "counted"]].assign(log=of_log(counts) if there else np.nan)
     frame = columns.to_dataframe(dim_order=["trace", "policy", "resample"])
-    return frame[["backfilled", "counted"]]
+    return frame[["backfilled", "counted", "log"]]

@@ -8,31 +8,36 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import Trimmed
+from analysis.band_rule import BandRule, Range
 from analysis.papers.saf_2019.counts import ALL_LOGS, backfilled_jobs, slowdown_classes
 from analysis.papers.saf_2019.printed import CLAIMS, FEWER_BACKFILLED, OBJECTIVES, POLICIES
 from analysis.papers.saf_2019.study import Study
 from analysis.papers.saf_2019.tables import table_4
+from analysis.papers.spread import RULE, STANDING, spread
+from analysis.store import of_samples
 
 BASELINE = POLICIES[0]
 """The policy that the others are to replace."""
+
+UNPAIRED = "_unpaired"
+"""Ends the names of claims on means of policies, not of the samples' gains."""
 
 
 def relative_gains(of: Study) -> pd.DataFrame:
     """Gain of each policy over FCFS, in percent: paired by sample, and as the paper has it.
 
     A sample's gain is 1 - policy / FCFS of the same sample, so that what both owe to the sample
-    cancels. The paper compares means of the samples within the 10 to 90 % range of each policy
-    on its own (section V-A), which may be other samples.
+    cancels. The paper compares means of the samples in the band of each policy on its own
+    (section V-A), which may be other samples.
 
     Returns
     -------
     DataFrame
-        A row a metric, log and policy: ``mean`` and ``median`` of the samples' gains, ``low`` and
-        ``high`` of those within their 10 to 90 % range, ``better``, how many of the ``samples``
-        gain, and ``unpaired``, the paper's.
+        A row a metric, log and policy: ``mean`` and ``median`` of all samples' gains, ``low`` and
+        ``high`` of their band, ``better``, how many of the ``samples`` gain, ``unpaired``, the
+        paper's, and `STANDING`.
     """
-    parts = {metric: _gains(of.samples[metric]) for metric in OBJECTIVES}
+    parts = {metric: _gains(of.summary[metric]) for metric in OBJECTIVES}
     return pd.concat(parts, names=["metric"])
 
 
@@ -40,21 +45,16 @@ def _gains(values: xr.DataArray) -> pd.DataFrame:
     values = values.transpose("trace", "policy", "resample")
     base = values["policy"].values.tolist().index(BASELINE)
     gain = 100 * (1 - values / values.isel(policy=base, drop=True))
-    low, _, high = np.moveaxis(Trimmed().reduce(gain.values), -1, 0)
-    _, middle, _ = np.moveaxis(Trimmed().reduce(values.values), -1, 0)
-    unpaired = 100 * (1 - middle / middle[:, base, None])
-    cell = values.isel(resample=0, drop=True)
-    columns = {
-        "mean": gain.mean("resample"),
-        "median": gain.median("resample"),
-        "low": cell.copy(data=low),
-        "high": cell.copy(data=high),
-        "better": (gain > 0).sum("resample"),
-        "samples": gain.notnull().sum("resample"),
-        "unpaired": cell.copy(data=unpaired),
-    }
-    others = xr.Dataset(columns).drop_sel(policy=BASELINE)
-    return others.to_dataframe(dim_order=["trace", "policy"])[list(columns)]
+    each, own = of_samples(gain), of_samples(values)
+    _, middle, _ = np.moveaxis(RULE.reduce(own.values), -1, 0)
+    found = spread(gain).assign(
+        mean=each.mean("resample"),
+        better=(each > 0).sum("resample"),
+        unpaired=(("trace", "policy"), 100 * (1 - middle / middle[:, base, None])),
+    )
+    columns = ["mean", "median", "low", "high", "better", "unpaired", *STANDING]
+    others = found.drop_sel(policy=BASELINE)
+    return others.to_dataframe(dim_order=["trace", "policy"])[columns]
 
 
 def headline(of: Study) -> pd.DataFrame:
@@ -63,16 +63,18 @@ def headline(of: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a claim: ``what``, ``ours``, ``of`` (policy and log), ``printed``, ``printed_of``
-        and ``where`` in the paper it stands.
+        A row a claim: ``what``, ``ours``, ``of`` (policy and log), ``of_samples``, which of how
+        many, ``printed``, ``printed_of`` and ``where`` in the paper it stands.
     """
     ours = dict(_claims(of))
+    n = of.samples.sizes["resample"]
     rows = [
         {
             "claim": key,
             "what": claim.what,
             "ours": ours[key][0],
             "of": ours[key][1],
+            "of_samples": _rule(key).attrs(n)["samples"],
             "printed": claim.value,
             "printed_of": claim.policy,
             "where": claim.where,
@@ -82,10 +84,15 @@ def headline(of: Study) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("claim")
 
 
+def _rule(claim: str) -> BandRule:
+    """Return which samples a number is of: the paper's own gains leave the best and worst out."""
+    return RULE if claim.startswith("gain_") and claim.endswith(UNPAIRED) else Range()
+
+
 def _claims(of: Study) -> Iterator[tuple[str, tuple[float, str]]]:
     gain = relative_gains(of)
     for metric in OBJECTIVES:
-        for column, suffix in (("mean", ""), ("unpaired", "_unpaired")):
+        for column, suffix in (("mean", ""), ("unpaired", UNPAIRED)):
             one = gain.loc[metric][column]
             yield f"gain_{metric}{suffix}", _largest(one)
     yield from _backfilled(of)
@@ -113,7 +120,7 @@ def _backfilled(of: Study) -> Iterator[tuple[str, tuple[float, str]]]:
         each = (1 - counts[policy] / counts[BASELINE]).groupby("trace").mean()
         yield f"fewer_backfilled_{policy}", (100 * float(each.mean()), policy)
         fewer = 1 - means[policy] / means[BASELINE]
-        yield f"fewer_backfilled_{policy}_unpaired", (100 * float(fewer.mean()), policy)
+        yield f"fewer_backfilled_{policy}{UNPAIRED}", (100 * float(fewer.mean()), policy)
     most = counts["SQF"].groupby("trace").max()
     yield "most_backfilled_SQF", _largest(most, "SQF, ")
 

@@ -13,6 +13,7 @@ from analysis.papers.saf_2019.figures import FIGURES, draw
 from analysis.papers.saf_2019.headline import headline, relative_gains
 from analysis.papers.saf_2019.study import Study, studies
 from analysis.papers.saf_2019.tables import table_2, table_3, table_4
+from analysis.papers.spread import table_text
 
 OF_LOGS = {"table-2": table_2, "table-3": table_3}
 """Tables that depend on no policy."""
@@ -73,7 +74,7 @@ def text(store: Path) -> str:
         As `report`.
     """
     tables = _tables(studies(open_report(store)))
-    return "\n".join(f"{name}\n{_as_text(frame)}\n" for name, frame in tables.items())
+    return "\n".join(f"{name}\n{table_text(frame)}\n" for name, frame in tables.items())
 
 
 def _tables(found: list[Study]) -> dict[str, pd.DataFrame]:
@@ -87,7 +88,3 @@ def _numbers(found: list[Study]) -> Iterator[tuple[str, str, Study, pd.DataFrame
     for of, suffix in zip(found, ("", WITHOUT), strict=False):
         for name, row in FIGURES.items():
             yield name + suffix, name, of, row.numbers(of)
-
-
-def _as_text(frame: pd.DataFrame) -> str:
-    return frame.to_string(float_format=lambda x: f"{x:.2f}", na_rep="-")

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import Trimmed
 from analysis.papers.saf_2019.printed import POLICIES, TABLE_2, TABLE_3, TABLE_4
 from analysis.papers.saf_2019.study import Study
-from analysis.store import LOG, of_log, of_samples, open_trace
-from core.arrays import Float64
+from analysis.papers.spread import STANDING, spread
+from analysis.store import of_log, open_trace
 
 MONTH = 365.25 / 12 * 86_400
 """A mean month, s."""
@@ -53,7 +52,14 @@ def table_2(of: Study) -> pd.DataFrame:
 
 
 def table_3(of: Study) -> pd.DataFrame:
-    """Table III: percentage of premature jobs, of the log and of the mean resample.
+    """Table III: percentage of premature jobs, of the log and of its samples.
+
+    Returns
+    -------
+    DataFrame
+        A row a log: ``low``, ``premature_resamples`` over the jobs of all samples, and ``high``,
+        of the band of single samples; `STANDING`, of which ``log`` is what the paper's table has;
+        and ``premature_printed``.
 
     Raises
     ------
@@ -61,12 +67,15 @@ def table_3(of: Study) -> pd.DataFrame:
         If the store lacks the log itself.
     """
 
-    def percent(summary: xr.Dataset) -> Float64:
-        one = summary.sel(policy=POLICIES[0])
-        return np.asarray(100 * one["premature"] / one["counted"])
+    def percent(summary: xr.Dataset) -> xr.DataArray:
+        one = summary.sel(policy=POLICIES[0], drop=True)
+        return 100 * one["premature"] / one["counted"]
 
-    frame = pd.DataFrame({"premature": percent(of.log)}, index=pd.Index(of.traces, name="trace"))
-    frame["premature_resamples"] = percent(of.samples[["premature", "counted"]].mean("resample"))
+    of_all = percent(of.samples[["premature", "counted"]].sum("resample"))
+    found = spread(percent(of.summary))
+    found = found.assign(log=percent(of.log), premature_resamples=of_all)
+    frame = found.to_dataframe(dim_order=["trace"])
+    frame = frame[["low", "premature_resamples", "high", *STANDING]]
     return frame.assign(premature_printed=[TABLE_3.get(t, np.nan) for t in of.traces])
 
 
@@ -77,8 +86,8 @@ def table_4(of: Study) -> pd.DataFrame:
     -------
     DataFrame
         A row a policy and log: ``ratio`` over the jobs of all samples, ``low`` and ``high`` of
-        the ratios of single samples within the 10 to 90 % range, ``log`` of the log itself
-        (empty where the store has none), ``printed``.
+        the band of single samples' ratios, `STANDING` (``log`` is empty where the store has
+        none), ``printed``.
     """
     samples = of.samples
     early, jobs = samples["premature"], samples["counted"]
@@ -87,16 +96,8 @@ def table_4(of: Study) -> pd.DataFrame:
     below = (samples["bounded_slowdown_standard"].fillna(0) * (jobs - early)).sum("resample")
     ratio = (above / early.sum("resample")) / (below / (jobs - early).sum("resample"))
     single = of.summary["bounded_slowdown_premature"] / of.summary["bounded_slowdown_standard"]
-    log = of_log(single) if LOG in single["resample"].values else ratio * np.nan
-    each = of_samples(single).transpose(..., "resample").values
-    low, _, high = np.moveaxis(Trimmed().reduce(each), -1, 0)
-    columns = {
-        "low": ratio.copy(data=low),
-        "ratio": ratio,
-        "high": ratio.copy(data=high),
-        "log": log,
-    }
-    frame = xr.Dataset(columns).to_dataframe(dim_order=["policy", "trace"])[list(columns)]
+    found = spread(single).assign(ratio=ratio)
+    frame = found.to_dataframe(dim_order=["policy", "trace"])[["low", "ratio", "high", *STANDING]]
     printed = {
         (policy, trace): value
         for policy, values in TABLE_4.items()
