@@ -51,7 +51,7 @@ ALMOST = {
 """The same, for which the numbers fall just short."""
 
 TOLD = {
-    "no_estimate": "1 of 30 jobs (3 %) request no time, so that their estimate is their run time",
+    "no_estimate": "1 of 30 jobs (3 %) request no time, so that their estimate follows from",
     "long_estimate": "is 2,147,483,647 s, 68 years, so that threshold=3x is 204 years; clean with",
     "killed": "10 of 30 jobs (33 %) are killed at their estimate",
     "short": "submissions last 20.0 days, under three weeks",
