@@ -143,8 +143,8 @@ CAUTIONS = (
         "no_estimate",
         _no_estimate,
         "{part:,} of {whole:,} jobs ({percent:.0f} %) request no time, so that their estimate "
-        "follows from their run time and whatever goes by estimates knows it beforehand; clean with "
-        'no_estimate = "f-model", "tsafrir" or seconds for another',
+        "follows from their run time and whatever goes by estimates knows it beforehand; clean "
+        'with no_estimate = "f-model", "tsafrir" or seconds for another',
     ),
     Caution(
         "long_estimate",
