@@ -13,14 +13,25 @@ from typing import Any
 import numpy as np
 
 from core.arrays import HORIZON, Bool, Int64
-from core.checks import whole
+from core.checks import is_whole, whole
 from core.errors import InputError
+from core.models.estimates import HOUR, draw_estimates
 
 PROCESSORS = {
     "requested": "the requested ones, where unknown the allocated ones",
     "allocated": "the allocated ones alone",
 }
 """Which processors a job takes."""
+
+NO_ESTIMATE = {
+    "run": "the run time itself, so that orders by estimate know it beforehand",
+    "f-model": "drawn by Mu'alem and Feitelson's model, factor 5",
+    "tsafrir": "drawn by Tsafrir's model",
+}
+"""What a job asks for whose row requests no time, if it is no number of seconds."""
+
+MOST_SECONDS = 10**9
+"""Largest time that an option may say, s: sums with any run time within the clock fit int64."""
 
 ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
 """What becomes of a row whose run time is 0 s."""
@@ -34,6 +45,12 @@ class Clean:
     ----------
     processors : str
         A key of `PROCESSORS`.
+    no_estimate : str or int
+        What a job asks for whose row requests no time: a key of `NO_ESTIMATE`, or a number of
+        seconds from 1 to 10^9; where it ran longer, its run time.
+    max_estimate : int
+        Largest estimate, s, up to 10^9; one that is larger becomes it, or the run time where the
+        job ran longer. 0 for none.
     estimate_factor : int
         An estimate is at least so many times the run time as logged, 0 to 1000.
     kill : bool
@@ -63,6 +80,8 @@ class Clean:
     """
 
     processors: str = "requested"
+    no_estimate: str | int = "run"
+    max_estimate: int = 0
     estimate_factor: int = 0
     kill: bool = True
     run_plus: int = 0
@@ -78,12 +97,24 @@ class Clean:
                 )
         if not isinstance(self.kill, bool):
             raise InputError(f"clean: kill is {self.kill!r}; it must be true or false")
+        if not self._is_no_estimate():
+            raise InputError(
+                f"clean: no_estimate is {self.no_estimate!r}; it must be "
+                f"{', '.join(map(repr, NO_ESTIMATE))} or seconds from 1 to {MOST_SECONDS}"
+            )
         # Sums and products with any run time within the clock then fit int64, or are known not to.
-        for key, most in (("estimate_factor", 1000), ("run_plus", 10**9)):
+        times = dict.fromkeys(("max_estimate", "run_plus"), MOST_SECONDS)
+        for key, most in {"estimate_factor": 1000, **times}.items():
             number = whole(f"clean: {key}", getattr(self, key), least=0)
             if number > most:
                 raise InputError(f"clean: {key}={number}: give a whole number, at most {most}")
             object.__setattr__(self, key, number)
+
+    def _is_no_estimate(self) -> bool:
+        given = self.no_estimate
+        if is_whole(given):
+            return 1 <= int(given) <= MOST_SECONDS
+        return given in list(NO_ESTIMATE)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Clean:
@@ -97,7 +128,8 @@ class Clean:
         Examples
         --------
         >>> Clean.from_dict({"kill": False})
-        Clean(processors='requested', estimate_factor=0, kill=False, run_plus=0, zero_run='keep')
+        Clean(processors='requested', no_estimate='run', max_estimate=0, estimate_factor=0, \
+kill=False, run_plus=0, zero_run='keep')
         """
         known = [field.name for field in fields(cls)]
         for key in plain:
@@ -122,7 +154,15 @@ class Clean:
         """Return which rows are left out for a run time of 0, bool[n]."""
         return np.asarray((run == 0) & (self.zero_run == "drop"))
 
-    def times(self, run: Int64, asked: Int64) -> tuple[Int64, Int64, Bool]:
+    def unasked(self, asked: Int64) -> Bool:
+        """Return which rows' estimate is their run time, since they request no time, bool[n]."""
+        return np.asarray((asked <= 0) & (self.no_estimate == "run"))
+
+    def limit(self, logged: int) -> int:
+        """Return the largest estimate of a platform that by its log allows so much; -1 unknown."""
+        return min(logged, self.max_estimate) if self.max_estimate else logged
+
+    def times(self, run: Int64, asked: Int64, name: str = "log") -> tuple[Int64, Int64, Bool]:
         """Return run times, estimates and who is killed; no run time exceeds its estimate.
 
         Parameters
@@ -130,13 +170,17 @@ class Clean:
         run : int64[n]
             Run times as logged, s, at least 0.
         asked : int64[n]
-            Requested times, s; who asks for none, 0 or less, asks for the time that it runs.
+            Requested times, s; who asks for none, 0 or less, asks for what `no_estimate` says.
+        name : str
+            What the rows belong to; under another name a model draws other estimates.
         """
         # A cached log may come in 32 bits, in which products would wrap around.
         run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)
         # Beyond the clock a sum or product stays beyond it, for the workload to refuse.
         longer = np.where(run > HORIZON, run, run + self.run_plus)
-        estimate = np.where(asked > 0, asked, longer)
+        estimate = self._requests(longer, asked, name)
+        if self.max_estimate:
+            estimate = np.minimum(estimate, np.maximum(self.max_estimate, longer))
         if self.estimate_factor:
             most = HORIZON // self.estimate_factor
             times = np.where(run > most, HORIZON, run * self.estimate_factor)
@@ -144,6 +188,26 @@ class Clean:
         if not self.kill:
             estimate = np.maximum(estimate, longer)
         return np.minimum(longer, estimate), estimate, longer > estimate
+
+    def _requests(self, run: Int64, asked: Int64, name: str) -> Int64:
+        """Return what each job asks for, at least its run time where its row requests none."""
+        none = asked <= 0
+        if self.no_estimate == "run" or not none.any():
+            return np.where(none, run, asked)
+        drawn = self._drawn(run[none], int(asked.max()), name)
+        requests = asked.copy()
+        requests[none] = np.maximum(drawn, run[none])
+        return requests
+
+    def _drawn(self, run: Int64, most: int, name: str) -> Int64 | int:
+        if not isinstance(self.no_estimate, str):
+            return int(self.no_estimate)
+        # A run time beyond the clock is the workload's to refuse, not the model's.
+        within = np.minimum(run, HORIZON // 10)
+        most = self.max_estimate or most
+        # Tsafrir's model is of platforms that allow an hour; it has a limit of its own.
+        limit = most if self.no_estimate == "tsafrir" and most >= HOUR else None
+        return draw_estimates(within, self.no_estimate, key=(name, 0, 0), max_estimate=limit)[0]
 
 
 AS_HERE = Clean()

@@ -205,13 +205,15 @@ def to_workload(
         raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
     order = by_submit(column, keep)[:jobs]
     _check_once(column, order, source)
+    unasked = clean.unasked(column["request_time"][order])
     try:
         return Workload(
-            **job_columns(column, procs, order, clean),
+            **job_columns(column, procs, order, clean, log_name(source)),
             platform=Pool(machine),
             name=log_name(source),
-            max_estimate=max_estimate,
+            max_estimate=clean.limit(max_estimate),
             dropped=dropped,
+            unasked=(int(np.count_nonzero(unasked)), unasked.size),
             epoch=epoch,
         )
     except InputError as error:
@@ -272,10 +274,15 @@ def by_submit(column: Mapping[str, Int64], keep: Int64) -> Int64:
 
 
 def job_columns(
-    column: Mapping[str, Int64], procs: Int64, order: Int64, clean: Clean = AS_HERE
+    column: Mapping[str, Int64],
+    procs: Int64,
+    order: Int64,
+    clean: Clean = AS_HERE,
+    name: str = "log",
 ) -> dict[str, Any]:
     """Return the columns of a workload of these rows."""
-    run, estimate, killed = clean.times(column["run"][order], column["request_time"][order])
+    asked = column["request_time"][order]
+    run, estimate, killed = clean.times(column["run"][order], asked, name)
     return {
         "submit": column["submit"][order],
         "run": run,

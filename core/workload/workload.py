@@ -37,6 +37,9 @@ class Workload(Columns):
         Transforms keep it, so that a resample without the longest job has the same limit.
     dropped : mapping of str to int, optional
         Rows that could not be simulated, and jobs that a selection left out, counted by reason.
+    unasked : (int, int), optional
+        Jobs of the log, as read, whose estimate is their run time since they requested no time,
+        and all its jobs as read. Transforms keep it; it is no part of the digest.
     epoch : int, optional
         Unix time of instant 0, s; -1 where unknown. Transforms keep it; nothing that a simulation
         sees depends on it, so it is no part of the digest.
@@ -59,6 +62,7 @@ class Workload(Columns):
     name: str = "workload"
     max_estimate: int = -1
     dropped: Mapping[str, int] = field(default_factory=dict)
+    unasked: tuple[int, int] = (0, 0)
     epoch: int = -1
 
     def __post_init__(self) -> None:
@@ -84,6 +88,7 @@ class Workload(Columns):
         name: str = "workload",
         max_estimate: int = -1,
         dropped: Mapping[str, int] | None = None,
+        unasked: tuple[int, int] = (0, 0),
         epoch: int = -1,
         **others: npt.ArrayLike | None,
     ) -> Workload:
@@ -97,7 +102,7 @@ class Workload(Columns):
             Size of the machine where it is a pool.
         platform : Platform, optional
             The machine; exactly one of `processors` and `platform` is given.
-        name, max_estimate, dropped, epoch
+        name, max_estimate, dropped, unasked, epoch
             As the attributes of the same names.
         **others : array_like, shape (n,), optional
             The columns that have a default, such as `user`, `job` and `killed`: by default -1 for
@@ -143,6 +148,7 @@ class Workload(Columns):
             name=name,
             max_estimate=max_estimate,
             dropped=dropped or {},
+            unasked=unasked,
             epoch=epoch,
         )
 

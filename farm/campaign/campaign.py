@@ -16,7 +16,7 @@ from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.policy.policy import Policy
 from farm.campaign.draws import DRAWS, find_draw
-from farm.campaign.loads import LOAD_BY, ORIGINAL
+from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
 from farm.campaign.plain import (
     Seconds,
     Switch,
@@ -109,6 +109,8 @@ class Campaign:
         ``weeks,block=4``; kept in canonical form.
     load_by : str
         What reaches a load: a key of `farm.campaign.loads.LOAD_BY`.
+    overload : bool
+        Whether loads above 2 are meant: they are refused otherwise, as slips such as 90 for 0.9.
     warmup : float or str
         What summaries and weeks leave out at the beginning: a share of the jobs, in the order in
         which they end, such as 0.01, or a duration, such as ``2w``; as for
@@ -158,6 +160,7 @@ class Campaign:
     tau: Seconds = 10
     draw: Text = next(iter(DRAWS))
     load_by: Text = next(iter(LOAD_BY))
+    overload: Switch = False
     warmup: Warmup = NO_WARMUP
     cooldown: Switch = False
     fairness: Kinds = ()
@@ -190,6 +193,7 @@ class Campaign:
         for kind in self.fairness:
             _check_known("fairness", kind, OPTIONAL)
         self._check_load_by()
+        check_overload(self.loads, self.overload)
         self._take_own(folder or Path())
         for key in ("policies", "loads", "fairness", "metrics"):
             _check_once(key, getattr(self, key))

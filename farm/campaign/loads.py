@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,43 @@ if TYPE_CHECKING:
 
 ORIGINAL = "original"
 """Label of the load that leaves a trace as it is."""
+
+HIGHEST = 2.0
+"""Load above which it is rather a slip than meant, such as 90 for 0.9."""
+
+
+def check_overload(loads: Iterable[str], overload: bool) -> None:
+    """Refuse loads far beyond what a machine can do, unless that is said to be meant.
+
+    Parameters
+    ----------
+    loads : iterable of str
+        Labels.
+    overload : bool
+        Whether it is meant.
+
+    Raises
+    ------
+    InputError
+        Naming the first such load, and what was meant instead if it looks like a percentage.
+
+    Examples
+    --------
+    >>> check_overload(["original", "90.0"], False)
+    Traceback (most recent call last):
+    core.errors.InputError: load 90.0 is above 2: did you mean 0.9? if not, say overload = true \
+in the campaign, or --overload
+    """
+    from core.errors import InputError
+
+    for load in loads:
+        if load != ORIGINAL and float(load) > HIGHEST and not overload:
+            # From 10 on it is a load in per cent; one below that would be next to idle.
+            guess = f"did you mean {float(load) / 100:g}? if not, " if float(load) >= 10 else ""
+            raise InputError(
+                f"load {load} is above {HIGHEST:g}: {guess}say overload = true in the campaign, "
+                "or --overload"
+            )
 
 
 @dataclass(frozen=True)

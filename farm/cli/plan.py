@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from farm.cli.cautions import warn
 from farm.cli.command import JSON, STORE_OPTION, command
 from farm.cli.traces import TRACES
 
@@ -55,7 +56,8 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
         "cpu_time_s": round(sum(t.seconds for t in tasks), 1),
     }
     if as_json:
-        click.echo(json.dumps(facts, indent=1))
+        click.echo(json.dumps({**facts, "cautions": drawn.cautions}, indent=1))
         return
+    warn(drawn.cautions)
     for key, value in facts.items():
         click.echo(f"{TITLES.get(key, key):<18} {value:>16,}")

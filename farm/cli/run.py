@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farm.cli.cautions import warn
 from farm.cli.command import STORE_OPTION, command
 from farm.cli.traces import TRACES
 
@@ -87,6 +88,8 @@ def run(
         # A cluster that has to be there already is asked first: without it nothing is written.
         client = stack.enter_context(connect(where)) if where.kind != "local" else None
         prepared = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
+        if not as_json:
+            warn(prepared.store.cautions)
         if client is None and prepared.tasks:
             client = stack.enter_context(connect(where, watched=watched))
         if client is not None:
@@ -121,7 +124,8 @@ def _as_json(outcome: Outcome, store: Path) -> str:
     import json
 
     counts = {key: getattr(outcome, key) for key in ("cells", "before", "done", "failed")}
-    return json.dumps({**counts, "interrupted": outcome.interrupted, "store": str(store)}, indent=1)
+    said = {"interrupted": outcome.interrupted, "store": str(store)}
+    return json.dumps({**counts, **said, "cautions": outcome.store.cautions}, indent=1)
 
 
 def _where(spec: str | None, scheduler_file: Path | None, workers: int | None) -> ClusterSpec:

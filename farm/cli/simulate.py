@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farm.campaign.draws import DRAWS, find_draw
-from farm.campaign.loads import LOAD_BY, ORIGINAL
+from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
+from farm.cli.cautions import warn
 from farm.cli.command import command, needs
 from farm.cli.own import brought_policy, own_files
 from farm.cli.traces import CLEAN, TRACES
@@ -84,6 +85,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     type=click.Choice(tuple(LOAD_BY)),
     help=f"What reaches the load: {', '.join(row.meaning for row in LOAD_BY.values())}.",
 )
+@click.option("--overload", is_flag=True, help="A load above 2 is meant, and no slip.")
 @click.option(
     "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."
 )
@@ -99,6 +101,7 @@ def simulate(
     draw: str,
     load: str,
     load_by: str,
+    overload: bool,
     tau: int,
     out: str | None,
     every: bool,
@@ -113,12 +116,15 @@ def simulate(
     from core import simulate as run_policy
     from core.logs.swf import swf_bytes
     from farm.campaign.campaign import load_label
+    from farm.campaign.caution import Case, cautions
     from farm.campaign.samples import jobs_of
     from farm.campaign.trace import named
     from farm.output import output
 
     needs("resample", "weeks", "seed", "draw")
-    needs("load", "load_by")
+    needs("load", "load_by", "overload")
+    label = load_label(load)
+    check_overload([label], overload)
     origin = named(trace, folder, name="log", **source)
     target = (
         output("--out", out, [origin.file or "", *own_files(policy)]) if out is not None else None
@@ -132,18 +138,22 @@ def simulate(
             seed=seed,
             resample=resample,
             draw=draw,
-            load=load_label(load),
+            load=label,
             load_by=load_by,
         )
+        case = Case(log, (label,), draw if resample else "", origin.machine is not None)
+        found = cautions(case)
+        if not as_json:
+            warn({jobs.name: found})
         schedule = run_policy(jobs, wanted)
-    told = _as_json(schedule, tau) if as_json else _as_text(schedule, tau, every)
+    told = _as_json(schedule, tau, found) if as_json else _as_text(schedule, tau, every)
     if target:
         notes = _notes(log, schedule, click.get_current_context().params)
         target.write(swf_bytes(jobs, schedule, notes, packed=target.name.lower().endswith(".gz")))
     click.echo(told, err=bool(target and target.standard))
 
 
-def _as_json(schedule: Schedule, tau: int) -> str:
+def _as_json(schedule: Schedule, tau: int, cautions: Mapping[str, str]) -> str:
     from core import summarise
 
     jobs = schedule.workload
@@ -153,6 +163,7 @@ def _as_json(schedule: Schedule, tau: int) -> str:
             "processors": jobs.processors,
             "policy": schedule.policy,
             "dropped": dict(jobs.dropped),
+            "cautions": dict(cautions),
             # JSON has no NaN.
             "metrics": {k: v if v == v else None for k, v in summarise(schedule, tau).items()},
             "sha256_starts": schedule.digest(),

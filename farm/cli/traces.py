@@ -116,6 +116,7 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     if as_json:
         click.echo(json.dumps(facts, indent=1))
         return
+    said = facts.pop("cautions")
     for key, value in facts.items():
         if key != "dropped":
             click.echo(f"{TITLES.get(key, key):<26} {'none' if value is None else value}")
@@ -123,6 +124,8 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
         click.echo(f"{'rows dropped':<26} {sum(value.values())}")
         for why, count in value.items():
             click.echo(f"  {why:<24} {count:>8}  {_meaning(why)}".rstrip())
+    for sentence in said.values():
+        click.echo(f"caution: {sentence}")
 
 
 def _known(folder: Path | None) -> list[dict[str, Any]]:
@@ -146,6 +149,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
     import numpy as np
 
     from core import offered_load
+    from farm.campaign.caution import Case, cautions
     from farm.campaign.trace import span_weeks
 
     log = trace.read()
@@ -161,6 +165,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "largest_estimate_s": log.max_estimate,
         "killed": int(log.killed.sum()),
         "dropped": dict(log.dropped),
+        "cautions": cautions(Case(log, sized=trace.machine is not None)),
         "acknowledge": trace.acknowledgement() or "not known",
         "sha256_columns": log.digest(),
     }

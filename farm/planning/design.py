@@ -12,6 +12,7 @@ from core.errors import InputError
 from core.files import PARTIAL, write_whole
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
+from farm.campaign.caution import Case, cautions
 from farm.campaign.trace import Trace
 from farm.planning.block_shape import lay_out
 from farm.planning.extents import Extent, extent_of
@@ -121,6 +122,7 @@ def design(
         users={name: extent.users for name, extent in extents.items()},
         own=campaign.sources,
         acknowledgements={name: whom for name, whom in thanks.items() if whom},
+        cautions={t.name: _cautions(t, extents[t.name].log, campaign) for t in campaign.traces},
     )
     known, kinds = old.layouts if old else {}, [PRODUCTS[kind] for kind in holds]
     with own.sources(campaign.sources):
@@ -178,9 +180,16 @@ def write_skeleton(store: Store, results: Path) -> None:
         root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
         if name in store.acknowledgements:
             root[name].attrs["acknowledge"] = store.acknowledgements[name]
+        if name in store.cautions:
+            root[name].attrs["cautions"] = dict(store.cautions[name])
     fit_summary(root, store)
     root.attrs.update({"campaign": store.campaign, **store.settings})
     consolidate(results)
+
+
+def _cautions(trace: Trace, log: Workload | None, campaign: Campaign) -> dict[str, str]:
+    draw = campaign.draw if campaign.resamples else ""
+    return cautions(Case(log, campaign.loads, draw, trace.machine is not None))
 
 
 def _existing(path: Path) -> Store | None:

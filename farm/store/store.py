@@ -70,6 +70,9 @@ class Store:
         Text of each module with orders, rules or metrics of the user's.
     acknowledgements : mapping of str to str, optional
         Whom to thank for a trace's log, where that is known.
+    cautions : mapping of str to mapping, optional
+        Where answers from a trace are unsafe, a sentence by its key; no result depends on it.
+        Without a trace where the store was made by a program that did not look.
     """
 
     path: Path
@@ -85,6 +88,7 @@ class Store:
     users: Mapping[str, tuple[int, ...]]
     own: Mapping[str, str] = field(default_factory=dict)
     acknowledgements: Mapping[str, str] = field(default_factory=dict)
+    cautions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: str | Path) -> Store:
@@ -129,6 +133,7 @@ class Store:
             users={k: tuple(v) for k, v in plain["users"].items()},
             own={k: v["text"] for k, v in plain["own"].items()},
             acknowledgements=plain["acknowledgements"],
+            cautions=plain.get("cautions", {}),
         )
 
     @property
@@ -396,6 +401,9 @@ class Store:
             },
             "acknowledgements": dict(self.acknowledgements),
         }
+        if self.cautions:
+            # A store of before has none, and is to be sound as it stands.
+            plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
         return sealed(plain)
 
     def save(self) -> None:

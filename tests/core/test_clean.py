@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Clean, InputError, read_log, read_swf
-from tests.core.swf_texts import big, read, row
+from tests.core.swf_texts import HEADER, big, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")
 
@@ -65,6 +65,15 @@ def test_each_option_alone(tmp_path: Path) -> None:
     # Who asked for no time is not killed for running on: job 4.
     plus = [900, 150, 50, 101, 50, 900, 900]
     assert of(run_plus=1) == [jobs, [101, 101, 50, 101, 1, 101, 101], plus, procs]
+    # Job 4 asks for nothing; one that ran longer than it is given is not killed for that.
+    given = [900, 150, 50, 3600, 50, 900, 900]
+    assert of(no_estimate=3600) == [jobs, run, given, procs]
+    assert of(no_estimate=60) == of()
+    # A limit kills nobody whom his own request did not kill.
+    limited = [120, 120, 50, 100, 50, 120, 120]
+    assert of(max_estimate=120) == [jobs, run, limited, procs]
+    limited = [100, 100, 50, 100, 50, 100, 100]
+    assert of(max_estimate=70) == [jobs, run, limited, procs]
     less = [i for i in range(7) if i != 4]
     assert of(zero_run="drop") == [[x[i] for i in less] for x in (jobs, run, estimate, procs)]
 
@@ -74,25 +83,83 @@ def test_each_option_alone(tmp_path: Path) -> None:
     factor=st.integers(0, 3),
     kill=st.booleans(),
     plus=st.integers(0, 2),
+    none=st.sampled_from(["run", "f-model", "tsafrir", 60]),
+    limit=st.sampled_from([0, 1, 4000]),
 )
 def test_no_run_exceeds_its_estimate(
-    rows: list[tuple[int, int]], factor: int, kill: bool, plus: int
+    rows: list[tuple[int, int]],
+    factor: int,
+    kill: bool,
+    plus: int,
+    none: str | int,
+    limit: int,
 ) -> None:
     """Whatever is asked for; and each option holds where it has a say."""
     run, asked = np.array(rows, np.int64).T
-    clean = Clean(estimate_factor=factor, kill=kill, run_plus=plus)
+    clean = Clean(
+        estimate_factor=factor, kill=kill, run_plus=plus, no_estimate=none, max_estimate=limit
+    )
     runs, estimates, killed = clean.times(run, asked)
     assert (runs <= estimates).all()
     assert (estimates >= factor * run).all()
     assert (killed == (runs < run + plus)).all()
     assert kill or not killed.any()
-    assert (estimates >= asked).all()
+    assert (estimates >= (np.minimum(asked, limit) if limit else asked)).all()
+    # Who requests nothing is never killed, and only a limit makes who requests something be less.
+    assert not killed[asked <= 0].any()
+    most = np.maximum(np.maximum(limit, run + plus), factor * run)
+    assert not limit or (estimates <= most).all()
+
+
+@pytest.mark.parametrize("model", ["f-model", "tsafrir"])
+def test_models_draw_for_whom_requests_nothing(tmp_path: Path, model: str) -> None:
+    """The others keep what they asked for; the draw depends on the log's name alone."""
+    rows = [row(j, submit=j, run=100 + j, time=-1 if j % 2 else 7_777) for j in range(1, 201)]
+    w = read(tmp_path, *rows, clean=Clean(no_estimate=model))
+    asked = w.job % 2 == 0
+    assert (w.estimate[asked] == 7_777).all()
+    drawn = w.estimate[~asked]
+    assert (drawn > w.run[~asked]).mean() > 0.9
+    assert len(set(drawn.tolist())) > 3
+    assert int(drawn.max()) <= (7_777 if model == "tsafrir" else 6 * 300 + 60)
+    again = read(tmp_path, *rows, clean=Clean(no_estimate=model))
+    assert again.digest() == w.digest()
+
+
+def test_rows_without_a_request_are_counted(tmp_path: Path) -> None:
+    """Of those that become jobs, where their run time is their estimate; selections keep it."""
+    w = read(tmp_path, *ROWS, row(9, run=100))
+    assert w.unasked == (2, 8)
+    assert w.take(w.job > 8).unasked == (2, 8)
+    assert read(tmp_path, *ROWS, clean=Clean(no_estimate=60)).unasked == (0, 7)
+    sacct = tmp_path / "a.sacct"
+    sacct.write_text(
+        "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS\n"
+        "1|5|2024-06-01T00:00:00|00:01:00|UNLIMITED|4\n"
+        "2|5|2024-06-01T00:00:00|00:01:00|00:02:00|4\n"
+        "3|5|2024-06-01T00:00:00|00:01:00|Partition_Limit|4\n"
+    )
+    assert read_log(sacct, processors=4).unasked == (2, 3)
+    gwf = tmp_path / "a.gwf"
+    gwf.write_text("1 0 5 60 3 -1 -1 4 -1 -1 1 5" + 17 * " -1")
+    assert read_log(gwf, processors=4).unasked == (1, 1)
+
+
+def test_the_limit_is_the_platforms(tmp_path: Path) -> None:
+    """A multiple of the largest estimate, such as threshold=3x, is one of the limit."""
+    absurd = row(1, run=50, time=2**31 - 1)
+    assert read(tmp_path, absurd).max_estimate == 2**31 - 1
+    for header in (HEADER, HEADER + "; MaxEstimate: 99999999\n"):
+        day = read(tmp_path, absurd, header=header, clean=Clean(max_estimate=86_400))
+        assert day.max_estimate == 86_400
 
 
 def test_other_cleaning_is_another_workload(tmp_path: Path) -> None:
     """Every option leaves its mark on the digest; the default is that of no option."""
     values = {
         "processors": "allocated",
+        "no_estimate": 7200,
+        "max_estimate": 899,
         "estimate_factor": 2,
         "kill": False,
         "run_plus": 1,
@@ -103,10 +170,10 @@ def test_other_cleaning_is_another_workload(tmp_path: Path) -> None:
         for n in (0, 1)
         for chosen in itertools.combinations(values.items(), n)
     ]
-    assert len(set(digests)) == 6
+    assert len(set(digests)) == 8
     assert read(tmp_path, *ROWS).digest() == digests[0]
     assert Clean(**values).to_dict() == values  # type: ignore[arg-type]
-    assert Clean.from_dict(values) == BATSIM
+    assert Clean.from_dict(values) == Clean(**values)  # type: ignore[arg-type]
     assert Clean().to_dict() == {}
 
 
@@ -158,12 +225,21 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
             {"estimate_factor": 1001},
             "clean: estimate_factor=1001: give a whole number, at most 1000",
         ),
+        ({"max_estimate": -1}, "clean: max_estimate=-1: give a whole number, at least 0"),
+        *(
+            (
+                {"no_estimate": value},
+                f"clean: no_estimate is {value!r}; it must be 'run', 'f-model', 'tsafrir' or "
+                "seconds from 1 to 1000000000",
+            )
+            for value in ("exact", 0, True, 10**9 + 1, 60.5, None)
+        ),
         ({"run_plus": -1}, "clean: run_plus=-1: give a whole number, at least 0"),
         ({"run_plus": True}, "clean: run_plus=True: give a whole number, at least 0"),
         (
             {"killed": False},
-            "clean: unknown key 'killed'; did you mean 'kill'? known: processors, estimate_factor, "
-            "kill, run_plus, zero_run",
+            "clean: unknown key 'killed'; did you mean 'kill'? known: processors, no_estimate, "
+            "max_estimate, estimate_factor, kill, run_plus, zero_run",
         ),
     ],
 )

@@ -20,7 +20,7 @@ from tests.farm.refusals import GOOD, LOG, write
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
 
-DATA = {"dropped", "orders", "rules", "traces", "metrics", "options"}
+DATA = {"cautions", "dropped", "orders", "rules", "traces", "metrics", "options"}
 """Keys below which the keys are names of things."""
 
 
@@ -83,6 +83,7 @@ def test_quiet_says_nothing_of_what_is_as_usual() -> None:
         "failed": 0,
         "interrupted": False,
         "store": "tiny.farm",
+        "cautions": {"m": {}},
     }
 
 
