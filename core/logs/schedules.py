@@ -10,14 +10,17 @@ import numpy as np
 
 from core.arrays import HORIZON, Bool, Int64
 from core.errors import InputError
-from core.logs.rows import by_submit, check_sizes, faults_of, job_columns, processors_of, sound_rows
-from core.logs.swf import read_log
-from core.platform.pool import Pool
+from core.logs.clean import Clean
+from core.logs.rows import Kept, check_sizes, kept_rows, to_workload
+from core.logs.swf import USED, machine_of, read_fields
 from core.schedule import Schedule
+from core.workload.columns import UNKNOWN
 from core.workload.workload import Workload
 
 KILL_MARK = 1
 """A killed job is written as running so much past its request, s (`core.write_swf`)."""
+
+_WITH_WAIT = Clean(no_wait="drop")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -92,28 +95,19 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     """
     source = os.fspath(path)
     check_sizes(source, processors, None)
-    log = read_log(path)
-    machine = log.processors if processors is None else processors
-    if machine < 1:
-        raise InputError(f"{path}: the header gives no machine size; give processors, at least 1")
-    column, procs = log.columns, processors_of(log.columns)
-    faults = {"no wait": column["wait"] == -1, **faults_of(column, procs, machine)}
-    keep, dropped = sound_rows(faults)
-    if not keep.size:
+    log = read_fields(path, USED)
+    machine = machine_of(log, source, processors)
+    if (log.columns["wait"] == UNKNOWN).all():
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
-    order = by_submit(column, keep)
-    work = Workload(
-        **job_columns(column, procs, order),
-        platform=Pool(machine),
-        name=source,
-        max_estimate=log.max_estimate,
-        dropped=dropped,
-        epoch=log.epoch,
+    kept = kept_rows(log.columns, source, machine, clean=_WITH_WAIT)
+    work = to_workload(
+        kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=_WITH_WAIT
     )
-    return _placed(work, column["wait"][order], column["run"][order])
+    return _placed(work, kept)
 
 
-def _placed(work: Workload, wait: Int64, run: Int64) -> LoggedSchedule:
+def _placed(work: Workload, kept: Kept) -> LoggedSchedule:
+    wait = work.logged_wait
     # The workload holds every submit + estimate within HORIZON; so much again fits int64.
     absurd = (wait >= HORIZON) | (wait <= -HORIZON)
     if absurd.any():
@@ -122,6 +116,6 @@ def _placed(work: Workload, wait: Int64, run: Int64) -> LoggedSchedule:
             f"{work.name}: job {work.job[row]} waits {wait[row]} s, past the clock's {HORIZON}; "
             "check the units of the log's times"
         )
-    overrun = np.where(work.killed, run - work.estimate - KILL_MARK, 0)
+    overrun = np.where(work.killed, kept["run"] - work.estimate - KILL_MARK, 0)
     start, never = work.submit + wait, np.zeros(len(work), np.bool_)
     return LoggedSchedule(work, "", start, never, overrun=overrun)
