@@ -209,6 +209,9 @@ COLUMNS = columns_of(Columns)
 STORED = MappingProxyType({name: row for name, row in COLUMNS.items() if row.stored})
 """Those of which a store has an array."""
 
+NOT_STORED = tuple(name for name in COLUMNS if name not in STORED)
+"""The others: what a log says of a job beside, which only the store's copy of the log has."""
+
 
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of n drawn jobs that do not travel with them, at their defaults."""

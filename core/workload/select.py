@@ -4,7 +4,8 @@ Every function takes a workload and returns one of fewer jobs at their own insta
 left out counted by reason in `dropped`, added to what the log's reader dropped: what is left and
 what was dropped always add up to the rows that were read. A job counts under the first of its
 reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside widths``,
-``other partitions`` and the like, ``outside nodes``, ``flurry``, ``past jobs``. Jobs that a platform does not take count as ``not admitted``.
+``other users`` and so on for groups, queues and partitions, ``outside nodes``, ``flurry``,
+``past jobs``. Jobs that a platform does not take count as ``not admitted``.
 """
 
 from __future__ import annotations
@@ -272,7 +273,7 @@ def select_kinds(workload: Workload, criterion: str, wanted: Sequence[str | int]
     column = KINDS[criterion]
     _check_said(workload, criterion, column)
     values, names = getattr(workload, column), workload.names.get(column, {})
-    known = {**{name: number for number, name in names.items()}, **_numbers(values)}
+    known = {**_numbers(values), **{name: number for number, name in names.items()}}
     numbers = [_known(workload, criterion, each, known, names) for each in wanted]
     return _keep(workload, np.isin(values, numbers), f"other {criterion}")
 
