@@ -170,7 +170,7 @@ def build(design: Design) -> Store:
             store.save()
         for trace in design.campaign.traces:
             log = design.logs[trace.name]
-            keep_names(store.path, trace.name, log.names if trace.names and log else None)
+            keep_names(store.path, trace.name, log if trace.names else None)
     return store
 
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
 from core.errors import InputError
 from core.files import write_whole
-from core.workload.workload import Names
+from core.workload.workload import Workload
 
 FOLDER = "names"
 """The folder of a store that holds them."""
 
 
-def keep_names(store: Path, trace: str, names: Names | None) -> None:
-    """Write the names of a trace into a store's folder, or take them away.
+def keep_names(store: Path, trace: str, log: Workload | None) -> None:
+    """Write the names of a trace's log into a store's folder, or take them away.
 
     Parameters
     ----------
@@ -26,8 +28,8 @@ def keep_names(store: Path, trace: str, names: Names | None) -> None:
         The store's folder.
     trace : str
         Label of the trace.
-    names : mapping of str to mapping of int to str, or None
-        As `Workload.names`; None for no file.
+    log : Workload or None
+        Of whose jobs the names are; None for no file.
 
     Raises
     ------
@@ -35,10 +37,13 @@ def keep_names(store: Path, trace: str, names: Names | None) -> None:
         If the operating system refuses.
     """
     path = _path(store, trace)
-    if names is None:
+    if log is None:
         path.unlink(missing_ok=True)
         return
-    plain = {column: {str(n): name for n, name in known.items()} for column, known in names.items()}
+    plain = {
+        column: {str(n): known[n] for n in np.unique(getattr(log, column)).tolist() if n in known}
+        for column, known in log.names.items()
+    }
     path.parent.mkdir(mode=0o700, exist_ok=True)
     write_whole(path, json.dumps(plain, indent=1).encode(), private=True)
 
@@ -66,8 +71,10 @@ def names_of(store: str | Path, trace: str) -> dict[str, dict[int, str]]:
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
+    >>> log = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[1], user=[1],
+    ...                             names={"user": {1: "ann", 2: "bob"}}, processors=1)
     >>> with TemporaryDirectory() as folder:
-    ...     keep_names(Path(folder), "site", {"user": {1: "ann"}})
+    ...     keep_names(Path(folder), "site", log)
     ...     names_of(folder, "site")
     {'user': {1: 'ann'}}
     """
