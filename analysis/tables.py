@@ -126,7 +126,7 @@ def table_facts(bands: xr.Dataset) -> dict[str, Any]:
     """
     frame = table(bands).rename(columns=_named)
     cells = [
-        {str(name).replace(".", "_"): _fact(value) for name, value in row.items()}
+        {str(name).replace(".", "_"): fact(value) for name, value in row.items()}
         for row in frame.reset_index().to_dict("records")
     ]
     return {**bands.attrs, "units": frame.attrs.get("units", "1"), "cells": cells}
@@ -136,7 +136,14 @@ def _named(label: Hashable) -> Hashable:
     return f"q{label:g}" if isinstance(label, float) else label
 
 
-def _fact(value: Any) -> Any:
+def fact(value: Any) -> Any:
+    """Return a value as JSON can hold it: None instead of what is no finite number.
+
+    Examples
+    --------
+    >>> fact(float("nan")), fact(2.5)
+    (None, 2.5)
+    """
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -17,6 +17,7 @@ from farm.cli.simulate import simulate
 from farm.cli.traces import traces
 from farm.cli.verify import verify
 from farm.cli.watch import watch
+from farm.cli.who import who
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -29,7 +30,8 @@ def cli() -> None:
 
 
 for command in (
-    run, plan, status, watch, verify, bands, gains, simulate, audit, policies, campaigns, traces,
+    run, plan, status, watch, verify, bands, gains, who,
+    simulate, audit, policies, campaigns, traces,
 ):  # fmt: skip
     cli.add_command(command)
 
