@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,16 @@ import pandas as pd
 import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
-from analysis.store import LOG, Store, check_known, has_log, open_summary, open_trace
+from analysis.store import (
+    LOG,
+    Store,
+    check_known,
+    has_log,
+    known_label,
+    logged_values,
+    open_summary,
+    open_trace,
+)
 from analysis.tables import aligned, decimals_for, fact, number
 from core.arrays import Float64, Int64
 from core.metrics.slowdown import slowdowns
@@ -31,7 +41,7 @@ LENGTHS = {
 """Classes of run times and estimates, each with its longest, s."""
 
 UNKNOWN = -1
-"""The user of a job whose log does not tell."""
+"""What stands for a user, group, queue or partition that the log does not tell."""
 
 
 @dataclass(frozen=True)
@@ -43,20 +53,18 @@ class Grouping:
     meaning : str
         What a group is.
     array : str
-        The store's array that decides it.
+        The store's array that decides it; empty where only the log says it.
     place : callable
         From that array, int64[n], to the group of each job, int64[n].
-    label : callable
-        From a group to its name.
-    ranked : bool
-        Whether groups stand by what their jobs lose together; else in their own order.
+    classes : tuple of str
+        Names of the groups in their order; empty where they are numbers of the log, of which some
+        have names, and stand by what their jobs lose together.
     """
 
     meaning: str
-    array: str
-    place: Callable[[Int64], Int64]
-    label: Callable[[int], str]
-    ranked: bool = False
+    array: str = ""
+    place: Callable[[Int64], Int64] = lambda number: number
+    classes: tuple[str, ...] = ()
 
 
 def _length(seconds: Int64) -> Int64:
@@ -64,18 +72,17 @@ def _length(seconds: Int64) -> Int64:
 
 
 GROUPINGS = {
-    "user": Grouping(
-        "user number of the log",
-        "job_user",
-        lambda user: user,
-        lambda user: "unknown" if user == UNKNOWN else str(user),
-        ranked=True,
-    ),
-    "width": Grouping("processors", "procs", width_classes, list(WIDTHS).__getitem__),
-    "run": Grouping("run time", "run", _length, list(LENGTHS).__getitem__),
-    "estimate": Grouping("requested time", "estimate", _length, list(LENGTHS).__getitem__),
+    "user": Grouping("user of the log", "job_user"),
+    "width": Grouping("processors", "procs", width_classes, tuple(WIDTHS)),
+    "run": Grouping("run time", "run", _length, tuple(LENGTHS)),
+    "estimate": Grouping("requested time", "estimate", _length, tuple(LENGTHS)),
+    "group": Grouping("group or account of the log"),
+    "queue": Grouping("queue or quality of service of the log"),
+    "partition": Grouping("partition of the log"),
 }
 """Every way to group jobs, by name."""
+
+NO_NAMES: Mapping[int, str] = MappingProxyType({})
 
 ASKED = ("trace", "load", "policy", "baseline", "metric", "units")
 """Attributes of a frame of changes that its CSV repeats."""
@@ -91,8 +98,9 @@ def changes(
     baseline: str,
     by: str = "user",
     *,
-    load: str,
+    load: float | str,
     metric: str = "wait",
+    names: Mapping[int, str] = NO_NAMES,
 ) -> pd.DataFrame:
     """Compare what each group of jobs feels under a policy and under a baseline, by sample.
 
@@ -104,11 +112,14 @@ def changes(
     store : path or DataTree
         The store's folder, or an open tree.
     trace, policy, baseline, load : str
-        Labels of the store's axes.
+        Labels of the store's axes; a load may be a number, a policy in any spelling.
     by : str
-        A key of `GROUPINGS`: ``user``, ``width``, ``run`` or ``estimate``.
+        A key of `GROUPINGS`: ``user``, ``width``, ``run``, ``estimate``, or, where the log says
+        them and the store's folder is given, ``group``, ``queue`` or ``partition``.
     metric : str
         ``wait``, s, or ``bounded_slowdown``.
+    names : mapping of int to str
+        What users, groups, queues or partitions are called, by number, where that is known.
 
     Returns
     -------
@@ -144,17 +155,21 @@ def changes(
     check_known(by, "group", list(GROUPINGS))
     check_known(metric, "metric of a job", list(FELT))
     group = open_trace(store, trace)
-    check_known(load, "load", group["load"].values.tolist())
-    for name in (policy, baseline):
-        check_known(name, "policy", group["policy"].values.tolist())
+    load = known_label("load", load, group["load"].values.tolist())
+    known = group["policy"].values.tolist()
+    policy, baseline = (known_label("policy", name, known) for name in (policy, baseline))
     if policy == baseline:
         raise StoreError(f"policy and baseline are both {policy!r}; a change is between two")
     grouping = GROUPINGS[by]
-    if grouping.array not in group:
-        raise StoreError(f"the store has no {grouping.array!r} of trace {trace!r}")
+
+    def place(sample: xr.Dataset) -> Int64:
+        if grouping.array:
+            return grouping.place(sample[grouping.array].values)
+        return logged_values(store, trace, by, sample["number"].values)
+
     at = group.sel(load=load)
     tau = float(open_summary(store).attrs.get("tau", 10))
-    found = dict(_samples(at, grouping, (baseline, policy), metric, tau))
+    found = dict(_samples(at, place, (baseline, policy), metric, tau))
     own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
     if not found and own is None:
         raise TooFewSamplesError(
@@ -163,10 +178,11 @@ def changes(
         )
     frame = _compared([own] if own is not None and not found else list(found.values()))
     frame["log"] = np.nan if own is None else own["after"] - own["before"]
-    if grouping.ranked:
+    if not grouping.classes:
         frame = frame.sort_values("total", ascending=False, kind="stable")
+    labels = dict(enumerate(grouping.classes)) or {UNKNOWN: "unknown", **names}
+    frame.index = pd.Index([labels.get(int(n), str(n)) for n in frame.index], name=by)
     frame = frame.drop(columns="total")
-    frame.index = pd.Index([grouping.label(int(place)) for place in frame.index], name=by)
     frame.attrs = {
         "trace": trace, "load": load, "policy": policy, "baseline": baseline, "by": by,
         "metric": metric, "units": "s" if metric == "wait" else "1", "samples": len(found),
@@ -175,19 +191,23 @@ def changes(
 
 
 def _samples(
-    at: xr.Dataset, grouping: Grouping, policies: tuple[str, str], metric: str, tau: float
+    at: xr.Dataset,
+    place: Callable[[xr.Dataset], Int64],
+    policies: tuple[str, str],
+    metric: str,
+    tau: float,
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield each resample that has both policies with the sums of its groups."""
     both = at.sel(policy=list(policies))
-    for place, label in enumerate(at["resample"].values.tolist()):
-        sample = both.isel(resample=place)
+    for i, label in enumerate(at["resample"].values.tolist()):
+        sample = both.isel(resample=i)
         sample = sample.isel(job=slice(int(sample["jobs"])))
         waits: Int64 = sample["wait"].values
         if not waits.size or waits.min() < 0:
             continue
         run, procs = sample["run"].values, sample["procs"].values
         felt = waits if metric == "wait" else slowdowns(waits + run, run, tau)
-        yield label, _sums(grouping.place(sample[grouping.array].values), felt, run * procs)
+        yield label, _sums(place(sample), felt, run * procs)
 
 
 def _sums(place: Int64, felt: Int64 | Float64, work: Int64) -> pd.DataFrame:

@@ -220,15 +220,56 @@ def log_jobs(store: Store, trace: str) -> LogJobs | None:
     """
     if isinstance(store, xr.DataTree):
         return None
-    source = _source(Path(store), trace)
-    digest = source.get("columns")
-    path = Path(store) / "traces" / f"{digest}.npz"
-    if digest is None or not path.is_file():
+    path = _log_path(Path(store), trace)
+    if path is None:
         return None
-    with np.load(path, allow_pickle=False) as columns:
-        submit, run, procs = (columns[name] for name in ("submit", "run", "procs"))
-    weeks = whole_weeks(submit)
-    return LogJobs(submit, run, procs, weeks, source.get("weeks") or weeks)
+    columns = _log_columns(path, "submit", "run", "procs")
+    weeks = whole_weeks(columns["submit"])
+    sampled = _source(Path(store), trace).get("weeks") or weeks
+    return LogJobs(**columns, weeks=weeks, sample_weeks=sampled)
+
+
+def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
+    """Return what the store's copy of a log says of jobs, by their numbers, in a column.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder; an open tree comes without the log.
+    trace : str
+        A label of the store's trace axis.
+    column : str
+        Name of an array of whole numbers in the log's npz, such as ``partition``.
+    jobs : int64[n]
+        Job numbers of the log, the store's array ``number``.
+
+    Returns
+    -------
+    int64[n]
+        -1 where several rows have the number and say different things.
+
+    Raises
+    ------
+    StoreError
+        If the log is not there, or does not say the column.
+
+    Examples
+    --------
+    >>> logged_values(xr.DataTree(xr.Dataset()), "KTH", "queue", np.array([1]))
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
+    """
+    path = None if isinstance(store, xr.DataTree) else _log_path(Path(store), trace)
+    columns = {} if path is None else _log_columns(path, "job", column)
+    if column not in columns:
+        raise StoreError(f"the log of trace {trace!r} does not say {column!r} of its jobs")
+    order = np.lexsort((columns[column], columns["job"]))
+    number, value = columns["job"][order], columns[column][order]
+    first, last = (np.searchsorted(number, jobs, side=side) for side in ("left", "right"))
+    least, most = value[first], value[last - 1]
+    values: Int64 = np.where(least == most, least, -1)
+    return values
 
 
 def at_labels(data: Data, **wanted: float | str | None) -> Data:
@@ -331,6 +372,16 @@ def _arrays(store: str | os.PathLike[str]) -> Path:
     if not (folder / ARRAYS).is_dir():
         raise StoreError(f"store {str(folder)!r} has no {ARRAYS} yet; run its campaign first")
     return folder / ARRAYS
+
+
+def _log_path(folder: Path, trace: str) -> Path | None:
+    path = folder / "traces" / f"{_source(folder, trace).get('columns')}.npz"
+    return path if path.is_file() else None
+
+
+def _log_columns(path: Path, *names: str) -> dict[str, Int64]:
+    with np.load(path, allow_pickle=False) as columns:
+        return {name: columns[name] for name in names if name in columns}
 
 
 def _source(folder: Path, trace: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -19,7 +19,8 @@ from farm.cli.command import JSON, STORE, command
     "--by",
     default="user",
     show_default=True,
-    help="What makes a group of jobs: user, width (processors), run or estimate (their lengths).",
+    help="What makes a group of jobs: user, width (processors), run or estimate (their lengths); "
+    "group (account), queue or partition, where the log says them.",
 )
 @click.option(
     "--metric", default="wait", show_default=True, help="What jobs feel: wait or bounded_slowdown."
@@ -52,6 +53,7 @@ def who(
     Both policies simulate the same jobs. Each group has its share of the jobs and of their work
     (run time x processors), the mean of its jobs under both, least and most of the change over the
     samples, and the log's own change. The user whose jobs lose most together stands first.
+    Users have names where the campaign says names = true of their trace.
     """
     import analysis
     from farm.output import STANDARD, output
@@ -61,9 +63,10 @@ def who(
     target = None if csv is None else output("--csv", csv)
     axes = analysis.open_summary(store)
     policies = axes["policy"].values.tolist()
+    pair = policy or policies[-1], baseline or policies[0]
     found = [
         analysis.changes(
-            store, name, policy or policies[-1], baseline or policies[0], by, load=at, metric=metric
+            store, name, *pair, by, load=at, metric=metric, names=_names(store, name, by)
         )
         for name in _chosen(trace, axes["trace"].values.tolist())
         for at in _chosen(load, axes["load"].values.tolist())
@@ -76,6 +79,17 @@ def who(
     if target:
         target.write(analysis.changes_csv(found).encode())
         click.echo(f"table: {target.name}", err=as_json or csv == STANDARD)
+
+
+def _names(store: Path, trace: str, by: str) -> Mapping[int, str]:
+    """Return what the store's owner asked to be kept of the names of users and the like."""
+    from core.errors import InputError
+    from farm.store.names import names_of
+
+    try:
+        return names_of(store, trace).get(by, {})
+    except InputError:
+        return {}
 
 
 def _chosen(asked: str | None, labels: Sequence[str]) -> Sequence[str]:

@@ -127,7 +127,7 @@ def test_a_log_alone_is_the_one_sample(store: Path) -> None:
     ("asked", "said"),
     [
         ({"policy": "sfp+easy"}, "unknown policy 'sfp+easy'"),
-        ({"by": "group"}, "unknown group 'group'; known: user, width, run, estimate"),
+        ({"by": "colour"}, "unknown group 'colour'; known: user, width, run, estimate, group"),
         ({"load": "0.8"}, "unknown load '0.8'"),
         ({"metric": "response"}, "unknown metric of a job 'response'; known: wait, bounded_slow"),
         ({"baseline": SPF}, "a change is between two"),
@@ -137,6 +137,39 @@ def test_what_is_not_there_is_one_sentence(store: Path, asked: dict[str, Any], s
     given = {"trace": "own", "policy": SPF, "baseline": FCFS, "load": "1.5", **asked}
     with pytest.raises(StoreError, match=re.escape(said)):
         changes(store, **given)
+
+
+def test_labels_may_be_spelt_otherwise(store: Path) -> None:
+    found = changes(store, "own", "SJF+easy", FCFS, load=1.5)
+    assert found.equals(changes(store, "own", SPF, FCFS, load="1.5"))
+
+
+def test_what_only_the_log_says_groups_as_well(tmp_path: Path) -> None:
+    """Partitions are in the store's copy of the log alone; names, where they were asked for."""
+    names = ["short", "long"]
+    rows = [
+        f"{i}|ann|2024-01-01T{i // 60:02}:{i % 60:02}:00|2024-01-02T00:00:00|2024-01-02T01:00:00"
+        f"|{(i % 5 + 1) * 10}:00|{(i % 5 + 1) * 10}:00|4|{names[i % 2]}|COMPLETED"
+        for i in range(1, 61)
+    ]
+    head = "JobID|User|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|Partition|State"
+    (tmp_path / "log.sacct").write_text("\n".join([head, *rows]) + "\n")
+    trace = farm.Trace(name="own", file=str(tmp_path / "log.sacct"), processors=8, names=True)
+    campaign = farm.Campaign(name="parts", traces=(trace,), policies=(FCFS, SPF))
+    farm.run(campaign, tmp_path / "store")
+    done = CliRunner().invoke(cli, ["who", str(tmp_path / "store"), "--by", "partition", "--json"])
+    assert done.exit_code == 0, done.output
+    (facts,) = json.loads(done.stdout)
+    assert {group["partition"]: group["jobs"] for group in facts["groups"]} == {
+        "short": 0.5, "long": 0.5,
+    }  # fmt: skip
+    group = xr.open_zarr(tmp_path / "store" / "results.zarr", group="own", chunks=None)
+    waits = group["wait"].isel(resample=0, load=0).sel(policy=SPF).values
+    # Jobs stand by submit, so even ones are the log's odd ones.
+    means = {group["partition"]: group["after"] for group in facts["groups"]}
+    assert means == pytest.approx({"long": waits[::2].mean(), "short": waits[1::2].mean()})
+    with pytest.raises(StoreError, match="does not say 'queue' of its jobs"):
+        changes(tmp_path / "store", "own", SPF, FCFS, "queue", load="original")
 
 
 def test_cells_that_are_not_there_do_not_count(store: Path) -> None:
