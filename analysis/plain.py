@@ -9,7 +9,8 @@ import pandas as pd
 
 from analysis.errors import StoreError
 from analysis.store import LOG, Store, check_known, has_log, open_summary
-from analysis.tables import aligned, block_label, decimals_for, number
+from analysis.tables import aligned, block_label, decimals_for
+from core.numerals import grouped
 
 HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "utilisation")
 """Metrics that a plain table shows unless others are asked for, of those that the store has."""
@@ -108,6 +109,6 @@ def _rows(block: pd.DataFrame, units: dict[str, str]) -> list[list[str]]:
         values = block[name].to_numpy(dtype=np.float64)
         unit = units[str(name)]
         head = str(name) if unit == "1" else f"{name} ({unit})"
-        columns.append([head, *(number(x, decimals_for(values)) for x in values.tolist())])
+        columns.append([head, *(grouped(x, decimals_for(values)) for x in values.tolist())])
     places = [CELL[-1], *map(str, block.index.get_level_values(CELL[-1]))]
     return [list(row) for row in zip(places, *columns, strict=True)]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.errors import StoreError
+from core.names import choices
 
 
 class Report(NamedTuple):
@@ -86,5 +87,5 @@ def report_text(name: str, store: str | os.PathLike[str]) -> str:
 
 def _module(name: str) -> Any:
     if name not in REPORTS:
-        raise StoreError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")
+        raise StoreError(f"report {name!r} is unknown; {choices(name, REPORTS)}")
     return import_module(REPORTS[name].module)

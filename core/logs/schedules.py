@@ -10,7 +10,16 @@ import numpy as np
 
 from core.arrays import HORIZON, Bool, Int64
 from core.errors import InputError
-from core.logs.rows import by_submit, check_sizes, faults_of, job_columns, processors_of, sound_rows
+from core.logs.clean import AS_HERE, Clean
+from core.logs.rows import (
+    by_submit,
+    check_sizes,
+    faults_of,
+    job_columns,
+    log_name,
+    processors_of,
+    sound_rows,
+)
 from core.logs.swf import read_log
 from core.platform.pool import Pool
 from core.schedule import Schedule
@@ -53,7 +62,9 @@ class LoggedSchedule(Schedule):
         pass
 
 
-def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -> LoggedSchedule:
+def read_schedule(
+    path: str | os.PathLike[str], processors: int | None = None, clean: Clean = AS_HERE
+) -> LoggedSchedule:
     """Read the schedule that a log of the Standard Workload Format tells.
 
     A job starts at its submit time + its wait time (field 3), before it where the log says less
@@ -67,6 +78,8 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
         The log, plain or gzip.
     processors : int, optional
         Size of the machine; by default what the header says.
+    clean : Clean
+        Which processors, estimates and run times count, as for `core.read_log`.
 
     Returns
     -------
@@ -96,21 +109,22 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     machine = log.processors if processors is None else processors
     if machine < 1:
         raise InputError(f"{path}: the header gives no machine size; give processors, at least 1")
-    column, procs = log.columns, processors_of(log.columns)
-    faults = {"no wait": column["wait"] == -1, **faults_of(column, procs, machine)}
+    column, procs = log.columns, processors_of(log.columns, clean)
+    faults = {"no wait": column["wait"] == -1, **faults_of(column, procs, machine, clean)}
     keep, dropped = sound_rows(faults)
     if not keep.size:
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
     order = by_submit(column, keep)
     work = Workload(
-        **job_columns(column, procs, order),
+        **job_columns(column, procs, order, clean, log_name(source)),
         platform=Pool(machine),
         name=source,
-        max_estimate=log.max_estimate,
+        max_estimate=clean.limit(log.max_estimate),
         dropped=dropped,
         epoch=log.epoch,
     )
-    return _placed(work, column["wait"][order], column["run"][order])
+    ran = column["run"][order].astype(np.int64, copy=False)
+    return _placed(work, column["wait"][order], np.minimum(ran, HORIZON) + clean.run_plus)
 
 
 def _placed(work: Workload, wait: Int64, run: Int64) -> LoggedSchedule:

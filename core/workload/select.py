@@ -19,6 +19,7 @@ import numpy.typing as npt
 from core.arrays import HORIZON
 from core.checks import whole
 from core.errors import InputError
+from core.names import choices
 from core.platform.platform import Platform
 from core.workload.dates import interval
 from core.workload.resample_weeks import WEEK
@@ -95,7 +96,8 @@ def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
     """
     for key in criteria:
         if key not in CRITERIA:
-            raise InputError(f"{key!r} is no criterion of selection; known: {', '.join(CRITERIA)}")
+            known = choices(key, CRITERIA)
+            raise InputError(f"{key!r} is no criterion of selection; {known}")
     checked: dict[str, Any] = {}
     for key in sorted(criteria, key=CRITERIA.index):
         value = criteria[key]

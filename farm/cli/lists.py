@@ -38,6 +38,7 @@ def policies(as_json: bool) -> None:
 @JSON
 def campaigns(as_json: bool) -> None:
     """List the campaigns that ship with the package."""
+    from core.numerals import grouped
     from farm.campaign.shipped import find, shipped
 
     known = {name: find(name) for name in shipped()}
@@ -50,4 +51,4 @@ def campaigns(as_json: bool) -> None:
         return
     width = max(map(len, known))
     for name, campaign in known.items():
-        click.echo(f"{name:<{width}} {campaign.cells:>5} simulations  {campaign.title}")
+        click.echo(f"{name:<{width}}  {grouped(campaign.cells):>5} simulations  {campaign.title}")

@@ -12,8 +12,8 @@ from farm.cli.traces import TRACES
 
 TITLES = {
     "cells_to_simulate": "cells to simulate",
-    "longest_task_s": "longest task, s",
-    "cpu_time_s": "CPU time, s",
+    "longest_task_s": "longest task",
+    "cpu_time_s": "CPU time",
 }
 """How people read the keys of the JSON that are not words of theirs."""
 
@@ -32,6 +32,7 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     """
     import json
 
+    from core.numerals import grouped, timed
     from farm.campaign.shipped import find
     from farm.planning.design import design
     from farm.planning.tasks import cells_missing, missing_blocks
@@ -60,4 +61,5 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
         return
     warn(drawn.cautions)
     for key, value in facts.items():
-        click.echo(f"{TITLES.get(key, key):<18} {value:>16,}")
+        said = timed(value) if key.endswith("_s") else grouped(value)
+        click.echo(f"{TITLES.get(key, key):<18} {said}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
 def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
     """Say how far STORE is: cells done, failed and missing, for each trace."""
+    from core.numerals import counted, grouped, timed
     from farm.watching.status import status as read
 
     if as_json + openmetrics + failed > 1:
@@ -36,13 +37,15 @@ def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
         click.echo(text(found), nl=False)
         return
+    n = {key: grouped(getattr(found, key)) for key in ("done", "failed", "missing")}
     click.echo(
-        f"campaign {found.campaign}: {found.cells} cells, {found.done} done, "
-        f"{found.failed} failed, {found.missing} missing; {found.jobs} jobs simulated in "
-        f"{found.seconds:.1f} s of CPU; runs took {found.wall:.1f} s"
+        f"campaign {found.campaign}: {counted(found.cells, 'cell')}, {n['done']} done, "
+        f"{n['failed']} failed, {n['missing']} missing; {counted(found.jobs, 'job')} simulated in "
+        f"{timed(found.seconds)} of CPU; runs took {timed(found.wall)}"
     )
     for name, counts in found.traces.items():
-        click.echo(f"  {name}: {counts['done']}/{counts['cells']} done, {counts['failed']} failed")
+        c = {key: grouped(count) for key, count in counts.items()}
+        click.echo(f"  {name}: {c['done']}/{c['cells']} done, {c['failed']} failed")
     for sentence in _origins(found.origins):
         click.echo(f"  {sentence}")
     for f in found.failures if failed else ():
@@ -52,6 +55,7 @@ def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Say what computed the blocks, a line for each set of versions."""
+    from core.numerals import counted
     from farm.store.provenance import PACKAGE, PACKAGES
 
     order = dict.fromkeys((PACKAGE, "python", *PACKAGES))
@@ -65,7 +69,7 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for versions, names in hosts.items():
         others = f" and {len(names) - 3} more hosts" * (len(names) > 3)
         where = ", ".join(names[:3]) + others
-        yield f"{blocks[versions]} blocks by {versions}, on {where}"
+        yield f"{counted(blocks[versions], 'block')} by {versions}, on {where}"
 
 
 METRIC = click.option(

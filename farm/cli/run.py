@@ -114,9 +114,12 @@ def run(
 
 
 def _as_text(outcome: Outcome, store: Path) -> str:
+    from core.numerals import counted, grouped
+
+    before, done, failed = map(grouped, (outcome.before, outcome.done, outcome.failed))
     return (
-        f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
-        f"{outcome.failed} failed; store {store}"
+        f"{counted(outcome.cells, 'cell')}: {before} done before, {done} simulated now, "
+        f"{failed} failed; store {store}"
     )
 
 

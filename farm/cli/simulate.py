@@ -28,8 +28,6 @@ GROUPS = {
 }
 """What is printed of a schedule first, by title."""
 
-HOUR, TWO_HOURS, DAY = 3_600, 7_200, 86_400
-
 
 class Rows(click.ParamType[tuple[int, int]]):
     """Read A:B as a pair of row numbers."""
@@ -192,10 +190,12 @@ def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[st
 
 def _as_text(schedule: Schedule, tau: int, every: bool) -> str:
     from core import summarise
+    from core.numerals import counted
 
     jobs = schedule.workload
-    lines = [f"{jobs.name} on {jobs.processors} processors under {schedule.policy}"]
-    lines += [f"  dropped: {count} rows, {why}" for why, count in jobs.dropped.items()]
+    machine = counted(jobs.processors, "processor")
+    lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
+    lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
     found = summarise(schedule, tau)
     for title, names in GROUPS.items():
         lines += [title, *(_line(name, found.pop(name)) for name in names)]
@@ -208,14 +208,9 @@ def _as_text(schedule: Schedule, tau: int, every: bool) -> str:
 
 def _line(name: str, value: float) -> str:
     from core.metrics.declared import METRICS
+    from core.numerals import READABLE, lasting, significant
 
     metric = METRICS[name]
     unit = "" if metric.unit == "1" else f" {metric.unit}"
-    return f"  {metric.meaning:<64} {value:>14,.6g}{unit}{_readable(value, metric.unit)}"
-
-
-def _readable(value: float, unit: str) -> str:
-    """Return a time in hours or days as well, where seconds are many."""
-    if unit != "s" or not value >= TWO_HOURS:
-        return ""
-    return f" ({value / DAY:.1f} d)" if value >= 2 * DAY else f" ({value / HOUR:.1f} h)"
+    longer = f" ({lasting(value)})" if unit == " s" and value >= READABLE else ""
+    return f"  {metric.meaning:<64} {significant(value):>14}{unit}{longer}"
