@@ -16,8 +16,10 @@ from analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band
 from analysis.errors import StoreError, TooFewSamplesError
 from analysis.store import (
     Store,
+    at_labels,
     check_known,
     has_log,
+    known_label,
     of_log,
     of_samples,
     open_summary,
@@ -57,6 +59,8 @@ def bands(
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
+    load: float | str | None = None,
+    policy: str | None = None,
 ) -> xr.Dataset:
     """Reduce a summary metric to a band over its samples.
 
@@ -73,6 +77,9 @@ def bands(
         et al. 2019, section V-A), ``range`` the least, the median and the largest sample,
         ``auto`` the first of ten samples or more and the second of fewer; ``quantile`` gives plain
         quantiles, ``interval`` the mean and an interval of the mean.
+    load, policy : optional
+        The only ones to take, as labels of the store or in another spelling of these (0.95,
+        ``sjf+easy``); by default all.
 
     Returns
     -------
@@ -102,18 +109,19 @@ def bands(
     """
     rule = band_rule(kind, trim, q, level)
     summary = open_summary(store)
-    band = _band(_samples(summary, metric, over), over, rule)
+    values = at_labels(_samples(summary, metric, over), load=load, policy=policy)
+    band = _band(values, over, rule)
     if over != RESAMPLE:
         return band
     own = _of_logs(store, summary, metric)
-    return _say_loads(store, summary, band if own is None else band.assign(log=own))
+    return _say_loads(store, summary, band if own is None else _with_log(band, own))
 
 
 def weekly_bands(
     store: Store,
     trace: str,
     metric: str,
-    load: str | None = None,
+    load: float | str | None = None,
     kind: str = Automatic.kind,
     *,
     trim: float = TRIM,
@@ -138,8 +146,8 @@ def weekly_bands(
     metric : str
         A metric that the store has by week: ``wait``, ``bounded_slowdown``,
         ``pp_bounded_slowdown``.
-    load : str, optional
-        A label of the store's load axis; by default all loads.
+    load : float or str, optional
+        A label of the store's load axis, or its number; by default all loads.
     kind, trim, q, level
         The rule, as in `bands`.
 
@@ -182,7 +190,9 @@ def weekly_bands(
     return band.assign_attrs(trace=trace)
 
 
-def weekly_log(store: Store, trace: str, metric: str, load: str | None = None) -> xr.Dataset:
+def weekly_log(
+    store: Store, trace: str, metric: str, load: float | str | None = None
+) -> xr.Dataset:
     """Return the cumulative mean over the jobs ended up to each week of the log itself.
 
     Parameters
@@ -232,6 +242,8 @@ def gains(
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
+    load: float | str | None = None,
+    policy: str | None = None,
 ) -> xr.Dataset:
     """Compare every policy with a baseline, resample by resample, as a band of relative gains.
 
@@ -247,9 +259,9 @@ def gains(
     metric : str
         A variable of the summary that depends on the policy.
     baseline : str
-        A label of the store's policy axis.
-    kind, trim, q, level
-        The rule, as in `bands`.
+        A label of the store's policy axis, or another spelling of it.
+    kind, trim, q, level, load, policy
+        As in `bands`; `policy` is the only one to compare with the baseline.
 
     Returns
     -------
@@ -273,19 +285,25 @@ def gains(
     if "policy" not in values.dims:
         raise StoreError(f"metric {metric!r} is the same for every policy; compare another")
     policies = values["policy"].values.tolist()
-    check_known(baseline, "policy", policies)
+    baseline = known_label("policy", baseline, policies)
     if len(policies) == 1:
         raise StoreError(f"the store has no policy but {baseline!r}; a gain compares two")
     name = values.attrs.get("long_name", metric)
     larger = values.attrs.get("better") == "larger"
     gain = _gain(values, baseline, larger=larger).rename(metric)
     gain.attrs = {"units": "1", "long_name": f"relative gain in {name} over {baseline}"}
+    gain = at_labels(gain, load=load, policy=policy)
     band = _band(gain, RESAMPLE, rule).assign_attrs(baseline=baseline)
     own = _of_logs(store, summary, metric)
     if own is None:
         return band
     said = {"units": "1", "long_name": own.attrs["long_name"]}
-    return band.assign(log=_gain(own, baseline, larger=larger).assign_attrs(said))
+    return _with_log(band, _gain(own, baseline, larger=larger).assign_attrs(said))
+
+
+def _with_log(band: xr.Dataset, own: xr.DataArray) -> xr.Dataset:
+    """Put the log's own value beside a band, at the band's labels."""
+    return band.assign(log=own.sel({dim: band[dim] for dim in own.dims if dim in band.coords}))
 
 
 def _gain(values: xr.DataArray, baseline: str, *, larger: bool) -> xr.DataArray:
@@ -312,21 +330,22 @@ def _say_loads(store: Store, summary: xr.Dataset, band: xr.Dataset) -> xr.Datase
     load = summary.get(OFFERED)
     if load is None or not {RESAMPLE} < set(load.dims) <= {RESAMPLE, *band.dims}:
         return band
-    samples = of_samples(load)
+    samples = of_samples(load).sel({d: band[d] for d in load.dims if d in band.coords})
     said = {"load_least": samples.min(RESAMPLE), "load_most": samples.max(RESAMPLE)}
     own = _of_logs(store, summary, OFFERED)
-    return band.assign(said if own is None else {**said, "load_log": own})
+    if own is not None:
+        said["load_log"] = own.sel({d: band[d] for d in own.dims if d in band.coords})
+    return band.assign(said)
 
 
-def _weekly(store: Store, trace: str, metric: str, load: str | None) -> xr.Dataset:
+def _weekly(store: Store, trace: str, metric: str, load: float | str | None) -> xr.Dataset:
     """Return the group of a trace that has the metric by week, at one load if one is given."""
     group = open_trace(store, trace)
     by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
     check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
     if load is None:
         return group
-    check_known(load, "load", group["load"].values.tolist())
-    return group.sel(load=load)
+    return group.sel(load=known_label("load", load, group["load"].values.tolist()))
 
 
 def _log_line(group: xr.Dataset, metric: str) -> xr.DataArray:

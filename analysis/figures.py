@@ -12,6 +12,7 @@ from analysis.band_rule import Automatic, band_rule
 from analysis.bands import RANKED_BY, weekly_bands, weekly_log
 from analysis.drawing import (
     STYLE,
+    Styles,
     band_panel,
     canvas,
     checked_path,
@@ -20,7 +21,7 @@ from analysis.drawing import (
     save,
 )
 from analysis.errors import StoreError, TooFewSamplesError
-from analysis.store import Store, check_known, open_summary
+from analysis.store import Store, known_label, open_summary
 from analysis.tables import axis_label, axis_name
 
 if TYPE_CHECKING:
@@ -45,11 +46,12 @@ Panel: TypeAlias = tuple[str, xr.Dataset | None]
 def weekly_bands_figure(
     store: Store,
     metric: str = "bounded_slowdown",
-    load: str | None = None,
+    load: float | str | None = None,
     path: str | os.PathLike[str] | None = None,
     *,
     kind: str = Automatic.kind,
     log: bool = False,
+    policy: str | None = None,
 ) -> Figure:
     """Draw each policy's band over the weeks, a panel for each trace and load.
 
@@ -66,8 +68,8 @@ def weekly_bands_figure(
         The store's folder, or an open tree.
     metric : str
         A metric that the store has by week.
-    load : str, optional
-        A label of the store's load axis; by default all, a row each.
+    load : float or str, optional
+        A label of the store's load axis, or its number; by default all, a row each.
     path : path, optional
         Where to write the figure: a name ending in .png, .pdf or .svg. It appears whole or not
         at all.
@@ -75,6 +77,8 @@ def weekly_bands_figure(
         The rule of the band, as in `analysis.bands.bands`.
     log : bool
         Whether the metric's axis is logarithmic.
+    policy : str, optional
+        The only one to draw, as in `analysis.bands.bands`; by default all.
 
     Returns
     -------
@@ -98,9 +102,12 @@ def weekly_bands_figure(
 
     target = None if path is None else checked_path(path)
     panels = _panels(store, metric, load, kind)
-    policies = [str(policy) for policy in open_summary(store)["policy"].values]
+    policies = [str(one) for one in open_summary(store)["policy"].values]
+    shown = policies if policy is None else [known_label("policy", policy, policies)]
     with style.context(STYLE):
-        figure = _draw(panels, metric, policies, log)
+        every = policy_styles(policies)
+        styles = {one: every[one] for one in shown}
+        figure = _draw(panels, metric, styles, log)
         if target is not None:
             save(figure, target)
         else:
@@ -109,14 +116,13 @@ def weekly_bands_figure(
     return figure
 
 
-def _panels(store: Store, metric: str, load: str | None, kind: str) -> list[list[Panel]]:
+def _panels(store: Store, metric: str, load: float | str | None, kind: str) -> list[list[Panel]]:
     """Return the grid of panels, row by row."""
     band_rule(kind)
     summary = open_summary(store)
     traces, loads = summary["trace"].values.tolist(), summary["load"].values.tolist()
     if load is not None:
-        check_known(load, "load", loads)
-        loads = [load]
+        loads = [known_label("load", load, loads)]
     bands: dict[str, xr.Dataset] = {}
     refused: list[StoreError] = []
     for trace in traces:
@@ -127,7 +133,10 @@ def _panels(store: Store, metric: str, load: str | None, kind: str) -> list[list
     if not bands:
         raise refused[0]
     rows = [
-        [(trace if load else f"{trace}, load {x}", _at(bands.get(trace), x)) for trace in traces]
+        [
+            (trace if load is not None else f"{trace}, load {x}", _at(bands.get(trace), x))
+            for trace in traces
+        ]
         for x in loads
     ]
     if len(rows) > 1:
@@ -170,13 +179,12 @@ def _at(band: xr.Dataset | None, load: str) -> xr.Dataset | None:
     return None if band is None else band.sel(load=load)
 
 
-def _draw(panels: list[list[Panel]], metric: str, policies: list[str], log: bool) -> Figure:
+def _draw(panels: list[list[Panel]], metric: str, styles: Styles, log: bool) -> Figure:
     from matplotlib import rcParams
 
     across = max(map(len, panels))
     width = max(rcParams["figure.figsize"][0], NARROWEST * across)
     figure = canvas(width, PANEL * len(panels) + MARGIN)
-    styles = policy_styles(policies)
     axes = figure.subplots(len(panels), across, squeeze=False)
     for row, places in zip(panels, axes, strict=True):
         for place in places[len(row) :]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import StoreError
-from analysis.store import LOG, Store, check_known, has_log, open_summary
+from analysis.store import LOG, Store, at_labels, check_known, has_log, open_summary
 from analysis.tables import aligned, block_label, decimals_for
 from core.numerals import grouped
 
@@ -19,7 +19,13 @@ CELL = ("trace", "load", "resample", "policy")
 """What a row of a plain table is of."""
 
 
-def plain(store: Store, metrics: Sequence[str] = ()) -> pd.DataFrame:
+def plain(
+    store: Store,
+    metrics: Sequence[str] = (),
+    *,
+    load: float | str | None = None,
+    policy: str | None = None,
+) -> pd.DataFrame:
     """Lay the cells of a store out as they are: a row a cell, a column a metric.
 
     Parameters
@@ -28,6 +34,8 @@ def plain(store: Store, metrics: Sequence[str] = ()) -> pd.DataFrame:
         The store's folder, or an open tree.
     metrics : sequence of str
         Metrics of the summary, to stand first; after them come those of `HEADLINE`.
+    load, policy : optional
+        The only ones to take, as in `analysis.bands`.
 
     Returns
     -------
@@ -51,7 +59,7 @@ def plain(store: Store, metrics: Sequence[str] = ()) -> pd.DataFrame:
     >>> plain(xr.DataTree(root)).to_dict()
     {'wait': {('KTH', '0.9', 0, 'fcfs+easy'): 4.0}}
     """
-    summary = open_summary(store)
+    summary = at_labels(open_summary(store), load=load, policy=policy)
     of_cells = [str(name) for name, values in summary.items() if set(values.dims) == set(CELL)]
     for metric in metrics:
         check_known(metric, "metric of each policy", sorted(of_cells))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -12,6 +13,8 @@ import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
 from core.arrays import Int64
+from core.errors import InputError
+from core.labels import find_label
 from core.workload.resample_weeks import whole_weeks
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
@@ -22,7 +25,7 @@ Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 FORMAT = "schedfarm-store"
 """What store.json calls the format."""
 
-VERSION = 4
+VERSION = 5
 """The newest version of the format that is understood here."""
 
 ARRAYS = "results.zarr"
@@ -228,6 +231,53 @@ def log_jobs(store: Store, trace: str) -> LogJobs | None:
     return LogJobs(submit, run, procs, weeks, source.get("weeks") or weeks)
 
 
+def at_labels(data: Data, **wanted: float | str | None) -> Data:
+    """Return the part of a store's dataset or array at some labels; its dimensions stay.
+
+    Parameters
+    ----------
+    data : Dataset or DataArray
+        What is chosen from.
+    **wanted : float or str, optional
+        By dimension the label that is meant, as for `known_label`; None is all of them.
+
+    Raises
+    ------
+    StoreError
+        If a label or a dimension is not there.
+
+    Examples
+    --------
+    >>> waits = xr.DataArray([8, 5], {"policy": ["fcfs+easy", "spf+easy"]})
+    >>> at_labels(waits, policy="SJF+easy").values.tolist()
+    [5]
+    """
+    for axis, given in wanted.items():
+        if given is not None:
+            check_known(axis, "dimension", [str(name) for name in data.dims])
+            data = data.sel({axis: [known_label(axis, given, data[axis].values.tolist())]})
+    return data
+
+
+def known_label(axis: str, given: float | str, labels: list[str]) -> str:
+    """Return the label of an axis that a user means: 0.95 is a load, ``sjf+easy`` a policy.
+
+    Raises
+    ------
+    StoreError
+        If none is meant, with those that are known.
+
+    Examples
+    --------
+    >>> known_label("load", 0.95, ["original", "0.95"])
+    '0.95'
+    """
+    try:
+        return str(find_label(axis, given, labels))
+    except InputError as error:
+        raise StoreError(str(error)) from None
+
+
 def check_known(name: str, what: str, names: list[str]) -> None:
     """Refuse a name that is not among the known ones, listing these.
 
@@ -241,10 +291,23 @@ def check_known(name: str, what: str, names: list[str]) -> None:
     >>> check_known("wiat", "metric", ["wait", "response"])
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: unknown metric 'wiat'; known: wait, response
+    analysis.errors.StoreError: unknown metric 'wiat'; did you mean 'wait'? known: wait, response
     """
-    if name not in names:
-        raise StoreError(f"unknown {what} {name!r}; known: {', '.join(map(str, names))}")
+    known_label(what, name, names)
+
+
+def told(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
+    """Return what an attribute of a trace's group says by name; empty where it is missing.
+
+    It is JSON, since netCDF has no attribute with names in it; before version 5 it was plain.
+
+    Examples
+    --------
+    >>> told({"dropped": '{"no processors": 1}'}, "dropped")
+    {'no processors': 1}
+    """
+    said = attributes.get(key, {})
+    return dict(json.loads(said) if isinstance(said, str) else said)
 
 
 def _arrays(store: str | os.PathLike[str]) -> Path:

@@ -85,7 +85,7 @@ FLOORS = {
         ("platform",),
         ("workload",),
         ("policy", "schedule", "models"),
-        ("logs", "kernels"),
+        ("logs", "kernels", "labels"),
         ("reference",),
         ("simulation", "offline"),
         ("metrics", "audit"),

@@ -88,6 +88,10 @@ KIND = click.option(
     "samples or more, range of fewer.",
 )
 
+LOAD = click.option("--load", help="The only load to show, such as 0.9; by default all.")
+
+POLICY = click.option("--policy", help="The only policy to show, such as sjf+easy; by default all.")
+
 CSV = click.option("--csv", help="Also write the table as CSV; - is standard output.")
 
 
@@ -95,9 +99,19 @@ CSV = click.option("--csv", help="Also write the table as CSV; - is standard out
 @STORE
 @METRIC
 @KIND
+@LOAD
+@POLICY
 @click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
 @CSV
-def bands(store: Path, metric: str, kind: str, plot: str | None, csv: str | None) -> None:
+def bands(
+    store: Path,
+    metric: str,
+    kind: str,
+    load: str | None,
+    policy: str | None,
+    plot: str | None,
+    csv: str | None,
+) -> None:
     """Print bands of a metric over the resamples of STORE, with the log's own value beside them.
 
     Each line says which samples stand behind it, and what share of all such samples these can be
@@ -110,7 +124,7 @@ def bands(store: Path, metric: str, kind: str, plot: str | None, csv: str | None
     figure = None if checked is None else output("--plot", checked)
     table = None if csv is None else output("--csv", csv)
     output_once(figure, table)
-    show_bands(store, metric, figure, table, kind)
+    show_bands(store, metric, figure, table, kind, load=load, policy=policy)
 
 
 @command()
@@ -120,10 +134,19 @@ def bands(store: Path, metric: str, kind: str, plot: str | None, csv: str | None
     "--baseline", help="The policy that the others are compared with; by default the store's first."
 )
 @KIND
+@LOAD
+@POLICY
 @CSV
 @JSON
 def gains(
-    store: Path, metric: str, baseline: str | None, kind: str, csv: str | None, as_json: bool
+    store: Path,
+    metric: str,
+    baseline: str | None,
+    kind: str,
+    load: str | None,
+    policy: str | None,
+    csv: str | None,
+    as_json: bool,
 ) -> None:
     """Print how much each policy of STORE gains over a baseline, paired by resample, as bands.
 
@@ -139,7 +162,7 @@ def gains(
         raise click.UsageError("--json and --csv - both want standard output: give one")
     target = None if csv is None else output("--csv", csv)
     compared = baseline or str(analysis.open_summary(store)["policy"].values[0])
-    found = analysis.gains(store, metric, compared, kind)
+    found = analysis.gains(store, metric, compared, kind, load=load, policy=policy)
     if as_json:
         click.echo(json.dumps(analysis.table_facts(found), indent=1))
     else:
@@ -157,14 +180,17 @@ def show_bands(
     plot: Output | None = None,
     csv: Output | None = None,
     kind: str = "auto",
+    *,
+    load: str | None = None,
+    policy: str | None = None,
 ) -> None:
     """Print a table of bands, else of single cells; draw them, and write them, where asked to."""
     import analysis
 
     try:
-        found = analysis.bands(store, metric, kind=kind)
+        found = analysis.bands(store, metric, kind=kind, load=load, policy=policy)
     except analysis.TooFewSamplesError as error:
-        cells = analysis.plain(store, [metric])
+        cells = analysis.plain(store, [metric], load=load, policy=policy)
         text, as_csv, said = analysis.plain_text(cells), cells.to_csv(), [f"no bands: {error}"]
     else:
         text, as_csv = analysis.table_text(found), analysis.table_csv(found)
@@ -178,5 +204,5 @@ def show_bands(
         click.echo(f"table: {csv.name}", err=apart)
     if plot:
         with plot.made(".png") as part:
-            analysis.weekly_bands_figure(store, metric, path=part, kind=kind)
+            analysis.weekly_bands_figure(store, metric, load, part, kind=kind, policy=policy)
         click.echo(f"figure: {plot.name}", err=apart)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -177,11 +178,12 @@ def write_skeleton(store: Store, results: Path) -> None:
         del root[name]
     for name in store.axes["trace"]:
         fit_group(root, store, name)
-        root[name].attrs["dropped"] = dict(store.sources[name].get("dropped", {}))
+        # As JSON: netCDF has no attribute with names in it.
+        root[name].attrs["dropped"] = json.dumps(dict(store.sources[name].get("dropped", {})))
         if name in store.acknowledgements:
             root[name].attrs["acknowledge"] = store.acknowledgements[name]
         if name in store.cautions:
-            root[name].attrs["cautions"] = dict(store.cautions[name])
+            root[name].attrs["cautions"] = json.dumps(dict(store.cautions[name]))
     fit_summary(root, store)
     root.attrs.update({"campaign": store.campaign, **store.settings})
     consolidate(results)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -15,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.labels import load_number
 from core.metrics.widths import WIDTHS
 from farm.store.geometry import Axes
 from farm.store.manifest import GROWING
 from farm.store.product import PRODUCTS
-from farm.store.schema import CELL, COORDINATES, WEEKS, Variable
+from farm.store.schema import CELL, COORDINATES, TARGET_LOAD, WEEKS, Variable
 
 if TYPE_CHECKING:
     import zarr
@@ -103,18 +105,36 @@ def check_metadata(store: Store) -> None:
 
 
 def write_coordinates(group: zarr.Group, labels: Axes) -> None:
-    """Write the labels of a group's dimensions, anew and whole."""
-    for name, values in labels.items():
-        text = any(isinstance(v, str) for v in values)
-        array = group.create_array(
-            name,
-            shape=(len(values),),
-            dtype="str" if text else "int64",
-            dimension_names=[name],
-            attributes={"long_name": COORDINATES[name]},
-            overwrite=True,
-        )
-        array[:] = np.asarray(list(values), dtype=object if text else np.int64)
+    """Write the labels of a group's dimensions, anew and whole, and the loads as numbers."""
+    # Fixed width: zarr reads its strings of any width as StringDType, which xarray does not plot
+    # by and `astype` refuses. It warns, when it writes them, that version 3 has no text for them.
+    with _without_warnings():
+        for name, values in labels.items():
+            text = any(isinstance(v, str) for v in values)
+            _write_coordinate(group, name, name, np.array(values, np.str_ if text else np.int64))
+        if "load" in labels:
+            numbers = np.array([load_number(load) for load in labels["load"]], np.float64)
+            _write_coordinate(group, TARGET_LOAD, "load", numbers)
+            # By this xarray tells a coordinate from a variable.
+            group.attrs["coordinates"] = TARGET_LOAD
+
+
+def _write_coordinate(
+    group: zarr.Group, name: str, dimension: str, values: npt.NDArray[Any]
+) -> None:
+    array = group.create_array(
+        name,
+        shape=values.shape,
+        chunks=(max(1, values.size),),
+        dtype=values.dtype,
+        fill_value=math.nan if values.dtype.kind == "f" else None,
+        # A character takes 4 bytes.
+        compressors=_codecs(4 if values.dtype.kind == "U" else 8),
+        dimension_names=[dimension],
+        attributes={"long_name": COORDINATES[name]},
+        overwrite=True,
+    )
+    array[:] = values
 
 
 def create_values(
@@ -125,9 +145,6 @@ def create_values(
     shards: tuple[int, ...] | None,
 ) -> None:
     """Create one array with the codecs that every array of a store has."""
-    from zarr.codecs import BloscCodec, Crc32cCodec
-
-    size = np.dtype(variable.dtype).itemsize
     group.create_array(
         variable.name,
         shape=shape,
@@ -135,16 +152,20 @@ def create_values(
         shards=shards,
         dtype=variable.dtype,
         fill_value=variable.fill,
-        compressors=[
-            # 4 to 7 ns a value, where zstd at level 1 takes 20 to 30 for 15 % fewer bytes: EASY
-            # simulates a job in 125.
-            BloscCodec(cname="lz4", clevel=5, shuffle="shuffle", typesize=size),
-            Crc32cCodec(),
-        ],
+        compressors=_codecs(np.dtype(variable.dtype).itemsize),
         dimension_names=variable.dims,
         attributes=variable.attributes,
         overwrite=True,
     )
+
+
+def _codecs(size: int) -> list[Any]:
+    """Return what every chunk goes through: a flipped bit is then an error, not another value."""
+    from zarr.codecs import BloscCodec, Crc32cCodec
+
+    # 4 to 7 ns a value, where zstd at level 1 takes 20 to 30 for 15 % fewer bytes: EASY simulates
+    # a job in 125.
+    return [BloscCodec(cname="lz4", clevel=5, shuffle="shuffle", typesize=size), Crc32cCodec()]
 
 
 def write_block(array: Any, place: tuple[slice, ...], values: npt.NDArray[Any]) -> list[Path]:
@@ -177,12 +198,21 @@ def write_block(array: Any, place: tuple[slice, ...], values: npt.NDArray[Any]) 
 def consolidate(path: Path) -> None:
     """Gather all metadata into the root, so that readers open the store with one request."""
     import zarr
-    from zarr.errors import ZarrUserWarning
+
+    # Zarr v3 has no text for consolidated metadata yet; xarray and zarr both read it.
+    with _without_warnings():
+        zarr.consolidate_metadata(path, zarr_format=3)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Silence what zarr says of forms that version 3 has no text for."""
+    from zarr.errors import UnstableSpecificationWarning, ZarrUserWarning
 
     with warnings.catch_warnings():
-        # Zarr v3 has no text for consolidated metadata yet; xarray and zarr both read it.
         warnings.simplefilter("ignore", ZarrUserWarning)
-        zarr.consolidate_metadata(path, zarr_format=3)
+        warnings.simplefilter("ignore", UnstableSpecificationWarning)
+        yield
 
 
 def _fit_array(

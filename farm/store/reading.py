@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError
+from core.labels import find_label
+from core.own import sources
 from core.platform.platform import platform_from_dict
 from core.schedule import Schedule
 from core.workload.columns import COLUMNS
@@ -45,7 +47,7 @@ def open_store(store: str | Path) -> xr.DataTree:
 
 
 def job_table(
-    store: str | Path, *, trace: str, policy: str, resample: int, load: str = "original"
+    store: str | Path, *, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> pd.DataFrame:
     """Return the jobs of one cell, one row a job in (submit, position) order.
 
@@ -54,7 +56,7 @@ def job_table(
     store : str or Path
         The folder.
     trace, policy, load : str
-        Labels of the cell.
+        Labels of the cell, or other spellings of them: 0.9, ``SJF+easy``.
     resample : int
         Number of the resample; 0 is the log itself.
 
@@ -70,10 +72,8 @@ def job_table(
         If it is not a store, has no such cell, or the cell is not done.
     """
     opened = Store.open(store)
-    cell = {"trace": trace, "resample": resample, "load": load, "policy": policy}
-    _check_cell(opened, cell)
-    group = open_store(store)[trace].to_dataset()
-    del cell["trace"]
+    cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
+    group = open_store(store)[cell.pop("trace")].to_dataset()
     chosen = group.sel(cell)
     count = int(chosen["jobs"])
     kinds = [PRODUCTS[kind] for kind in opened.holds if not PRODUCTS[kind].optional]
@@ -85,7 +85,7 @@ def job_table(
 
 
 def schedule_of(
-    store: str | Path, *, trace: str, policy: str, resample: int, load: str = "original"
+    store: str | Path, *, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> Schedule:
     """Return the schedule of one cell as it is stored, to be audited, measured or written.
 
@@ -116,16 +116,15 @@ def schedule_of(
     True
     """
     opened = Store.open(store)
-    cell = {"trace": trace, "resample": resample, "load": load, "policy": policy}
-    _check_cell(opened, cell)
-    jobs = stored_jobs(opened, trace, resample, load)
+    cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
+    jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
     at = tuple(opened.axes[axis].index(cell[axis]) for axis in ("resample", "load", "policy"))
-    group: Any = open_results(opened.results)[trace]
+    group: Any = open_results(opened.results)[cell["trace"]]
     start = np.asarray(group["start"][(*at, slice(len(jobs)))])
     if not len(jobs) or start.min() < 0:
         raise InputError(f"store {store}: the cell {cell} is not done")
     backfilled = np.asarray(group["backfilled"][(*at, slice(len(jobs)))])
-    return Schedule(jobs, policy, start, backfilled.astype(np.bool_))
+    return Schedule(jobs, cell["policy"], start, backfilled.astype(np.bool_))
 
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
@@ -145,8 +144,10 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     )
 
 
-def _check_cell(store: Store, cell: dict[str, Any]) -> None:
-    for axis, label in cell.items():
-        if label not in store.axes[axis]:
-            known = ", ".join(map(str, store.axes[axis]))
-            raise InputError(f"store {store.path} has no {axis} {label!r}; known: {known}")
+def _cell(store: Store, **given: Any) -> dict[str, Any]:
+    """Return the labels of the cell that a user means."""
+    try:
+        with sources(store.own):
+            return {axis: find_label(axis, one, store.axes[axis]) for axis, one in given.items()}
+    except InputError as error:
+        raise InputError(f"store {store.path}: {error}") from None

@@ -8,7 +8,7 @@ from typing import Any
 FORMAT = "schedfarm-store"
 """Value of the key `format` in store.json."""
 
-VERSION = 4
+VERSION = 5
 """Version of the format; docs/store-format.md says what a new one means."""
 
 PAD = -1
@@ -23,10 +23,14 @@ CELL = (*SAMPLE, "policy")
 AXES = ("trace", *CELL)
 """Dimensions of the summary."""
 
+TARGET_LOAD = "target_load"
+"""The coordinate that has the loads as numbers, which an axis of a plot needs."""
+
 COORDINATES = {
     "trace": "trace",
     "resample": "resample; 0 is the log itself",
     "load": "offered load asked for",
+    TARGET_LOAD: "offered load asked for, as a number; missing of jobs as they are",
     "policy": "scheduling policy",
     "week": "week since the first submit; a cell's last entry holds all later ends",
     "user": "user number of the log or model",

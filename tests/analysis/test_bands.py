@@ -203,10 +203,13 @@ def test_the_log_alone_has_no_band(store: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ({"metric": "wiat"}, "^unknown metric 'wiat'; known: bounded_slowdown, jobs, wait$"),
+        (
+            {"metric": "wiat"},
+            "^unknown metric 'wiat'; did you mean 'wait'[?] known: bounded_slowdown, jobs, wait$",
+        ),
         (
             {"metric": "wait", "over": "sample"},
-            "^unknown dimension 'sample'; known: trace, resample, load, policy$",
+            "^unknown dimension 'sample'; did you mean 'resample'[?] known: trace, resample",
         ),
         (
             {"metric": "wait", "kind": "mean"},

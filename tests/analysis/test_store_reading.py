@@ -74,7 +74,7 @@ def test_the_log_and_the_samples_are_told_apart(store: Path) -> None:
         of_samples(wait.isel(resample=[0]))
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_every_version_up_to_ours_is_read(store: Path, version: int) -> None:
     """Readers take older versions as ever."""
     head = {"format": "schedfarm-store", "version": version}
@@ -84,10 +84,10 @@ def test_every_version_up_to_ours_is_read(store: Path, version: int) -> None:
 
 def test_newer_version_is_refused(store: Path) -> None:
     """A store of a newer version is refused, and the sentence says both versions."""
-    head = {"format": "schedfarm-store", "version": 5}
+    head = {"format": "schedfarm-store", "version": 6}
     (store / "store.json").write_text(json.dumps(head))
     for opened in (open_summary, open_tree):
-        with pytest.raises(StoreError, match=r"has format version 5; this schedfarm reads up to 4"):
+        with pytest.raises(StoreError, match=r"has format version 6; this schedfarm reads up to 5"):
             opened(store)
 
 

@@ -454,8 +454,8 @@ def test_another_format__is_refused(campaign: Campaign, tmp_path: Path, version:
         patch.setattr("farm.store.manifest.VERSION", version)
         for name in (MANIFEST, COPY):
             (store / name).write_bytes(sealed(plain))
-    remedy = "run its campaign into a new folder" if version < 4 else "use a newer one"
-    sentence = f"has format {FORMAT} version {version}; .* {FORMAT} version 4: {remedy}"
+    remedy = "run its campaign into a new folder" if version < 5 else "use a newer one"
+    sentence = f"has format {FORMAT} version {version}; .* {FORMAT} version 5: {remedy}"
     with pytest.raises(InputError, match=sentence):
         farm.run(campaign, store)
     with pytest.raises(InputError, match=sentence):

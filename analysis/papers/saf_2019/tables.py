@@ -9,7 +9,7 @@ import xarray as xr
 from analysis.papers.saf_2019.printed import POLICIES, TABLE_2, TABLE_3, TABLE_4
 from analysis.papers.saf_2019.study import Study
 from analysis.papers.spread import STANDING, spread
-from analysis.store import of_log, open_trace
+from analysis.store import of_log, open_trace, told
 
 MONTH = 365.25 / 12 * 86_400
 """A mean month, s."""
@@ -39,7 +39,7 @@ def table_2(of: Study) -> pd.DataFrame:
         rows.append(
             {
                 "trace": trace,
-                "rows": jobs + sum(group.attrs.get("dropped", {}).values()),
+                "rows": jobs + sum(told(group.attrs, "dropped").values()),
                 "jobs": jobs,
                 "jobs_printed": printed.jobs if printed else np.nan,
                 "utilisation": 100 * float(log["offered_load"].sel(trace=trace)),
