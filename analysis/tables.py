@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,12 +91,32 @@ def table_csv(bands: xr.Dataset) -> str:
     policy,metric,units,kind,q0,q1,first,last,n,missing,coverage
     fcfs+easy,wait,s,quantile,4.0,6.0,1.0,2.0,2,0,0.3333333333333333
     """
+    return _csv_frame(bands).to_csv(lineterminator="\n")
+
+
+def _csv_frame(bands: xr.Dataset) -> pd.DataFrame:
     frame = table(bands).rename(columns=_named)
     said = {"metric": bands.attrs["metric"], "units": frame.attrs.get("units", "1")}
     said |= {key: bands.attrs[key] for key in ("kind", "level") if key in bands.attrs}
     for place, (name, value) in enumerate(said.items()):
         frame.insert(place, name, value)
-    return frame.to_csv(lineterminator="\n")
+    return frame
+
+
+def tables_csv(bands: Sequence[xr.Dataset]) -> str:
+    """Write bands of one metric, such as the weekly ones of each trace, as one CSV.
+
+    Parameters
+    ----------
+    bands : sequence of Dataset
+        What `all_weekly_bands` returned.
+
+    Returns
+    -------
+    str
+        As `table_csv`, one head line for all.
+    """
+    return pd.concat([_csv_frame(one) for one in bands]).to_csv(lineterminator="\n")
 
 
 def table_facts(bands: xr.Dataset) -> dict[str, Any]:
@@ -124,7 +144,7 @@ def table_facts(bands: xr.Dataset) -> dict[str, Any]:
     """
     frame = table(bands).rename(columns=_named)
     cells = [
-        {str(name).replace(".", "_"): _fact(value) for name, value in row.items()}
+        {str(name).replace(".", "_"): fact(value) for name, value in row.items()}
         for row in frame.reset_index().to_dict("records")
     ]
     return {**bands.attrs, "units": frame.attrs.get("units", "1"), "cells": cells}
@@ -134,7 +154,14 @@ def _named(label: Hashable) -> Hashable:
     return f"q{label:g}" if isinstance(label, float) else label
 
 
-def _fact(value: Any) -> Any:
+def fact(value: Any) -> Any:
+    """Return a value as JSON can hold it: None for what is no number.
+
+    Examples
+    --------
+    >>> fact(4.5), fact(math.nan), fact("KTH")
+    (4.5, None, 'KTH')
+    """
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

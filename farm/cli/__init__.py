@@ -9,7 +9,8 @@ from contextlib import suppress
 import click
 
 from farm.cli.audit import audit
-from farm.cli.lists import campaigns, policies
+from farm.cli.completion import completion
+from farm.cli.lists import campaigns, metrics, policies
 from farm.cli.plan import plan
 from farm.cli.results import bands, gains, status
 from farm.cli.run import run
@@ -30,6 +31,7 @@ def cli() -> None:
 
 for command in (
     run, plan, status, watch, verify, bands, gains, simulate, audit, policies, campaigns, traces,
+    metrics, completion,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli import words
 from farm.cli.command import command
 from farm.cli.own import brought_policy
 from farm.cli.traces import CLEAN
@@ -26,6 +27,7 @@ REFUTED = 1
     "--policy",
     "name",
     required=True,
+    shell_complete=words.policies,
     help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
 )
 @click.option("--processors", type=int, help="Size of the machine; by default what FILE says.")

@@ -11,6 +11,9 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from farm.cli import words
 
 READER_GONE = 141
 """Exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""
@@ -78,6 +81,12 @@ class StoreFolder(click.ParamType[Path]):
 
         return folder_of(value)
 
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Leave folders to the shell."""
+        return [CompletionItem(incomplete, type="dir")]
+
+
+CAMPAIGN = click.argument("campaign", shell_complete=words.campaigns)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 

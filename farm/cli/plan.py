@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from farm.cli.cautions import warn
-from farm.cli.command import JSON, STORE_OPTION, command
+from farm.cli.command import CAMPAIGN, JSON, STORE_OPTION, command
+from farm.cli.report import check_report
 from farm.cli.traces import TRACES
 
 TITLES = {
@@ -19,7 +20,7 @@ TITLES = {
 
 
 @command()
-@click.argument("campaign")
+@CAMPAIGN
 @STORE_OPTION
 @TRACES
 @JSON
@@ -38,7 +39,9 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     from farm.planning.tasks import cells_missing, missing_blocks
     from farm.planning.tasks import plan as tasks_of
 
-    wanted = find(campaign).located(folder)
+    wanted = find(campaign)
+    check_report(wanted)
+    wanted = wanted.located(folder)
     designed = design((store or Path(f"{wanted.name}.farm")).resolve(), wanted)
     drawn = designed.store
     heads = drawn.heads()

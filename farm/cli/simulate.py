@@ -11,6 +11,7 @@ import click
 
 from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
+from farm.cli import words
 from farm.cli.cautions import warn
 from farm.cli.command import command, needs
 from farm.cli.own import brought_policy, own_files
@@ -43,11 +44,12 @@ class Rows(click.ParamType[tuple[int, int]]):
 
 
 @command()
-@click.argument("trace", metavar="NAME|FILE")
+@click.argument("trace", metavar="NAME|FILE", shell_complete=words.logs)
 @TRACES
 @click.option(
     "--policy",
     required=True,
+    shell_complete=words.policies,
     help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
 )
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
@@ -66,6 +68,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option(
     "--draw",
     default=next(iter(DRAWS)),
+    shell_complete=words.listed(lambda: DRAWS),
     show_default=True,
     callback=lambda _, __, draw: find_draw(draw).name,
     help=f"What a resample draws: {', '.join(row.meaning for row in DRAWS.values())}.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli import words
 from farm.cli.command import JSON, Command
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def list_(folder: Path | None, as_json: bool) -> None:
 
 
 @traces.command(cls=Command)
-@click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...")
+@click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...", shell_complete=words.logs)
 @TRACES
 @JSON
 def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
@@ -106,7 +107,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 
 
 @traces.command(cls=Command)
-@click.argument("log", metavar="NAME|FILE")
+@click.argument("log", metavar="NAME|FILE", shell_complete=words.logs)
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @CLEAN
