@@ -10,6 +10,7 @@ import click
 
 from farm.cli.audit import audit
 from farm.cli.completion import completion
+from farm.cli.init import init
 from farm.cli.lists import campaigns, metrics, policies
 from farm.cli.plan import plan
 from farm.cli.results import bands, gains, status
@@ -31,7 +32,7 @@ def cli() -> None:
 
 for command in (
     run, plan, status, watch, verify, bands, gains, simulate, audit, policies, campaigns, traces,
-    metrics, completion,
+    metrics, init, completion,
 ):  # fmt: skip
     cli.add_command(command)
 
