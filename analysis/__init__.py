@@ -7,6 +7,7 @@ matplotlib is imported when a figure is asked for, not before.
 from analysis.bands import all_weekly_bands, bands, gains, weekly_bands
 from analysis.errors import StoreError, TooFewSamplesError
 from analysis.figures import weekly_bands_figure
+from analysis.groups import changes, changes_csv, changes_facts, changes_text
 from analysis.notes import notes
 from analysis.plain import plain, plain_facts, plain_text
 from analysis.store import open_summary, open_trace, open_tree
@@ -17,6 +18,10 @@ __all__ = [
     "TooFewSamplesError",
     "all_weekly_bands",
     "bands",
+    "changes",
+    "changes_csv",
+    "changes_facts",
+    "changes_text",
     "gains",
     "notes",
     "open_summary",

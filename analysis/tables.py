@@ -155,12 +155,12 @@ def _named(label: Hashable) -> Hashable:
 
 
 def fact(value: Any) -> Any:
-    """Return a value as JSON can hold it: None for what is no number.
+    """Return a value as JSON can hold it: None instead of what is no finite number.
 
     Examples
     --------
-    >>> fact(4.5), fact(math.nan), fact("KTH")
-    (4.5, None, 'KTH')
+    >>> fact(float("nan")), fact(2.5)
+    (None, 2.5)
     """
     return None if isinstance(value, float) and not math.isfinite(value) else value
 

@@ -71,6 +71,17 @@ def positive(what: str, value: object, *, unit: str = "", most: float = math.inf
     raise InputError(f"{what}={shown(value)}: give a finite number above 0{in_unit}{most_said}")
 
 
+def printable(text: str) -> str:
+    """Return a text of others with ``?`` for each character that a terminal would obey.
+
+    Examples
+    --------
+    >>> printable("Zürich" + chr(27) + "[2J")
+    'Zürich?[2J'
+    """
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def shown(value: object) -> str:
     """Return a value as a sentence shows it: a number of many digits by the first of them.
 

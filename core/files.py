@@ -10,7 +10,7 @@ PARTIAL = ".partial"
 """Ends the name of every file that is still being written; zarr uses the same ending."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file as a temporary one beside it, sync it, and rename it into place.
 
     Parameters
@@ -19,6 +19,8 @@ def write_whole(path: Path, data: bytes) -> None:
         Target; its folder is made if it is missing.
     data : bytes
         The whole content.
+    private : bool
+        Whether its owner alone may read it.
 
     Raises
     ------
@@ -37,6 +39,8 @@ def write_whole(path: Path, data: bytes) -> None:
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
     try:
         with temporary.open("wb") as stream:
+            if private:
+                os.fchmod(stream.fileno(), 0o600)
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())

@@ -11,12 +11,24 @@ if TYPE_CHECKING:
     from farm.campaign.campaign import Campaign
     from farm.campaign.trace import Trace
     from farm.execution.runner import Outcome, run
+    from farm.store.names import names_of
     from farm.store.reading import job_table
     from farm.store.reading import open_store as open
     from farm.store.store import Store
     from farm.watching.status import Status, status
 
-__all__ = ["Campaign", "Outcome", "Status", "Store", "Trace", "job_table", "open", "run", "status"]
+__all__ = [
+    "Campaign",
+    "Outcome",
+    "Status",
+    "Store",
+    "Trace",
+    "job_table",
+    "names_of",
+    "open",
+    "run",
+    "status",
+]
 
 _ROOMS = {
     "Campaign": "campaign.campaign.Campaign",
@@ -25,6 +37,7 @@ _ROOMS = {
     "Store": "store.store.Store",
     "Trace": "campaign.trace.Trace",
     "job_table": "store.reading.job_table",
+    "names_of": "store.names.names_of",
     "open": "store.reading.open_store",
     "run": "execution.runner.run",
     "status": "watching.status.status",

@@ -16,6 +16,7 @@ from core.checks import is_whole, whole
 from core.errors import InputError
 from core.models.estimates import HOUR, draw_estimates
 from core.names import choices
+from core.workload.columns import UNKNOWN
 
 PROCESSORS = {
     "requested": "the requested ones, where unknown the allocated ones",
@@ -33,8 +34,21 @@ NO_ESTIMATE = {
 MOST_SECONDS = 10**9
 """Largest time that an option may say, s: sums with any run time within the clock fit int64."""
 
+SUBMIT = {
+    "submitted": "when the user submitted it",
+    "eligible": "when a scheduler could first start it, as sacct tells; where unknown its submit",
+}
+"""The instant at which a job arrives."""
+
+NO_WAIT = {"keep": "a job like others", "drop": "left out, and counted"}
+"""What becomes of a row whose wait is unknown."""
+
 ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
 """What becomes of a row whose run time is 0 s."""
+
+
+CHOICES = {"processors": PROCESSORS, "zero_run": ZERO_RUN, "submit": SUBMIT, "no_wait": NO_WAIT}
+"""Options that have few values."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,10 @@ class Clean:
         Seconds that every job runs longer than the log says, from 0 to 10^9.
     zero_run : str
         A key of `ZERO_RUN`.
+    submit : str
+        A key of `SUBMIT`.
+    no_wait : str
+        A key of `NO_WAIT`.
 
     Raises
     ------
@@ -86,9 +104,11 @@ class Clean:
     kill: bool = True
     run_plus: int = 0
     zero_run: str = "keep"
+    submit: str = "submitted"
+    no_wait: str = "keep"
 
     def __post_init__(self) -> None:
-        for key, known in (("processors", PROCESSORS), ("zero_run", ZERO_RUN)):
+        for key, known in CHOICES.items():
             # A list has no hash, so a look into the mapping itself would fail.
             if getattr(self, key) not in list(known):
                 raise InputError(
@@ -129,7 +149,7 @@ class Clean:
         --------
         >>> Clean.from_dict({"kill": False})
         Clean(processors='requested', no_estimate='run', max_estimate=0, estimate_factor=0, \
-kill=False, run_plus=0, zero_run='keep')
+kill=False, run_plus=0, zero_run='keep', submit='submitted', no_wait='keep')
         """
         known = [field.name for field in fields(cls)]
         for key in plain:
@@ -151,6 +171,16 @@ kill=False, run_plus=0, zero_run='keep')
     def leaves_out(self, run: Int64) -> Bool:
         """Return which rows are left out for a run time of 0, bool[n]."""
         return np.asarray((run == 0) & (self.zero_run == "drop"))
+
+    def submits(self, submit: Int64, eligible: Int64) -> Int64:
+        """Return when each row's job arrives, s; below 0 where its submit is unknown."""
+        if self.submit == "submitted":
+            return submit
+        return np.where(submit < 0, submit, np.maximum(submit, eligible))
+
+    def lacks_wait(self, wait: Int64) -> Bool:
+        """Return which rows are left out since their wait is unknown, bool[n]."""
+        return np.asarray((wait == UNKNOWN) & (self.no_wait == "drop"))
 
     def unasked(self, asked: Int64) -> Bool:
         """Return which rows' estimate is their run time, since they request no time, bool[n]."""

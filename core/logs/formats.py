@@ -61,7 +61,7 @@ FORMATS: dict[str, Format] = {
     "sacct": Format(
         meaning="what Slurm's sacct --parsable2 prints",
         ends=(".sacct",),
-        opens=lambda line: "jobid" in line.lower().split("|"),
+        opens=lambda line: not {"jobid", "jobidraw"}.isdisjoint(line.lower().split("|")),
         fields=None,
         function="core.logs.sacct:read_sacct",
     ),

@@ -12,12 +12,14 @@ from core.logs.clean import AS_HERE, Clean
 from core.logs.rows import (
     check_sizes,
     chosen_rows,
-    number_users,
+    kept_rows,
+    needed_size,
+    number_words,
     text_lines,
     to_workload,
     whole_field,
 )
-from core.workload.workload import Workload
+from core.workload.workload import Names, Workload
 
 FIELDS = (
     "JobID",
@@ -55,6 +57,7 @@ FIELDS = (
 NUMBERS = {
     "job": FIELDS.index("JobID"),
     "submit": FIELDS.index("SubmitTime"),
+    "wait": FIELDS.index("WaitTime"),
     "run": FIELDS.index("RunTime"),
     "allocated": FIELDS.index("NProcs"),
     "requested": FIELDS.index("ReqNProcs"),
@@ -62,7 +65,13 @@ NUMBERS = {
 }
 """Where the numbers stand of which a workload is made."""
 
-_USER = FIELDS.index("UserID")
+WORDS = {
+    "user": FIELDS.index("UserID"),
+    "group": FIELDS.index("GroupID"),
+    "queue": FIELDS.index("QueueID"),
+    "partition": FIELDS.index("PartitionID"),
+}
+"""Where names may stand that become numbers."""
 
 
 def read_gwf(
@@ -75,8 +84,9 @@ def read_gwf(
 ) -> Workload:
     r"""Read a log of the Grid Workloads Format, plain or gzip.
 
-    The rules are those of `read_swf`. Users keep their numbers where every one is a number;
-    else, as with ``user12``, they are numbered from 1 in the order in which the file names them.
+    The rules are those of `read_swf`. Users, groups, queues and partitions keep their numbers where
+    every one is a number; else, as with ``user12``, they are numbered from 1 in the order in which
+    the file names them, and the workload's `names` says which is which.
 
     Parameters
     ----------
@@ -121,28 +131,31 @@ def read_gwf(
     """
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
-    columns = chosen_rows(_columns(path), source, rows)
-    if processors is None:
-        raise InputError(
-            f"{source}: the Grid Workloads Format does not give the machine's size; "
-            "give it as processors"
-        )
-    return to_workload(columns, source, int(processors), jobs=jobs, clean=clean)
+    # Before the file is parsed, which takes a minute for 5 million rows.
+    machine = needed_size(source, processors, "the Grid Workloads Format")
+    columns, names = _columns(path)
+    columns = chosen_rows(columns, source, rows)
+    kept = kept_rows(columns, source, machine, jobs=jobs, clean=clean)
+    return to_workload(kept, source, machine, clean=clean, names=names)
 
 
-def _columns(path: str | os.PathLike[str]) -> dict[str, Int64]:
-    source, table, users = os.fspath(path), [], []
+def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], Names]:
+    source, table = os.fspath(path), []
+    said: dict[str, list[str]] = {name: [] for name in WORDS}
     for line, text in enumerate(text_lines(path), 1):
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         words = _words(text, source, line)
         table.append([whole_field(words[k], source, line) for k in NUMBERS.values()])
-        users.append("" if words[_USER] == "-1" else words[_USER])
+        for name, place in WORDS.items():
+            said[name].append(words[place])
     if not table:
         raise InputError(f"{source} holds no data row; a log has one row of 29 fields for each job")
-    numbers = np.array(table, np.int64)
-    columns = {name: np.ascontiguousarray(numbers[:, k]) for k, name in enumerate(NUMBERS)}
-    return {**columns, "user": number_users(users)}
+    matrix = np.array(table, np.int64)
+    columns = {name: np.ascontiguousarray(matrix[:, k]) for k, name in enumerate(NUMBERS)}
+    named = {name: number_words(words) for name, words in said.items()}
+    columns.update({name: numbers for name, (numbers, _) in named.items()})
+    return columns, {name: table for name, (_, table) in named.items() if table}
 
 
 def _words(text: str, source: str, line: int) -> list[str]:

@@ -7,21 +7,23 @@ import os
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from core.arrays import Bool, Int64
-from core.checks import is_whole, whole
+from core.checks import is_whole, printable, whole
 from core.errors import InputError
 from core.logs.clean import AS_HERE, Clean
 from core.logs.formats import FORMATS
 from core.platform.pool import Pool
-from core.workload.workload import Workload
+from core.workload.columns import UNKNOWN
+from core.workload.workload import Names, Workload
 
 REASONS = {
+    "no wait": "its wait is not known, left out by no_wait = drop",
     "no procs": "the processors that the job takes are not known",
     "too wide": "more processors than the machine has",
     "no run": "run time below 0: the job was cancelled before it started",
@@ -29,6 +31,12 @@ REASONS = {
     "no submit": "submit time below 0",
 }
 """Why a row of any log cannot be simulated; it counts under the first of its reasons."""
+
+SAID = ("group", "queue", "partition", "nodes")
+"""Columns that a workload has where its log does."""
+
+LONGEST_INT64 = 18
+"""So many digits always fit 64 bits."""
 
 _GZIP = b"\x1f\x8b"
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
@@ -96,12 +104,15 @@ def whole_field(word: str, source: str, line: int) -> int:
     >>> whole_field("12.9", "log", 1)
     12
     """
+    if word.isdigit() and word.isascii() and len(word) <= LONGEST_INT64:
+        return int(word)
     if not _DECIMAL.fullmatch(word):
         raise InputError(f"{source}, line {line}: {word[:_SHOWN]!a} is not a number")
-    value = int(Decimal(word))
+    # Not as an int before it is known to be small: one of 10^7 digits takes minutes to make.
+    value = Decimal(word)
     if not -(2**63) <= value < 2**63:
         raise InputError(f"{source}, line {line}: {word[:_SHOWN]} does not fit 64 bits")
-    return value
+    return int(value)
 
 
 def log_name(source: str) -> str:
@@ -133,6 +144,21 @@ def check_sizes(source: str, processors: int | None, jobs: int | None) -> None:
             whole(f"{source}: {what}", value, least=1)
 
 
+def needed_size(source: str, processors: int | None, form: str) -> int:
+    """Return the size of the machine that a log of a form does not tell.
+
+    Raises
+    ------
+    InputError
+        If nobody gives it.
+    """
+    if processors is None:
+        raise InputError(
+            f"{source}: {form} does not give the machine's size; give it as processors"
+        )
+    return int(processors)
+
+
 def chosen_rows(
     columns: Mapping[str, Int64], source: str, rows: tuple[int, int] | None
 ) -> dict[str, Int64]:
@@ -155,37 +181,110 @@ def chosen_rows(
     return {name: column[given[0] : given[1]] for name, column in columns.items()}
 
 
-def to_workload(
-    column: Mapping[str, Int64],
-    source: str,
-    machine: int,
-    *,
-    max_estimate: int = -1,
-    jobs: int | None = None,
-    epoch: int = -1,
-    faults: Mapping[str, Bool] | None = None,
-    clean: Clean = AS_HERE,
-) -> Workload:
-    """Make a workload of a log's rows by the rules that hold for every format.
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Hold the rows of a log that become jobs.
 
     Parameters
     ----------
     column : mapping of str to int64[n]
-        `job`, `submit`, `run`, `allocated`, `requested`, `request_time`, `user`, in row order.
+        Of all rows, their arrivals as the cleaning has them.
+    place : int64[k]
+        Which rows, in (submit, position) order.
+    procs : int64[n]
+        Processors that each row's job takes.
+    dropped : mapping of str to int
+        How many rows were left out, by reason.
+    """
+
+    column: Mapping[str, Int64]
+    place: Int64
+    procs: Int64
+    dropped: Mapping[str, int]
+
+    def __getitem__(self, name: str) -> Int64:
+        return self.column[name][self.place]
+
+
+def kept_rows(
+    column: Mapping[str, Int64],
+    source: str,
+    machine: int,
+    *,
+    jobs: int | None = None,
+    faults: Mapping[str, Bool] | None = None,
+    clean: Clean = AS_HERE,
+) -> Kept:
+    """Choose the rows of a log that can be simulated, by the rules that hold for every format.
+
+    Parameters
+    ----------
+    column : mapping of str to int64[n]
+        `job`, `submit`, `run`, `allocated`, `requested`, `request_time`, `user`, in row order;
+        `wait`, `eligible` and those of `SAID` where the log has them, and `task` where one job
+        number is several jobs'.
     source : str
         What to call the file in errors.
     machine : int
         Processors.
-    max_estimate : int
-        Largest estimate that the platform allows, s; -1 for that of the jobs.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
-    epoch : int
-        Unix time of instant 0, s; -1 where unknown.
     faults : mapping of str to bool[n], optional
         Reasons of the format's own for which rows are dropped, before those of `REASONS`.
     clean : Clean
-        Which processors, estimates and run times count.
+        Which rows are left out.
+
+    Returns
+    -------
+    Kept
+        The rows that become jobs.
+
+    Raises
+    ------
+    InputError
+        If no row is left, or one job stands in two.
+    """
+    column = _arriving(column, source, clean)
+    procs = clean.procs(column["requested"], column["allocated"])
+    place, dropped = _sound({**(faults or {}), **_faults(column, procs, machine, clean)})
+    if not place.size:
+        listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
+        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
+    # Most logs are sorted; a stable sort of them costs one look at each row.
+    place = place[np.argsort(column["submit"][place], kind="stable")][:jobs]
+    kept = Kept(column, place, procs, dropped)
+    _check_once(kept, source)
+    return kept
+
+
+def to_workload(
+    kept: Kept,
+    source: str,
+    machine: int,
+    *,
+    max_estimate: int = -1,
+    epoch: int = -1,
+    clean: Clean = AS_HERE,
+    names: Names | None = None,
+) -> Workload:
+    """Make a workload of the rows of a log that become jobs.
+
+    Parameters
+    ----------
+    kept : Kept
+        The rows.
+    source : str
+        The file, from whose name the workload has its own.
+    machine : int
+        Processors.
+    max_estimate : int
+        Largest estimate that the platform allows, s; -1 for that of the jobs.
+    epoch : int
+        Unix time of instant 0, s; -1 where unknown.
+    clean : Clean
+        Which estimates and run times count.
+    names : mapping of str to mapping of int to str, optional
+        What the numbers of columns stand for.
 
     Returns
     -------
@@ -195,35 +294,56 @@ def to_workload(
     Raises
     ------
     InputError
-        If no job is left, one stands there twice, or times run past the clock.
+        If times run past the clock.
     """
-    procs = processors_of(column, clean)
-    reasons = {**(faults or {}), **faults_of(column, procs, machine, clean)}
-    keep, dropped = sound_rows(reasons)
-    if not keep.size:
-        listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
-        raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
-    order = by_submit(column, keep)[:jobs]
-    _check_once(column, order, source)
-    unasked = clean.unasked(column["request_time"][order])
+    asked, name = kept["request_time"], log_name(source)
+    run, estimate, killed = clean.times(kept["run"], asked, name)
+    said = {key: kept[key] for key in SAID if key in kept.column}
+    if "wait" in kept.column:
+        said["logged_wait"] = kept["wait"]
     try:
         return Workload(
-            **job_columns(column, procs, order, clean, log_name(source)),
+            submit=kept["submit"],
+            run=run,
+            estimate=estimate,
+            procs=kept.procs[kept.place],
+            user=kept["user"],
+            job=kept["job"],
+            killed=killed,
+            **said,
             platform=Pool(machine),
-            name=log_name(source),
+            name=name,
             max_estimate=clean.limit(max_estimate),
-            dropped=dropped,
-            unasked=(int(np.count_nonzero(unasked)), unasked.size),
+            dropped=kept.dropped,
+            unasked=(int(np.count_nonzero(clean.unasked(asked))), asked.size),
             epoch=epoch,
+            names=names or {},
         )
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
 
-def _check_once(column: Mapping[str, Int64], order: Int64, source: str) -> None:
+def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping[str, Int64]:
+    """Return the columns with the arrivals that count, and waits since these."""
+    if clean.submit == "submitted":
+        return column
+    if "eligible" not in column:
+        raise InputError(
+            f"{source}: clean: submit = {clean.submit!r} needs a column Eligible, as sacct "
+            "prints it where --format names it"
+        )
+    submit = clean.submits(column["submit"], column["eligible"])
+    moved = {"submit": submit}
+    if "wait" in column:
+        wait = column["wait"] - (submit - column["submit"])
+        moved["wait"] = np.where((column["wait"] < 0) | (wait < 0), UNKNOWN, wait)
+    return {**column, **moved}
+
+
+def _check_once(kept: Kept, source: str) -> None:
     """Refuse rows that are of one job. A resample may hold a job again, at another instant."""
-    named = [name for name in ("job", "submit", "user", "task") if name in column]
-    job, submit, user, *task = (column[name][order] for name in named)
+    named = [name for name in ("job", "submit", "user", "task") if name in kept.column]
+    job, submit, user, *task = (kept[name] for name in named)
     # In most logs job numbers ascend: one look at each row.
     if (job[1:] > job[:-1]).all():
         return
@@ -240,22 +360,23 @@ def _check_once(column: Mapping[str, Int64], order: Int64, source: str) -> None:
         )
 
 
-def processors_of(column: Mapping[str, Int64], clean: Clean = AS_HERE) -> Int64:
-    """Return the processors that each row's job takes; 0 or less where they are not known."""
-    return clean.procs(column["requested"], column["allocated"])
-
-
-def faults_of(
-    column: Mapping[str, Int64], procs: Int64, machine: int, clean: Clean = AS_HERE
+def _faults(
+    column: Mapping[str, Int64], procs: Int64, machine: int, clean: Clean
 ) -> dict[str, Bool]:
     """Return which rows have each fault of `REASONS`, bool[n] each."""
-    run = column["run"]
-    left_out = clean.leaves_out(run)
-    found = (procs <= 0, procs > machine, run < 0, left_out, column["submit"] < 0)
+    run, no_wait = column["run"], np.full(procs.size, UNKNOWN)
+    found = (
+        clean.lacks_wait(column.get("wait", no_wait)),
+        procs <= 0,
+        procs > machine,
+        run < 0,
+        clean.leaves_out(run),
+        column["submit"] < 0,
+    )
     return dict(zip(REASONS, found, strict=True))
 
 
-def sound_rows(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
+def _sound(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
     """Return the rows without a fault, and how many have one, by the first of its reasons."""
     bad, dropped = np.zeros(next(iter(faults.values())).size, np.bool_), {}
     for reason, fault in faults.items():
@@ -266,58 +387,33 @@ def sound_rows(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
     return np.flatnonzero(~bad), dropped
 
 
-def by_submit(column: Mapping[str, Int64], keep: Int64) -> Int64:
-    """Return rows in (submit, position) order."""
-    # Most logs are sorted; a stable sort of them costs one look at each row.
-    order: Int64 = keep[np.argsort(column["submit"][keep], kind="stable")]
-    return order
+def number_words(words: Sequence[str]) -> tuple[Int64, dict[int, str]]:
+    """Return words as numbers, and which stands for which.
 
-
-def job_columns(
-    column: Mapping[str, Int64],
-    procs: Int64,
-    order: Int64,
-    clean: Clean = AS_HERE,
-    name: str = "log",
-) -> dict[str, Any]:
-    """Return the columns of a workload of these rows."""
-    asked = column["request_time"][order]
-    run, estimate, killed = clean.times(column["run"][order], asked, name)
-    return {
-        "submit": column["submit"][order],
-        "run": run,
-        "estimate": estimate,
-        "procs": procs[order],
-        "user": column["user"][order],
-        "job": column["job"][order],
-        "killed": killed,
-    }
-
-
-def number_users(words: Sequence[str]) -> Int64:
-    """Return users as numbers: as they stand if all are, else from 1 in order of appearance.
-
-    An empty word, and any number below 0, is an unknown user, -1.
+    Numbers stay as they are if every word is one; else words count from 1 in order of appearance.
+    An empty word, and any number below 0, is unknown, -1.
 
     Examples
     --------
-    >>> number_users(["7", "-1", "3"]).tolist()
-    [7, -1, 3]
-    >>> number_users(["eve", "", "bob", "eve", "-1"]).tolist()
-    [1, -1, 2, 1, -1]
+    >>> numbers, names = number_words(["7", "-1", "3"])
+    >>> numbers.tolist(), names
+    ([7, -1, 3], {})
+    >>> numbers, names = number_words(["eve", "", "bob", "eve", "-1"])
+    >>> numbers.tolist(), names
+    ([1, -1, 2, 1, -1], {1: 'eve', 2: 'bob'})
     """
-    numbers = {word: _number(word) for word in dict.fromkeys(words)}
+    numbers, names = {word: _number(word) for word in dict.fromkeys(words)}, {}
     if None in numbers.values():
         named = [word for word, number in numbers.items() if number is None or number >= 0]
         numbers = {**dict.fromkeys(numbers, -1), **{word: n for n, word in enumerate(named, 1)}}
-    return np.array([numbers[word] for word in words], np.int64)
+        names = {n: printable(word) for n, word in enumerate(named, 1)}
+    return np.array([numbers[word] for word in words], np.int64), names
 
 
 def _number(word: str) -> int | None:
     if not word:
         return -1
     digits = word.removeprefix("-")
-    # 18 digits always fit 64 bits.
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_INT64):
         return None
     return max(int(word), -1)

@@ -16,22 +16,25 @@ from core.logs.rows import REASONS as ROW_REASONS
 from core.logs.rows import (
     check_sizes,
     chosen_rows,
-    number_users,
+    kept_rows,
+    needed_size,
+    number_words,
     text_lines,
     to_workload,
     whole_field,
 )
-from core.workload.workload import Workload
+from core.workload.workload import Names, Workload
 
 REASONS = {
     "step": "a step of a job, such as 123.batch: its job has a row of its own",
     "unfinished": "pending, running or suspended when sacct was asked: its run time is not known",
+    "requeued": "an earlier run of a job that was requeued: its last run has a row of its own",
     **ROW_REASONS,
 }
 """Why a row cannot be simulated; it counts under the first of its reasons."""
 
 NEEDED = (
-    ("jobid",),
+    ("jobid", "jobidraw"),
     ("user",),
     ("submit",),
     ("elapsed", "elapsedraw", "end"),
@@ -40,7 +43,10 @@ NEEDED = (
 )
 """Columns that the header must name, in any case of letters; of each group one is enough."""
 
-ASK = "JobID,JobIDRaw,User,Submit,Start,End,Elapsed,Timelimit,ReqCPUS,AllocCPUS,State"
+ASK = (
+    "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
+    "AllocCPUS,NNodes,State"
+)
 """What to ask sacct for with --format."""
 
 UNFINISHED = frozenset(
@@ -61,17 +67,26 @@ UNFINISHED = frozenset(
 )
 """States of a job that has not ended."""
 
-_COLUMNS = (
+WORDS = {"user": "user", "group": "account", "queue": "qos", "partition": "partition"}
+"""Which of its columns hold names, by what a workload calls them."""
+
+OPTIONAL = {"wait": ("start",), "eligible": ("eligible",), "nodes": ("nnodes", "allocnodes")}
+"""Of what a workload may have, which columns tell it; of each group one is enough."""
+
+_NUMBERS = (
     "job",
     "submit",
+    "eligible",
+    "start",
     "run",
     "allocated",
     "requested",
     "request_time",
+    "nodes",
     "unfinished",
     "step",
 )
-_STEP = (-1, -1, -1, -1, -1, -1, 0, 1)
+_STEP = (*(-1,) * (len(_NUMBERS) - 2), 0, 1)
 _UNKNOWN = frozenset({"", "unknown", "none", "n/a", "invalid"})
 _NO_LIMIT = _UNKNOWN | {"unlimited", "partition_limit"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
@@ -92,8 +107,10 @@ def read_sacct(
 
     The first line names the columns; `ASK` lists those that matter. The rules are those of
     `read_swf`, with reasons of its own (`REASONS`) for rows that are dropped. Submit times count
-    from the earliest one of the file, and its clock is taken for that of UTC. Users
-    are numbered from 1 in order of appearance, unless every one is a number, as with UIDs.
+    from the earliest one of the file, and its clock is taken for that of UTC. Users, accounts
+    (`group`), qualities of service (`queue`) and partitions are numbered from 1 in order of
+    appearance, unless every one is a number, as with UIDs; the workload's `names` says which is
+    which.
 
     Parameters
     ----------
@@ -139,28 +156,23 @@ def read_sacct(
     """
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
-    table, epoch = _columns(path)
-    columns = chosen_rows(table, source, rows)
-    if processors is None:
-        raise InputError(f"{source}: sacct does not give the machine's size; give it as processors")
-    faults = {reason: columns[reason] > 0 for reason in ("step", "unfinished")}
-    return to_workload(
-        columns,
-        source,
-        int(processors),
-        jobs=jobs,
-        faults=faults,
-        epoch=epoch,
-        clean=clean,
-    )
+    # Before the file is parsed, which takes a minute for 5 million rows.
+    machine = needed_size(source, processors, "sacct")
+    columns, names, epoch = _columns(path)
+    columns = chosen_rows(columns, source, rows)
+    faults = {reason: columns[reason] > 0 for reason in ("step", "unfinished", "requeued")}
+    kept = kept_rows(columns, source, machine, jobs=jobs, faults=faults, clean=clean)
+    return to_workload(kept, source, machine, epoch=epoch, clean=clean, names=names)
 
 
-def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], int]:
-    """Return the columns, submits counted from the earliest, and that instant's Unix time."""
+def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], Names, int]:
+    """Return the columns, instants counted from the earliest submit, names, its Unix time."""
     source = os.fspath(path)
     lines = ((n, text) for n, text in enumerate(text_lines(path), 1) if text.strip())
     header = _header(next(lines, (1, ""))[1], source)
-    table, users, names = [], [], []
+    ids = "jobid" if "jobid" in header else "jobidraw"
+    table, tasks = [], []
+    said: dict[str, list[str]] = {name: [] for name, at in WORDS.items() if at in header}
     for line, text in lines:
         words = text.split("|")
         if len(words) != len(header):
@@ -169,19 +181,46 @@ def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], int]:
                 f"{len(header)}; ask sacct for no column that holds a '|', such as JobName"
             )
         row = dict(zip(header, map(str.strip, words), strict=True))
-        table.append(_STEP if "." in row["jobid"] else _numbers(row, source, line))
-        users.append(row["user"])
-        names.append(row["jobid"])
+        table.append(_STEP if "." in row[ids] else _numbers(row, source, line))
+        tasks.append(row[ids])
+        for name, column in said.items():
+            column.append(row[WORDS[name]])
     if not table:
         raise InputError(f"{source} holds no data row; sacct prints one line for each job")
-    numbers = np.array(table, np.int64)
-    columns = {name: np.ascontiguousarray(numbers[:, k]) for k, name in enumerate(_COLUMNS)}
-    known = columns["submit"][columns["submit"] >= 0]
-    first = int(known.min()) if known.size else -1
-    columns["submit"] = np.where(columns["submit"] >= 0, columns["submit"] - first, -1)
+    matrix = np.array(table, np.int64)
+    columns = {name: np.ascontiguousarray(matrix[:, k]) for k, name in enumerate(_NUMBERS)}
     # The number of an array is one for all its tasks, where JobIDRaw is not there.
-    task = np.unique(names, return_inverse=True)[1].astype(np.int64)
-    return {**columns, "user": number_users(users), "task": task}, first
+    columns["task"] = np.unique(tasks, return_inverse=True)[1].astype(np.int64)
+    columns["requeued"] = _requeued(columns)
+    first = _from_earliest(columns)
+    for name, needed in OPTIONAL.items():
+        if set(needed).isdisjoint(header):
+            del columns[name]
+    named = {name: number_words(words) for name, words in said.items()}
+    columns.update({name: numbers for name, (numbers, _) in named.items()})
+    return columns, {name: names for name, (_, names) in named.items() if names}, first
+
+
+def _requeued(columns: Mapping[str, Int64]) -> Int64:
+    """Return 1 for each row that a later one of the same task and submit has another start than."""
+    task, submit, start = (columns[name] for name in ("task", "submit", "start"))
+    place = np.lexsort((np.arange(task.size), submit, task))
+    same = (np.diff(task[place]) == 0) & (np.diff(submit[place]) == 0)
+    earlier = place[:-1][same & (np.diff(start[place]) != 0)]
+    requeued = np.zeros(task.size, np.int64)
+    requeued[earlier] = 1
+    return requeued
+
+
+def _from_earliest(columns: dict[str, Int64]) -> int:
+    """Count instants from the earliest submit, add the waits, return that submit's Unix time."""
+    submit, start = columns["submit"], columns["start"]
+    known = submit[submit >= 0]
+    first = int(known.min()) if known.size else -1
+    columns["wait"] = np.where((submit >= 0) & (start >= submit), start - submit, -1)
+    for name in ("submit", "eligible"):
+        columns[name] = np.where(columns[name] >= 0, columns[name] - first, -1)
+    return first
 
 
 def _header(text: str, source: str) -> list[str]:
@@ -198,9 +237,11 @@ def _header(text: str, source: str) -> list[str]:
 
 
 def _numbers(row: Mapping[str, str], source: str, line: int) -> tuple[int, ...]:
-    """Return one job's row in the order of `_COLUMNS`."""
+    """Return one job's row in the order of `_NUMBERS`."""
     where = f"{source}, line {line}"
-    submit, start, end = (_instant(row.get(k, ""), where) for k in ("submit", "start", "end"))
+    submit, eligible, start, end = (
+        _instant(row.get(k, ""), where) for k in ("submit", "eligible", "start", "end")
+    )
     state = row.get("state", "").split(" ")[0].upper()
     run = _run(row, start, end, where)
     never_started = "start" in row and start < 0
@@ -209,10 +250,13 @@ def _numbers(row: Mapping[str, str], source: str, line: int) -> tuple[int, ...]:
     return (
         _job(row, where),
         submit,
+        eligible,
+        start,
         -1 if never_started or cancelled else run,
         _count(row.get("alloccpus", row.get("ncpus", "")), source, line),
         _count(row.get("reqcpus", ""), source, line),
         _limit(row, where),
+        _count(row.get("nnodes", row.get("allocnodes", "")), source, line),
         int(state in UNFINISHED or running),
         0,
     )
@@ -220,11 +264,13 @@ def _numbers(row: Mapping[str, str], source: str, line: int) -> tuple[int, ...]:
 
 def _job(row: Mapping[str, str], where: str) -> int:
     # Tasks of an array share the number in JobID; only JobIDRaw tells them apart.
-    for word in (row.get("jobidraw", ""), row["jobid"]):
+    for word in (row.get("jobidraw", ""), row.get("jobid", "")):
         match = re.match(r"\d{1,18}", word, re.ASCII)
         if match:
             return int(match[0])
-    raise InputError(f"{where}: JobID {row['jobid']!a} does not begin with a number, as 123_4 does")
+    name = "JobID" if "jobid" in row else "JobIDRaw"
+    word = row[name.lower()][:40]
+    raise InputError(f"{where}: {name} {word!a} does not begin with a number, as 123_4 does")
 
 
 def _run(row: Mapping[str, str], start: int, end: int, where: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,10 @@ import numpy as np
 from core.arrays import HORIZON, Bool, Int64
 from core.errors import InputError
 from core.logs.clean import AS_HERE, Clean
-from core.logs.rows import (
-    by_submit,
-    check_sizes,
-    faults_of,
-    job_columns,
-    log_name,
-    processors_of,
-    sound_rows,
-)
-from core.logs.swf import read_log
-from core.platform.pool import Pool
+from core.logs.rows import check_sizes, kept_rows, to_workload
+from core.logs.swf import USED, machine_of, read_fields
 from core.schedule import Schedule
+from core.workload.columns import UNKNOWN
 from core.workload.workload import Workload
 
 KILL_MARK = 1
@@ -79,7 +71,8 @@ def read_schedule(
     processors : int, optional
         Size of the machine; by default what the header says.
     clean : Clean
-        Which processors, estimates and run times count, as for `core.read_log`.
+        Which processors, estimates and run times count, as for `core.read_log`; rows without a
+        wait are left out all the same.
 
     Returns
     -------
@@ -105,29 +98,20 @@ def read_schedule(
     """
     source = os.fspath(path)
     check_sizes(source, processors, None)
-    log = read_log(path)
-    machine = log.processors if processors is None else processors
-    if machine < 1:
-        raise InputError(f"{path}: the header gives no machine size; give processors, at least 1")
-    column, procs = log.columns, processors_of(log.columns, clean)
-    faults = {"no wait": column["wait"] == -1, **faults_of(column, procs, machine, clean)}
-    keep, dropped = sound_rows(faults)
-    if not keep.size:
+    log = read_fields(path, USED)
+    machine = machine_of(log, source, processors)
+    if (log.columns["wait"] == UNKNOWN).all():
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
-    order = by_submit(column, keep)
-    work = Workload(
-        **job_columns(column, procs, order, clean, log_name(source)),
-        platform=Pool(machine),
-        name=source,
-        max_estimate=clean.limit(log.max_estimate),
-        dropped=dropped,
-        epoch=log.epoch,
+    clean = replace(clean, no_wait="drop")
+    kept = kept_rows(log.columns, source, machine, clean=clean)
+    work = to_workload(
+        kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=clean
     )
-    ran = column["run"][order].astype(np.int64, copy=False)
-    return _placed(work, column["wait"][order], np.minimum(ran, HORIZON) + clean.run_plus)
+    return _placed(work, np.minimum(kept["run"], HORIZON) + clean.run_plus)
 
 
-def _placed(work: Workload, wait: Int64, run: Int64) -> LoggedSchedule:
+def _placed(work: Workload, run: Int64) -> LoggedSchedule:
+    wait = work.logged_wait
     # The workload holds every submit + estimate within HORIZON; so much again fits int64.
     absurd = (wait >= HORIZON) | (wait <= -HORIZON)
     if absurd.any():

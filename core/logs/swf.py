@@ -15,14 +15,33 @@ from core.errors import InputError
 from core.files import write_whole
 from core.logs import swf_cache, swf_text
 from core.logs.clean import AS_HERE, Clean
-from core.logs.rows import check_sizes, chosen_rows, read_bytes, to_workload, unpacked
+from core.logs.rows import (
+    check_sizes,
+    chosen_rows,
+    kept_rows,
+    read_bytes,
+    to_workload,
+    unpacked,
+)
 from core.logs.swf_text import Log
 from core.workload.workload import Workload
 
 if TYPE_CHECKING:
     from core.schedule import Schedule
 
-USED = ("job", "submit", "run", "allocated", "requested", "request_time", "user")
+USED = (
+    "job",
+    "submit",
+    "wait",
+    "run",
+    "allocated",
+    "requested",
+    "request_time",
+    "user",
+    "group",
+    "queue",
+    "partition",
+)
 """The fields of a row that a workload is made of."""
 
 CACHED_FROM = 2**16
@@ -88,20 +107,16 @@ def read_swf(
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
     log = _stored(path, USED)
-    machine = _machine(log, source) if processors is None else int(processors)
-    columns = chosen_rows(log.columns, source, rows)
+    machine = machine_of(log, source, processors)
+    kept = kept_rows(
+        chosen_rows(log.columns, source, rows), source, machine, jobs=jobs, clean=clean
+    )
     return to_workload(
-        columns,
-        source,
-        machine,
-        max_estimate=log.max_estimate,
-        jobs=jobs,
-        epoch=log.epoch,
-        clean=clean,
+        kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=clean
     )
 
 
-def read_log(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FIELDS) -> Log:
+def read_fields(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FIELDS) -> Log:
     """Read these fields of every row of a log, from the cache if it was read before.
 
     Parameters
@@ -140,13 +155,20 @@ def _stored(path: str | os.PathLike[str], fields: tuple[str, ...]) -> Log:
     return log
 
 
-def _machine(log: Log, source: str) -> int:
-    if not log.processors:
+def machine_of(log: Log, source: str, processors: int | None) -> int:
+    """Return the size of a log's machine: the one given, else what the header says.
+
+    Raises
+    ------
+    InputError
+        If nobody says it.
+    """
+    if processors is None and not log.processors:
         raise InputError(
             f"{source}: the header gives neither MaxProcs nor MaxNodes; "
             "give the machine's size as processors"
         )
-    return log.processors
+    return log.processors if processors is None else int(processors)
 
 
 def write_swf(

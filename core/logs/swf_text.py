@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
 from core.errors import InputError
+from core.logs.rows import whole_field
 
 FIELDS = (
     "job",
@@ -44,7 +44,6 @@ CHUNK = 2**21
 _HEADER = re.compile(
     rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate|UnixStartTime)\s*:\s*(\d{1,18})(?!\d)", re.I
 )
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _PLAIN = b"0123456789-. \t\r\n"
 
 
@@ -210,15 +209,5 @@ def _careful_rows(chunk: bytes, source: str, line: int) -> Int64:
                 f"{source}, line {number}: the row has {len(words)} fields; "
                 f"a row of the Standard Workload Format has {len(FIELDS)}"
             )
-        rows.append([_whole(word, source, number) for word in words])
+        rows.append([whole_field(word.decode("latin-1"), source, number) for word in words])
     return np.array(rows, np.int64).reshape(-1, len(FIELDS))
-
-
-def _whole(word: bytes, source: str, line: int) -> int:
-    if not _NUMBER.fullmatch(word):
-        shown = ascii(word[:40].decode("latin-1"))
-        raise InputError(f"{source}, line {line}: {shown} is not a number")
-    value = int(word) if word.isdigit() else int(Decimal(word.decode()))
-    if not -(2**63) <= value < 2**63:
-        raise InputError(f"{source}, line {line}: {word[:40].decode()} does not fit 64 bits")
-    return value

@@ -118,6 +118,20 @@ class Counted:
         """Processors, int64[k]."""
         return self.workload.procs[self.kept]
 
+    def column(self, name: str) -> Any:
+        """Return a column of the workload, shape (k,), such as ``partition``.
+
+        Examples
+        --------
+        >>> from core import Workload, simulate
+        >>> w = Workload.from_columns(submit=[0, 0], run=[4, 2], estimate=[4, 2], procs=[2, 2],
+        ...                           partition=[1, 2], processors=2)
+        >>> counted = Counted(simulate(w, "fcfs+none"))
+        >>> counted.wait[counted.column("partition") == 2].tolist()
+        [4]
+        """
+        return getattr(self.workload, name)[self.kept]
+
     @cached_property
     def slowdown(self) -> Float64:
         """Bounded slowdown, float64[k]."""

@@ -65,6 +65,9 @@ class Rule:
         and fair start times are strict and by arrival only.
     audit : Reference, optional
         Class in `core.audit` that judges its passes; without one there is no audit.
+    of_log : bool
+        Whether it takes what a log says became of its jobs, so that there is none of a sample, of
+        a model or at another load.
     platforms : tuple of str
         Kinds of platform that it knows; where a reference has ``{platform}`` it is filled in.
     aliases : tuple of str
@@ -85,6 +88,7 @@ class Rule:
     fair_start: Reference | None = None
     refer: Reference | None = None
     audit: Reference | None = None
+    of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     aliases: tuple[str, ...] = ()
     cost: Cost = CALLED
@@ -147,6 +151,12 @@ def _by_arrival(order: str, options: Mapping[str, str]) -> str | None:
         "rule 'planned' keeps reservations in order of arrival: another order than fcfs, or a "
         "threshold, matters with walk=queue only"
     )
+
+
+def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
+    if order == "fcfs" and not options:
+        return None
+    return "rule 'logged' takes the starts of the log; it goes with fcfs, and without options"
 
 
 _POOL, _FAIR = "core.simulation.{platform}:", "core.simulation.fair_start_{platform}:"
@@ -224,6 +234,14 @@ _ROWS = (
         refer=_REFERENCE + "Planned",
         audit="core.audit.plan:Plan",
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
+    ),
+    Rule(
+        "logged",
+        "no simulation: each job starts when the log says that it did",
+        simulate="core.simulation.logged:logged",
+        check=_as_it_was,
+        of_log=True,
+        cost=Cost(Rate(0.05, 0.0)),
     ),
 )
 

@@ -17,6 +17,16 @@ import numpy.typing as npt
 from core.arrays import Bool, Int64
 from core.errors import InputError
 
+ALWAYS, FILLED, NEVER = "always", "filled", "never"
+"""When a digest counts a column: always; unless every job has the default, so that a workload has
+the digest that it had before there was such a column; or never, what is only said of a job."""
+
+OWN_NAME = "."
+"""Stands for the column's own name, as that of its array."""
+
+UNKNOWN = -1
+"""Stands for what a log does not say."""
+
 Default = Callable[[int], npt.NDArray[Any]]
 """From a number of jobs to the values of a column that nobody gave."""
 
@@ -38,13 +48,12 @@ class Column:
     default : callable, optional
         Gives the values where nobody does; None for a column that is always given.
     travels : bool
-        Whether a job that is drawn again for another week keeps its value; else the drawn job has
-        the default.
+        Whether a job that is drawn for another week, or brought to another load, keeps its value;
+        else it has the default.
     stored : str
-        Name of its array in a store.
-    always : bool
-        Whether the digest of a workload counts the column also where every job has the default.
-        Without that, a workload has the digest that it had before there was such a column.
+        Name of its array in a store; empty where a store has none, beside its copy of the log.
+    digest : str
+        When the digest of a workload counts the column: `ALWAYS`, `FILLED` or `NEVER`.
     """
 
     name: str
@@ -54,7 +63,7 @@ class Column:
     default: Default | None
     travels: bool
     stored: str
-    always: bool
+    digest: str
 
     def __post_init__(self) -> None:
         if self.default is None and not self.travels:
@@ -68,8 +77,8 @@ def column(
     *,
     default: Default | None = None,
     travels: bool = True,
-    stored: str = "",
-    always: bool = False,
+    stored: str = OWN_NAME,
+    digest: str = FILLED,
 ) -> Any:
     """Declare a column as a field of a dataclass; its parameters are those of `Column`.
 
@@ -81,10 +90,22 @@ def column(
     >>> columns_of(Weighted)["weight"].stored
     'weight'
     """
-    row = Column("", unit, meaning, np.dtype(dtype), default, travels, stored, always)
+    row = Column("", unit, meaning, np.dtype(dtype), default, travels, stored, digest)
     if default is None:
         return field(metadata={Column: row})
     return field(default=None, metadata={Column: row})
+
+
+def _unknown(n: int) -> Int64:
+    return np.full(n, UNKNOWN, np.int64)
+
+
+def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
+    """Declare what a log says of a job beside what a simulation needs.
+
+    Logs were read without these columns before: with them in a digest no store would know its log.
+    """
+    return column(unit, meaning, default=_unknown, travels=travels, stored="", digest=NEVER)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,6 +132,11 @@ class Columns:
         back to its row.
     killed : bool[n], optional
         Whether the log's run time exceeded the estimate, so that the job is killed at it.
+    group, queue, partition, nodes : int64[n], optional
+        What the log says of the job beside, numbers as it has them or as `Workload.names` says;
+        -1 where unknown. No rule or order of ours looks at it.
+    logged_wait : int64[n], optional
+        Wait in the log, s, below 0 where unknown; a drawn job, or one at another load, has none.
 
     Raises
     ------
@@ -128,22 +154,27 @@ class Columns:
         "user",
         default=lambda n: np.full(n, -1, np.int64),
         stored="job_user",
-        always=True,
+        digest=ALWAYS,
     )
     job: Int64 = column(
         "1",
         "job number in the log",
         default=lambda n: np.arange(1, n + 1, dtype=np.int64),
         stored="number",
-        always=True,
+        digest=ALWAYS,
     )
     killed: Bool = column(
         "1",
         "job was killed at its estimate",
         np.bool_,
         default=lambda n: np.zeros(n, np.bool_),
-        always=True,
+        digest=ALWAYS,
     )
+    group: Int64 = _said("group or account")
+    queue: Int64 = _said("queue or quality of service")
+    partition: Int64 = _said("partition")
+    nodes: Int64 = _said("nodes")
+    logged_wait: Int64 = _said("wait in the log", "s", travels=False)
 
     def __post_init__(self) -> None:
         n = np.size(self.submit)
@@ -164,7 +195,10 @@ def columns_of(kind: type[Columns]) -> Mapping[str, Column]:
     """Return the columns that a class declares, by name, in the order of its fields."""
     rows = {f.name: f.metadata[Column] for f in fields(kind) if Column in f.metadata}
     return MappingProxyType(
-        {name: replace(row, name=name, stored=row.stored or name) for name, row in rows.items()}
+        {
+            name: replace(row, name=name, stored=row.stored.replace(OWN_NAME, name))
+            for name, row in rows.items()
+        }
     )
 
 
@@ -172,10 +206,23 @@ COLUMNS = columns_of(Columns)
 """Every column of a workload by its name, in the order in which digests and files hold them."""
 
 
+STORED = MappingProxyType({name: row for name, row in COLUMNS.items() if row.stored})
+"""Those of which a store has an array."""
+
+NOT_STORED = tuple(name for name in COLUMNS if name not in STORED)
+"""The others: what a log says of a job beside, which only the store's copy of the log has."""
+
+
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of n drawn jobs that do not travel with them, at their defaults."""
     rows = COLUMNS.values()
     return {r.name: r.default(n) for r in rows if r.default is not None and not r.travels}
+
+
+def is_filled(jobs: Columns, name: str) -> bool:
+    """Tell whether any job has another value of a column than the default."""
+    row, values = COLUMNS[name], getattr(jobs, name)
+    return row.default is None or not np.array_equal(values, row.default(len(jobs)))
 
 
 def numbers(name: str, values: npt.ArrayLike | None) -> npt.NDArray[Any]:

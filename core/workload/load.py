@@ -9,6 +9,7 @@ import numpy as np
 from core.arrays import HORIZON, Int64
 from core.checks import positive
 from core.errors import InputError
+from core.workload.columns import left_behind
 from core.workload.workload import Workload
 
 
@@ -106,6 +107,7 @@ def scale_load(workload: Workload, load: float) -> Workload:
         run=_scaled(workload.run, factor),
         estimate=_scaled(workload.estimate, factor),
         max_estimate=int(limit[0]),
+        **left_behind(len(workload)),
     )
 
 
@@ -153,7 +155,9 @@ def scale_arrivals(workload: Workload, load: float) -> Workload:
             f"load={load!r}: the last submission of workload {workload.name!r} would pass the "
             f"clock's {HORIZON} s"
         )
-    scaled = workload.take(slice(None), submit=begin + _rounded(since, factor))
+    scaled = workload.take(
+        slice(None), submit=begin + _rounded(since, factor), **left_behind(len(workload))
+    )
     if scaled.submit[-1] == begin:
         raise InputError(
             f"load={load!r}: all jobs of workload {workload.name!r} would be submitted at one "

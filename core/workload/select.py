@@ -4,7 +4,8 @@ Every function takes a workload and returns one of fewer jobs at their own insta
 left out counted by reason in `dropped`, added to what the log's reader dropped: what is left and
 what was dropped always add up to the rows that were read. A job counts under the first of its
 reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside widths``,
-``flurry``, ``past jobs``. Jobs that a platform does not take count as ``not admitted``.
+``other users`` and so on for groups, queues and partitions, ``outside nodes``, ``flurry``,
+``past jobs``. Jobs that a platform does not take count as ``not admitted``.
 """
 
 from __future__ import annotations
@@ -16,17 +17,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import HORIZON
-from core.checks import whole
+from core.arrays import HORIZON, Int64
+from core.checks import is_whole, whole
 from core.errors import InputError
 from core.names import choices
 from core.platform.platform import Platform
+from core.workload.columns import UNKNOWN, is_filled
 from core.workload.dates import interval
 from core.workload.resample_weeks import WEEK
 from core.workload.workload import Workload
 
-CRITERIA = ("weeks", "dates", "widths", "flurry", "jobs")
+KINDS = {"users": "user", "groups": "group", "queues": "queue", "partitions": "partition"}
+"""Criteria that list names or numbers, and the column that each is about."""
+
+CRITERIA = ("weeks", "dates", "widths", *KINDS, "nodes", "flurry", "jobs")
 """What `select` can choose by, in the order in which it does."""
+
+_KNOWN_SHOWN = 10
 
 
 def select(
@@ -35,6 +42,11 @@ def select(
     weeks: Sequence[int] | None = None,
     dates: Sequence[str | date] | None = None,
     widths: Sequence[int] | None = None,
+    users: Sequence[str | int] | None = None,
+    groups: Sequence[str | int] | None = None,
+    queues: Sequence[str | int] | None = None,
+    partitions: Sequence[str | int] | None = None,
+    nodes: Sequence[int] | None = None,
     flurry: Mapping[str, int] | None = None,
     jobs: int | None = None,
 ) -> Workload:
@@ -44,9 +56,11 @@ def select(
     ----------
     workload : Workload
         The log.
-    weeks, dates, widths : pair, optional
+    weeks, dates, widths, nodes : pair, optional
         As `first` and `last` of `select_weeks` and `select_dates`, and `least` and `most` of
-        `select_widths`.
+        `select_widths` and `select_nodes`.
+    users, groups, queues, partitions : list of str or int, optional
+        As `wanted` of `select_kinds`.
     flurry : mapping of str to int, optional
         As the arguments `jobs` and `seconds` of `drop_flurries`.
     jobs : int, optional
@@ -71,7 +85,18 @@ def select(
     >>> s.job.tolist(), dict(s.dropped)
     ([2], {'outside weeks': 1, 'outside widths': 1})
     """
-    given = {"weeks": weeks, "dates": dates, "widths": widths, "flurry": flurry, "jobs": jobs}
+    given = {
+        "weeks": weeks,
+        "dates": dates,
+        "widths": widths,
+        "users": users,
+        "groups": groups,
+        "queues": queues,
+        "partitions": partitions,
+        "nodes": nodes,
+        "flurry": flurry,
+        "jobs": jobs,
+    }
     asked = check_criteria({key: value for key, value in given.items() if value is not None})
     for key, value in asked.items():
         workload = _STEPS[key](workload, *value)
@@ -105,6 +130,8 @@ def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
             checked[key] = (whole("jobs", value, least=1),)
         elif key == "flurry":
             checked[key] = _burst(value)
+        elif key in KINDS:
+            checked[key] = (key, _list(key, value))
         elif not isinstance(value, (list, tuple)) or len(value) != 2:
             raise InputError(f"{key}={value!r}: give a pair, first and last")
         elif key == "dates":
@@ -192,6 +219,65 @@ def select_widths(workload: Workload, least: int, most: int) -> Workload:
     """
     least, most = _range("widths", least, most)
     return _keep(workload, (workload.procs >= least) & (workload.procs <= most), "outside widths")
+
+
+def select_nodes(workload: Workload, least: int, most: int) -> Workload:
+    """Keep the jobs that had at least and at most so many nodes, by the log.
+
+    Raises
+    ------
+    InputError
+        If not 0 <= `least` <= `most`, or the log says no nodes.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 0], run=[1, 1], estimate=[1, 1], procs=[4, 8],
+    ...                           nodes=[1, 2], processors=8)
+    >>> select_nodes(w, 2, 9).procs.tolist()
+    [8]
+    """
+    least, most = _range("nodes", least, most)
+    _check_said(workload, "nodes", "nodes")
+    return _keep(workload, (workload.nodes >= least) & (workload.nodes <= most), "outside nodes")
+
+
+def select_kinds(workload: Workload, criterion: str, wanted: Sequence[str | int]) -> Workload:
+    """Keep the jobs of some users, groups (accounts), queues (qualities of service) or partitions.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+    criterion : str
+        A key of `KINDS`.
+    wanted : list of str or int
+        Names as the log has them, or numbers.
+
+    Returns
+    -------
+    Workload
+        The jobs left.
+
+    Raises
+    ------
+    InputError
+        If the log does not say it, or knows no such name or number.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[1] * 3, estimate=[1] * 3, procs=[1] * 3,
+    ...                           partition=[1, 2, 1], names={"partition": {1: "cpu", 2: "gpu"}},
+    ...                           processors=8)
+    >>> gpu = select_kinds(w, "partitions", ["gpu"])
+    >>> gpu.job.tolist(), dict(gpu.dropped)
+    ([2], {'other partitions': 2})
+    """
+    column = KINDS[criterion]
+    _check_said(workload, criterion, column)
+    values, names = getattr(workload, column), workload.names.get(column, {})
+    known = {**_numbers(values), **{name: number for number, name in names.items()}}
+    numbers = [_known(workload, criterion, each, known, names) for each in wanted]
+    return _keep(workload, np.isin(values, numbers), f"other {criterion}")
 
 
 def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
@@ -299,6 +385,45 @@ def _range(what: str, first: object, last: object) -> tuple[int, int]:
     return low, high
 
 
+def _numbers(values: Int64) -> dict[str, int]:
+    return {str(number): number for number in np.unique(values).tolist() if number != UNKNOWN}
+
+
+def _known(
+    workload: Workload,
+    criterion: str,
+    wanted: str | int,
+    known: Mapping[str, int],
+    names: Mapping[int, str],
+) -> int:
+    """Return the number of a name, or of a number."""
+    if str(wanted) in known:
+        return known[str(wanted)]
+    there = list(names.values() or known)
+    more = f" and {len(there) - _KNOWN_SHOWN} more" if len(there) > _KNOWN_SHOWN else ""
+    raise InputError(
+        f"{criterion}: workload {workload.name!r} has none called {wanted!r}; known: "
+        f"{', '.join(there[:_KNOWN_SHOWN])}{more}"
+    )
+
+
+def _check_said(workload: Workload, criterion: str, column: str) -> None:
+    if not is_filled(workload, column):
+        raise InputError(
+            f"{criterion}: the log of workload {workload.name!r} says no {column} of its jobs"
+        )
+
+
+def _list(criterion: str, value: object) -> tuple[str | int, ...]:
+    if isinstance(value, (list, tuple)) and value:
+        words = tuple(v for v in value if isinstance(v, str) or is_whole(v))
+        if len(words) == len(value):
+            return words
+    raise InputError(
+        f"{criterion}={value!r}: give a list of names or numbers, such as ['gpu', 'debug']"
+    )
+
+
 def _burst(flurry: object) -> tuple[int, int]:
     if not isinstance(flurry, Mapping) or set(flurry) != {"jobs", "seconds"}:
         raise InputError(
@@ -313,6 +438,8 @@ _STEPS: dict[str, Callable[..., Workload]] = {
     "weeks": select_weeks,
     "dates": select_dates,
     "widths": select_widths,
+    **dict.fromkeys(KINDS, select_kinds),
+    "nodes": select_nodes,
     "flurry": drop_flurries,
     "jobs": select_jobs,
 }

@@ -15,7 +15,10 @@ from core.checks import whole
 from core.errors import InputError
 from core.platform.platform import Platform
 from core.platform.pool import Pool
-from core.workload.columns import COLUMNS, Columns, numbers
+from core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, numbers
+
+Names = Mapping[str, Mapping[int, str]]
+"""For columns of a workload, what their numbers stand for."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,7 +29,7 @@ class Workload(Columns):
 
     Parameters
     ----------
-    submit, run, estimate, procs, user, job, killed
+    submit, run, estimate, procs, user, job, killed, group, queue, partition, nodes, logged_wait
         The columns.
     platform : Platform
         The machine.
@@ -43,6 +46,9 @@ class Workload(Columns):
     epoch : int, optional
         Unix time of instant 0, s; -1 where unknown. Transforms keep it; nothing that a simulation
         sees depends on it, so it is no part of the digest.
+    names : mapping of str to mapping of int to str, optional
+        What the numbers of a column stand for where the log has names: ``{"user": {1: "ann"}}``.
+        Transforms keep it; it is no part of the digest, and no store has it unasked.
 
     Raises
     ------
@@ -64,10 +70,12 @@ class Workload(Columns):
     dropped: Mapping[str, int] = field(default_factory=dict)
     unasked: tuple[int, int] = (0, 0)
     epoch: int = -1
+    names: Names = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "dropped", dict(self.dropped))
+        for key in ("dropped", "names"):
+            object.__setattr__(self, key, dict(getattr(self, key)))
         for key in ("max_estimate", "epoch"):
             given = whole(key, getattr(self, key), least=-1, most=HORIZON)
             object.__setattr__(self, key, given)
@@ -90,6 +98,7 @@ class Workload(Columns):
         dropped: Mapping[str, int] | None = None,
         unasked: tuple[int, int] = (0, 0),
         epoch: int = -1,
+        names: Names | None = None,
         **others: npt.ArrayLike | None,
     ) -> Workload:
         """Build a workload from columns in any order, sorting them by (submit, position).
@@ -102,7 +111,7 @@ class Workload(Columns):
             Size of the machine where it is a pool.
         platform : Platform, optional
             The machine; exactly one of `processors` and `platform` is given.
-        name, max_estimate, dropped, unasked, epoch
+        name, max_estimate, dropped, unasked, epoch, names
             As the attributes of the same names.
         **others : array_like, shape (n,), optional
             The columns that have a default, such as `user`, `job` and `killed`: by default -1 for
@@ -150,6 +159,7 @@ class Workload(Columns):
             dropped=dropped or {},
             unasked=unasked,
             epoch=epoch,
+            names=names or {},
         )
 
     @property
@@ -208,11 +218,11 @@ class Workload(Columns):
         """
         text = hashlib.sha256(f"{self.platform.key} {self.max_estimate}".encode())
         for row in COLUMNS.values():
-            values = getattr(self, row.name)
-            if row.default is not None and not row.always:
-                if np.array_equal(values, row.default(len(self))):
-                    continue
+            if row.digest == NEVER or (row.digest == FILLED and not is_filled(self, row.name)):
+                continue
+            if row.default is not None and row.digest == FILLED:
                 text.update(row.name.encode())
+            values = getattr(self, row.name)
             text.update(values.astype(row.dtype.newbyteorder("<")).tobytes())
         return text.hexdigest()
 

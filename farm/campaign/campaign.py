@@ -205,9 +205,21 @@ class Campaign:
         found = collected((*self.policies, *self.metrics), folder, self.sources)
         object.__setattr__(self, "sources", found)
         with own.sources(self.sources):
-            policies = tuple(Policy.parse(p).name for p in self.policies)
+            parsed = [Policy.parse(p) for p in self.policies]
+            policies = tuple(p.name for p in parsed)
+            self._check_of_log(parsed)
             self._check_metrics()
         object.__setattr__(self, "policies", policies)
+
+    def _check_of_log(self, policies: Iterable[Policy]) -> None:
+        """Refuse what a log says became of its jobs where others are asked for, too."""
+        name = next((p.name for p in policies if p.row.of_log), None)
+        models = [t.name for t in self.traces if t.model is not None]
+        if name and (models or self.resamples or self.loads != (ORIGINAL,)):
+            raise InputError(
+                f"policy {name!r} takes the starts of a log; it goes with resamples = 0, "
+                'loads = ["original"] and no model, so give it a campaign of its own'
+            )
 
     def _check_metrics(self) -> None:
         labels: dict[str, str] = {}

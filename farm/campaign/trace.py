@@ -24,7 +24,7 @@ from core.platform.pool import Pool
 from core.workload.resample_weeks import WEEK
 from core.workload.select import check_criteria, on_platform, select, select_jobs
 from core.workload.workload import Workload
-from farm.campaign.plain import Count, Table, check_keys, check_name, check_types, to_plain
+from farm.campaign.plain import Count, Switch, Table, check_keys, check_name, check_types, to_plain
 from farm.logs import registry
 from farm.logs.fetch import locate
 from farm.store.product import PRODUCTS
@@ -82,6 +82,9 @@ class Trace:
     clean : mapping, optional
         How the rows of the log become jobs: options of `core.logs.clean.Clean`; those at their
         default are left out.
+    names : bool
+        Whether the store's folder gets a file of the log's names of users, groups, queues and
+        partitions, which its owner alone may read.
     parameters : mapping, optional
         Further parameters of the model.
 
@@ -102,6 +105,7 @@ class Trace:
     weeks: WeekCount | None = None
     select: Criteria = field(default_factory=dict)
     clean: Table = field(default_factory=dict)
+    names: Switch = False
     parameters: Table = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -160,7 +164,7 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
-        for key in ("rows", "select", "clean"):
+        for key in ("rows", "select", "clean", "names"):
             if getattr(self, key):
                 raise InputError(f"{key!r} goes with a log only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -194,7 +198,7 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys that are set, as plain values; where a named log's file is, is none."""
-        plain = {k: v for k, v in to_plain(self).items() if v is not None and v != {}}
+        plain = {k: v for k, v in to_plain(self).items() if v not in (None, {}, False)}
         if self.log is not None:
             plain.pop("file", None)
         return plain

@@ -19,6 +19,7 @@ from farm.cli.simulate import simulate
 from farm.cli.traces import traces
 from farm.cli.verify import verify
 from farm.cli.watch import watch
+from farm.cli.who import who
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -31,8 +32,8 @@ def cli() -> None:
 
 
 for command in (
-    run, plan, status, watch, verify, bands, gains, simulate, audit, policies, campaigns, traces,
-    metrics, init, completion,
+    run, plan, status, watch, verify, bands, gains, who,
+    simulate, audit, init, policies, metrics, campaigns, traces, completion,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -29,6 +29,9 @@ GROUPS = {
 }
 """What is printed of a schedule first, by title."""
 
+FEW = 0.05
+"""Where the log does not say the wait of more jobs than this share, nothing stands beside."""
+
 
 class Rows(click.ParamType[tuple[int, int]]):
     """Read A:B as a pair of row numbers."""
@@ -147,16 +150,26 @@ def simulate(
         if not as_json:
             warn({jobs.name: found})
         schedule = run_policy(jobs, wanted)
-    told = _as_json(schedule, tau, found) if as_json else _as_text(schedule, tau, every)
+    was = _as_logged(jobs)
+    told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:
         notes = _notes(log, schedule, click.get_current_context().params)
         target.write(swf_bytes(jobs, schedule, notes, packed=target.name.lower().endswith(".gz")))
     click.echo(told, err=bool(target and target.standard))
 
 
-def _as_json(schedule: Schedule, tau: int, cautions: Mapping[str, str]) -> str:
-    from core import summarise
+def _as_logged(jobs: Workload) -> Schedule | None:
+    """Return what became of the jobs by their log; None where it does not say, or not of enough."""
+    from core import simulate as run_policy
 
+    known = jobs.logged_wait >= 0
+    enough = known.any() and known.mean() >= 1 - FEW
+    return run_policy(jobs.take(known), "fcfs+logged") if enough else None
+
+
+def _as_json(
+    schedule: Schedule, was: Schedule | None, tau: int, cautions: Mapping[str, str]
+) -> str:
     jobs = schedule.workload
     return json.dumps(
         {
@@ -165,12 +178,19 @@ def _as_json(schedule: Schedule, tau: int, cautions: Mapping[str, str]) -> str:
             "policy": schedule.policy,
             "dropped": dict(jobs.dropped),
             "cautions": dict(cautions),
-            # JSON has no NaN.
-            "metrics": {k: v if v == v else None for k, v in summarise(schedule, tau).items()},
+            "metrics": _plain(schedule, tau),
+            "as_logged": _plain(was, tau) if was else None,
             "sha256_starts": schedule.digest(),
         },
         indent=1,
     )
+
+
+def _plain(schedule: Schedule, tau: int) -> dict[str, float | None]:
+    from core import summarise
+
+    # JSON has no NaN.
+    return {k: v if v == v else None for k, v in summarise(schedule, tau).items()}
 
 
 def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[str, str]:
@@ -191,7 +211,7 @@ def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[st
     }
 
 
-def _as_text(schedule: Schedule, tau: int, every: bool) -> str:
+def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) -> str:
     from core import summarise
     from core.numerals import counted
 
@@ -199,21 +219,34 @@ def _as_text(schedule: Schedule, tau: int, every: bool) -> str:
     machine = counted(jobs.processors, "processor")
     lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
-    found = summarise(schedule, tau)
+    found, beside = summarise(schedule, tau), summarise(was, tau) if was else {}
+    if was:
+        lines.append(f"{'':<66} {'simulated':>14}{'':<18} {'as logged':>14}")
     for title, names in GROUPS.items():
-        lines += [title, *(_line(name, found.pop(name)) for name in names)]
+        lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in names)]
     if every:
-        lines += ["further", *(_line(name, value) for name, value in found.items())]
+        lines += ["further", *(_line(name, found[name], beside.get(name)) for name in found)]
     else:
         lines.append(f"--all prints {len(found)} more")
+    if was:
+        without = len(jobs) - len(was.workload)
+        jobs_without = f"; {counted(without, 'job')} whose wait it does not say are not in it"
+        left = jobs_without if without else ""
+        lines.append(f"as logged: by the starts of the log, with run times as simulated{left}")
     return "\n".join(lines)
 
 
-def _line(name: str, value: float) -> str:
+def _line(name: str, value: float, was: float | None) -> str:
     from core.metrics.declared import METRICS
-    from core.numerals import READABLE, lasting, significant
 
     metric = METRICS[name]
     unit = "" if metric.unit == "1" else f" {metric.unit}"
-    longer = f" ({lasting(value)})" if unit == " s" and value >= READABLE else ""
-    return f"  {metric.meaning:<64} {significant(value):>14}{unit}{longer}"
+    shown = [_value(v, unit) for v in (value, was) if v is not None]
+    return f"  {metric.meaning:<64} {' '.join(shown)}".rstrip()
+
+
+def _value(x: float, unit: str) -> str:
+    from core.numerals import READABLE, lasting, significant
+
+    longer = f" ({lasting(x)})" if unit == " s" and x >= READABLE else ""
+    return f"{significant(x):>14}{unit + longer:<18}"

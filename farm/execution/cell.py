@@ -17,7 +17,7 @@ from core.metrics.users import UserIndex, index_users
 from core.metrics.window import NO_WARMUP
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
-from core.workload.columns import COLUMNS
+from core.workload.columns import NOT_STORED, STORED, is_filled
 from core.workload.resample_users import origin_user
 from core.workload.workload import Workload
 from farm.campaign.draws import find_draw
@@ -99,6 +99,10 @@ class Simulations:
                 if len(jobs) != len(stored["start"]):
                     # Its own block is not done yet.
                     jobs = self._at_load(resample, load)
+                elif self._log and any(is_filled(self._log, name) for name in NOT_STORED):
+                    drawn = self._at_load(resample, load)
+                    said = {name: getattr(drawn, name) for name in NOT_STORED}
+                    jobs = jobs.take(slice(None), **said)
                 self._met = (resample, load), jobs
             backfilled = stored["backfilled"].astype(np.bool_)
             self._made = cell, Schedule(self._met[1], policy, stored["start"], backfilled)
@@ -184,7 +188,7 @@ def workload_values(
 ) -> tuple[int, Rows, Figures]:
     """Return the columns and figures of the jobs that every policy meets alike."""
     jobs = made.jobs(*cell[:2])
-    columns = {column.stored: getattr(jobs, name) for name, column in COLUMNS.items()}
+    columns = {column.stored: getattr(jobs, name) for name, column in STORED.items()}
     alone = {"jobs": np.asarray(len(jobs)), "max_estimate": np.asarray(jobs.max_estimate)}
     rows, figures = made.measured(block, cell, jobs, len(jobs))
     return len(jobs), {**alone, **columns, **rows}, figures

@@ -22,6 +22,7 @@ from farm.store.files import writing
 from farm.store.lock import NAME as LOCK
 from farm.store.logs import log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
+from farm.store.names import keep_names
 from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding, holdings
 from farm.store.schema import Variable
@@ -168,6 +169,9 @@ def build(design: Design) -> Store:
                 fold(store)
         elif (store.path / MANIFEST).read_bytes() != store.to_bytes():
             store.save()
+        for trace in design.campaign.traces:
+            log = design.logs[trace.name]
+            keep_names(store.path, trace.name, log if trace.names else None)
     return store
 
 

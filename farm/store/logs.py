@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.platform.platform import platform_from_dict
-from core.workload.columns import COLUMNS
+from core.workload.columns import COLUMNS, STORED, is_filled
 from core.workload.workload import Workload
 
 ABOUT = "about"
@@ -38,8 +38,14 @@ def stored_columns(path: Path) -> list[str]:
         return [name for name in COLUMNS if name in file]
 
 
-def log_bytes(log: Workload, columns: Iterable[str] = tuple(COLUMNS)) -> bytes:
-    """Return a log as a compressed npz file without pickles; of equal logs, equal bytes."""
+def log_bytes(log: Workload, columns: Iterable[str] | None = None) -> bytes:
+    """Return a log as a compressed npz file without pickles; of equal logs, equal bytes.
+
+    By default it holds the columns that stores have arrays of, and of the others those that the
+    log says; no names.
+    """
+    if columns is None:
+        columns = [name for name in COLUMNS if name in STORED or is_filled(log, name)]
     about = {
         "platform": log.platform.to_dict(),
         "name": log.name,

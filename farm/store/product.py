@@ -16,7 +16,7 @@ import numpy as np
 from core.metrics.declared import CELL as ONE
 from core.metrics.declared import METRICS, SMALLER, Metric, find_metric
 from core.own import load as imported
-from core.workload.columns import COLUMNS
+from core.workload.columns import STORED
 from farm.store.schema import AXES, CELL, COORDINATES, SAMPLE, WEEKS, Variable
 
 LATE, UNFAIR = "late", "unfair_jobs"
@@ -141,7 +141,7 @@ def _column_variables() -> tuple[Variable, ...]:
             column.unit,
             column.meaning,
         )
-        for column in COLUMNS.values()
+        for column in STORED.values()
     )
 
 

@@ -12,7 +12,7 @@ from core.labels import find_label
 from core.own import sources
 from core.platform.platform import platform_from_dict
 from core.schedule import Schedule
-from core.workload.columns import COLUMNS
+from core.workload.columns import STORED
 from core.workload.workload import Workload
 from farm.store.arrays import open_results
 from farm.store.product import PRODUCTS
@@ -134,7 +134,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     count = slice(int(group["jobs"][at]))
     columns: dict[str, Any] = {
         name: np.asarray(group[column.stored][(*at, count)]).astype(column.dtype)
-        for name, column in COLUMNS.items()
+        for name, column in STORED.items()
     }
     return Workload(
         **columns,

@@ -239,7 +239,7 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
         (
             {"killed": False},
             "clean: unknown key 'killed'; did you mean 'kill'? known: processors, no_estimate, "
-            "max_estimate, estimate_factor, kill, run_plus, zero_run",
+            "max_estimate, estimate_factor, kill, run_plus, zero_run, submit, no_wait",
         ),
     ],
 )

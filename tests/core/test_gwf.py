@@ -188,3 +188,21 @@ def test_missing_and_damaged_files_are_refused(tmp_path: Path) -> None:
     damaged.write_bytes(gzip.compress((HEADER + row(1, 0, 5, nprocs=1)).encode())[:-9])
     with pytest.raises(InputError, match=r"cut.gwf.gz: the gzip data is truncated or damaged"):
         read_log(damaged, processors=1)
+
+
+def test_a_missing_size_is_said_before_the_file_is_parsed(tmp_path: Path) -> None:
+    """What is wrong with its rows comes later."""
+    with pytest.raises(InputError, match="does not give the machine's size; give it as processors"):
+        read_gwf(written(tmp_path, "1 2 3\n"))
+
+
+def test_what_a_row_says_beside(tmp_path: Path) -> None:
+    """The wait, and groups, queues and partitions by number or by name."""
+    words = [row(i, i, 1, nprocs=1).split("\t") for i in range(2)]
+    for place, (group, queue) in enumerate([("g7", "3"), ("g9", "-1")]):
+        words[place][FIELDS.index("GroupID")] = group
+        words[place][FIELDS.index("QueueID")] = queue
+    w = read_gwf(written(tmp_path, *("\t".join(each) for each in words)), processors=1)
+    assert w.logged_wait.tolist() == [3, 3]
+    assert (w.group.tolist(), w.queue.tolist(), w.partition.tolist()) == ([1, 2], [3, -1], [-1, -1])
+    assert w.names == {"group": {1: "g7", 2: "g9"}}

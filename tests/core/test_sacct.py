@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError
+from core import Clean, InputError, read_log
 from core.logs.sacct import read_sacct
 
 LOG = """\
@@ -166,3 +166,80 @@ def test_tasks_of_an_array_are_jobs_of_one_number(tmp_path: Path) -> None:
     path.write_text(head + f"123_1{rest}123_1{rest}")
     with pytest.raises(InputError, match="job 123 of user 1, submitted at 0 s, stands in two rows"):
         read_sacct(path, processors=8)
+
+
+SITE = """\
+JobIDRaw|User|Account|Partition|QOS|Submit|Eligible|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|NNodes|State
+9001|ann|physics|cpu|normal|2024-03-04T08:00:00|2024-03-04T08:00:00|2024-03-04T08:00:07|2024-03-04T09:00:07|01:00:00|02:00:00|64|64|1|COMPLETED
+9001.batch||physics|||2024-03-04T08:00:07|2024-03-04T08:00:07|2024-03-04T08:00:07|2024-03-04T09:00:07|01:00:00||64|64|1|COMPLETED
+9002|ann|physics|cpu|normal|2024-03-04T08:00:10|2024-03-04T09:00:07|2024-03-04T09:00:20|2024-03-04T09:30:20|00:30:00|UNLIMITED|64|64|1|COMPLETED
+9004|bob|chem|gpu|long|2024-03-04T08:05:00|2024-03-04T08:05:00|2024-03-04T08:06:00|2024-03-04T08:07:00|00:01:00|1-00:00:00|8|8|2|TIMEOUT
+9005|bob|chem|gpu|long|2024-03-04T08:05:00|2024-03-04T08:05:00|2024-03-04T10:00:00|2024-03-04T10:01:00|00:01:00|1-00:00:00|8|8|2|FAILED
+9006|cat|chem|gpu|long|2024-03-04T08:10:00|2024-03-04T08:10:00|2024-03-04T08:20:00|2024-03-04T08:25:00|00:05:00|06:00:00|4|4|1|NODE_FAIL
+9006|cat|chem|gpu|long|2024-03-04T08:10:00|2024-03-04T08:27:00|2024-03-04T08:30:00|2024-03-04T09:30:00|01:00:00|06:00:00|4|4|1|COMPLETED
+9007|cat|chem|cpu|normal|2024-03-04T08:11:00|Unknown|None|2024-03-04T08:12:00|00:00:00|06:00:00|4|0|1|CANCELLED by 1000
+9008|cat|chem|cpu|normal|2024-03-04T08:11:00|Unknown|2024-03-04T08:11:00|2024-03-04T08:11:30|00:00:30|06:00:00|4|4|1|CANCELLED by 1000
+"""  # noqa: E501
+
+
+def test_a_site_is_read_by_job_numbers_alone(tmp_path: Path) -> None:
+    """JobIDRaw without JobID; what a log says beside, with its names; requeued runs are counted."""
+    w = read_sacct(written(tmp_path, SITE), processors=128)
+    assert w.job.tolist() == [9001, 9002, 9004, 9005, 9006, 9008]
+    assert dict(w.dropped) == {"step": 1, "requeued": 1, "no run": 1}
+    assert w.logged_wait.tolist() == [7, 3_610, 60, 6_900, 1_200, 0]
+    assert w.nodes.tolist() == [1, 1, 2, 2, 1, 1]
+    assert w.group.tolist() == [1, 1, 2, 2, 2, 2]
+    assert w.partition.tolist() == [1, 1, 2, 2, 2, 1]
+    assert w.queue.tolist() == [1, 1, 2, 2, 2, 1]
+    assert w.names == {
+        "user": {1: "ann", 2: "bob", 3: "cat"},
+        "group": {1: "physics", 2: "chem"},
+        "partition": {1: "cpu", 2: "gpu"},
+        "queue": {1: "normal", 2: "long"},
+    }
+    assert read_log(tmp_path / "june.sacct", processors=128).digest() == w.digest()
+
+
+def test_a_job_may_arrive_when_it_is_eligible(tmp_path: Path) -> None:
+    """Where that is later; instants and waits follow, and unknown means the submit."""
+    path = written(tmp_path, SITE)
+    w = read_sacct(path, processors=128, clean=Clean(submit="eligible"))
+    at = dict(zip(w.job.tolist(), w.submit.tolist(), strict=True))
+    assert at == {9001: 0, 9002: 3_607, 9004: 300, 9005: 300, 9006: 1_620, 9008: 660}
+    waits = dict(zip(w.job.tolist(), w.logged_wait.tolist(), strict=True))
+    assert waits == {9001: 7, 9002: 13, 9004: 60, 9005: 6_900, 9006: 180, 9008: 0}
+    assert w.epoch == read_sacct(path, processors=128).epoch
+    with pytest.raises(InputError, match="submit = 'eligible' needs a column Eligible"):
+        read_sacct(written(tmp_path), processors=32, clean=Clean(submit="eligible"))
+
+
+def test_parts_of_a_heterogeneous_job_are_jobs(tmp_path: Path) -> None:
+    """With their own numbers in JobIDRaw, else under one."""
+    rest = "|ann|2024-06-01T00:00:00|01:00:00|02:00:00|4"
+    head = "User|Submit|Elapsed|Timelimit|ReqCPUS"
+    both = few(f"JobID|JobIDRaw|{head}", f"123+0|123{rest}", f"123+1|124{rest}")
+    assert read_sacct(written(tmp_path, both), processors=8).job.tolist() == [123, 124]
+    one = few(f"JobID|{head}", f"123+0{rest}", f"123+1{rest}")
+    assert read_sacct(written(tmp_path, one), processors=8).job.tolist() == [123, 123]
+
+
+def test_a_number_of_none_is_refused_by_the_columns_name(tmp_path: Path) -> None:
+    """JobIDRaw may stand alone, so it is what is wrong."""
+    text = few("JobIDRaw|User|Submit|Elapsed|Timelimit|ReqCPUS", "x|a|2024-01-01T00:00:00|1:00||1")
+    with pytest.raises(InputError, match="line 2: JobIDRaw 'x' does not begin with a number"):
+        read_sacct(written(tmp_path, text), processors=8)
+
+
+def test_a_missing_size_is_said_before_the_file_is_parsed(tmp_path: Path) -> None:
+    """What is wrong with its rows comes later."""
+    with pytest.raises(InputError, match="sacct does not give the machine's size"):
+        read_sacct(written(tmp_path, few("JobID", "1|2|3")))
+
+
+def test_names_cannot_command_a_terminal(tmp_path: Path) -> None:
+    """What a name holds of control characters is shown as ?."""
+    text = few(
+        "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS", "1|a\x1b[2Jb|2024-01-01T00:00:00|1:00|1:00|1"
+    )
+    assert read_sacct(written(tmp_path, text), processors=8).names["user"] == {1: "a?[2Jb"}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import read_swf
-from core.logs.swf import CACHED_FROM, read_log
+from core.logs.swf import CACHED_FROM, read_fields
 from core.logs.swf_cache import ENVIRONMENT, folder, load, store
 from core.logs.swf_text import FIELDS
 from tests.core.swf_texts import big, row
@@ -46,7 +46,7 @@ def test_damaged_entries_are_ignored_and_rewritten(tmp_path: Path, swf_cache: Pa
         entry.write_bytes(content)
         assert read_swf(path).digest() == right
     entry.write_bytes(whole[:-1])
-    assert read_log(path).columns["think"].size == 1_900
+    assert read_fields(path).columns["think"].size == 1_900
     assert entry.read_bytes() == whole
 
 
@@ -85,12 +85,14 @@ def test_many_readers_share_one_cache(tmp_path: Path, swf_cache: Path) -> None:
     assert len(set(swf_cache.glob("*")) - before) == 1
 
 
-def test_read_log_is_64_bits_wide_from_the_cache_too(tmp_path: Path) -> None:
+def test_read_fields_is_64_bits_wide_from_the_cache_too(tmp_path: Path) -> None:
     """Columns can be added without overflow, though the cache holds 32 bits where they fit."""
     path = tmp_path / "big.swf"
     path.write_text(big(2_300))
     for _ in range(2):
-        assert {column.dtype for column in read_log(path).columns.values()} == {np.dtype(np.int64)}
+        assert {column.dtype for column in read_fields(path).columns.values()} == {
+            np.dtype(np.int64)
+        }
     (tmp_path / "wide.swf").write_text(big(2_300) + row(submit=2**40))
     for _ in range(2):
         assert read_swf(tmp_path / "wide.swf").submit[-1] == 2**40

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import read_swf
-from core.logs.swf import read_log
+from core.logs.swf import read_fields
 from tests.core.swf_texts import HEADER, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")
@@ -179,10 +179,10 @@ def test_comments_and_blank_lines_between_rows_are_skipped(tmp_path: Path) -> No
     assert w.job.tolist() == [2]
 
 
-def test_read_log_gives_fields_as_they_stand(tmp_path: Path) -> None:
+def test_read_fields_gives_fields_as_they_stand(tmp_path: Path) -> None:
     """Other fields than a workload's are there for readers of schedules and of partitions."""
     path = tmp_path / "log.swf"
     path.write_text(HEADER + "1 0 44 -1 2 -1 -1 -1 -1 -1 5 9 -1 -1 -1 14 -1 -1\n")
-    log = read_log(path)
+    log = read_fields(path)
     assert (log.columns["wait"].tolist(), log.columns["partition"].tolist()) == ([44], [14])
     assert log.columns["run"].tolist() == [-1]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import InputError, Pool, Workload
-from core.workload.columns import COLUMNS, Columns, column, columns_of
+from core.workload.columns import COLUMNS, STORED, Columns, column, columns_of
 from tests.strategies import workloads
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,11 +136,17 @@ def test_a_column_that_stays_behind_needs_a_default() -> None:
 
 
 def test_stored_names() -> None:
-    """A store has dimensions `job` and `user`, so a job's number and user go by other names."""
-    assert [row.stored for row in COLUMNS.values()] == [
+    """A store has dimensions `job` and `user`, so a job's number and user go by other names.
+
+    What is only said of a job has no array there.
+    """
+    assert [row.stored for row in STORED.values()] == [
         "submit", "run", "estimate", "procs", "job_user", "number", "killed",
     ]  # fmt: skip
     assert columns_of(Columns) == COLUMNS
+    assert [name for name in COLUMNS if name not in STORED] == [
+        "group", "queue", "partition", "nodes", "logged_wait",
+    ]  # fmt: skip
 
 
 MORE = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core import InputError
-from core.logs.swf import read_log
+from core.logs.swf import read_fields
 from farm.campaign.trace import Trace, span_weeks
 from farm.logs import registry
 from farm.logs.registry import ENVIRONMENT, cache_folder, content_hash, entries, find
@@ -20,7 +20,7 @@ def test_registry_says_what_the_archive_files_hold(entry: registry.Entry, traces
     """Content, rows, machine and weeks of each log are those of the real file."""
     path = traces / entry.file
     assert content_hash(path) == entry.sha256
-    log = read_log(path, ("submit",))
+    log = read_fields(path, ("submit",))
     assert log.columns["submit"].size == entry.rows
     assert log.processors == (0 if entry.short == "METACENTRUM" else entry.processors)
     workload = Trace(log=entry.name).located(traces).read()

@@ -1,0 +1,341 @@
+"""Who gains and who loses under another policy: waits of users, widths and lengths of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from analysis.errors import StoreError, TooFewSamplesError
+from analysis.store import LOG, Store, check_known, has_log, open_summary, open_trace
+from analysis.tables import aligned, decimals_for, fact
+from core.arrays import Float64, Int64
+from core.metrics.slowdown import slowdowns
+from core.metrics.widths import WIDTHS, width_classes
+from core.numerals import grouped
+
+HOUR = 3600
+
+LENGTHS = {
+    "up to 1 min": 60,
+    "to 10 min": 600,
+    "to 1 h": HOUR,
+    "to 4 h": 4 * HOUR,
+    "to 12 h": 12 * HOUR,
+    "to 24 h": 24 * HOUR,
+    "longer": 2**63 - 1,
+}
+"""Classes of run times and estimates, each with its longest, s."""
+
+UNKNOWN = -1
+"""The user of a job whose log does not tell."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Declare a way to group jobs.
+
+    Parameters
+    ----------
+    meaning : str
+        What a group is.
+    array : str
+        The store's array that decides it.
+    place : callable
+        From that array, int64[n], to the group of each job, int64[n].
+    label : callable
+        From a group to its name.
+    ranked : bool
+        Whether groups stand by what their jobs lose together; else in their own order.
+    """
+
+    meaning: str
+    array: str
+    place: Callable[[Int64], Int64]
+    label: Callable[[int], str]
+    ranked: bool = False
+
+
+def _length(seconds: Int64) -> Int64:
+    return np.searchsorted(np.array(list(LENGTHS.values())), seconds).astype(np.int64)
+
+
+GROUPINGS = {
+    "user": Grouping(
+        "user number of the log",
+        "job_user",
+        lambda user: user,
+        lambda user: "unknown" if user == UNKNOWN else str(user),
+        ranked=True,
+    ),
+    "width": Grouping("processors", "procs", width_classes, list(WIDTHS).__getitem__),
+    "run": Grouping("run time", "run", _length, list(LENGTHS).__getitem__),
+    "estimate": Grouping("requested time", "estimate", _length, list(LENGTHS).__getitem__),
+}
+"""Every way to group jobs, by name."""
+
+ASKED = ("trace", "load", "policy", "baseline", "metric", "units")
+"""Attributes of a frame of changes that its CSV repeats."""
+
+FELT = ("wait", "bounded_slowdown")
+"""What jobs feel, of which a group's mean is compared."""
+
+
+def changes(
+    store: Store,
+    trace: str,
+    policy: str,
+    baseline: str,
+    by: str = "user",
+    *,
+    load: str,
+    metric: str = "wait",
+) -> pd.DataFrame:
+    """Compare what each group of jobs feels under a policy and under a baseline, by sample.
+
+    Both policies simulate the same jobs of a sample, so that a group's change is that of the same
+    jobs. All jobs count, also those that a campaign's warm-up leaves out of its summary.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+    trace, policy, baseline, load : str
+        Labels of the store's axes.
+    by : str
+        A key of `GROUPINGS`: ``user``, ``width``, ``run`` or ``estimate``.
+    metric : str
+        ``wait``, s, or ``bounded_slowdown``.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by group; of users the one whose jobs lose most together first. ``jobs`` and
+        ``work``, its share of jobs and of run x procs; ``before`` and ``after``, the mean of its
+        jobs under baseline and policy; their ``change``, ``least`` and ``most`` of the change over
+        the samples; each a mean over the samples that have jobs of the group; ``loses`` and
+        ``of``, in how many of them the change is above 0, and their number; ``log``, the change
+        in the log itself, which is no sample, NaN where it is not there. Where the log alone is
+        there, it counts as the sample. ``attrs`` have all that was asked for, ``units``, and
+        ``samples``.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read, a name is unknown, or no sample has both policies.
+
+    Examples
+    --------
+    >>> dims = ("resample", "load", "policy", "job")
+    >>> group = xr.Dataset(
+    ...     {"jobs": (dims[:2], [[3]]), "wait": (dims, [[[[5, 5, 5], [0, 30, 0]]]]),
+    ...      **{name: (("resample", "load", "job"), [[[7, 7, 9]]])
+    ...         for name in ("run", "procs", "job_user")}},
+    ...     {"resample": [1], "load": ["0.9"], "policy": ["fcfs+easy", "spf+easy"]})
+    >>> root = xr.Dataset(coords={"trace": ["KTH"]})
+    >>> tree = xr.DataTree.from_dict({"/": root, "/KTH": group})
+    >>> found = changes(tree, "KTH", "spf+easy", "fcfs+easy", load="0.9")
+    >>> found[["before", "after", "change"]].to_dict("index")["7"]
+    {'before': 5.0, 'after': 15.0, 'change': 10.0}
+    """
+    check_known(by, "group", list(GROUPINGS))
+    check_known(metric, "metric of a job", list(FELT))
+    group = open_trace(store, trace)
+    check_known(load, "load", group["load"].values.tolist())
+    for name in (policy, baseline):
+        check_known(name, "policy", group["policy"].values.tolist())
+    if policy == baseline:
+        raise StoreError(f"policy and baseline are both {policy!r}; a change is between two")
+    grouping = GROUPINGS[by]
+    if grouping.array not in group:
+        raise StoreError(f"the store has no {grouping.array!r} of trace {trace!r}")
+    at = group.sel(load=load)
+    tau = float(open_summary(store).attrs.get("tau", 10))
+    found = dict(_samples(at, grouping, (baseline, policy), metric, tau))
+    own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
+    if not found and own is None:
+        raise TooFewSamplesError(
+            f"no resample of trace {trace!r} at load {load} has both {baseline} and {policy}; run "
+            "the campaign first"
+        )
+    frame = _compared([own] if own is not None and not found else list(found.values()))
+    frame["log"] = np.nan if own is None else own["after"] - own["before"]
+    if grouping.ranked:
+        frame = frame.sort_values("total", ascending=False, kind="stable")
+    frame = frame.drop(columns="total")
+    frame.index = pd.Index([grouping.label(int(place)) for place in frame.index], name=by)
+    frame.attrs = {
+        "trace": trace, "load": load, "policy": policy, "baseline": baseline, "by": by,
+        "metric": metric, "units": "s" if metric == "wait" else "1", "samples": len(found),
+    }  # fmt: skip
+    return frame
+
+
+def _samples(
+    at: xr.Dataset, grouping: Grouping, policies: tuple[str, str], metric: str, tau: float
+) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Yield each resample that has both policies with the sums of its groups."""
+    both = at.sel(policy=list(policies))
+    for place, label in enumerate(at["resample"].values.tolist()):
+        sample = both.isel(resample=place)
+        sample = sample.isel(job=slice(int(sample["jobs"])))
+        waits: Int64 = sample["wait"].values
+        if not waits.size or waits.min() < 0:
+            continue
+        run, procs = sample["run"].values, sample["procs"].values
+        felt = waits if metric == "wait" else slowdowns(waits + run, run, tau)
+        yield label, _sums(grouping.place(sample[grouping.array].values), felt, run * procs)
+
+
+def _sums(place: Int64, felt: Int64 | Float64, work: Int64) -> pd.DataFrame:
+    columns = {"jobs": np.ones(place.size), "work": work, "before": felt[0], "after": felt[1]}
+    sums = pd.DataFrame(columns).groupby(place).sum()
+    sums["total"] = sums["after"] - sums["before"]
+    means = sums[["before", "after"]].div(sums["jobs"], axis=0)
+    shares = sums[["jobs", "work"]] / sums[["jobs", "work"]].sum()
+    return pd.concat([shares, means, sums[["total"]]], axis=1)
+
+
+def _compared(samples: list[pd.DataFrame]) -> pd.DataFrame:
+    each = pd.concat([one.assign(change=one["after"] - one["before"]) for one in samples])
+    groups = each.groupby(level=0)
+    frame = groups[["jobs", "work", "before", "after", "change"]].mean()
+    frame["least"], frame["most"] = groups["change"].min(), groups["change"].max()
+    frame["loses"] = (each["change"] > 0).groupby(level=0).sum()
+    frame["of"] = groups.size()
+    frame["total"] = groups["total"].sum()
+    return frame
+
+
+def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return changes as what JSON can hold: what was asked for, and all groups.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `changes` returned.
+
+    Returns
+    -------
+    dict
+        The frame's attributes, and ``groups``, a dict each; None where there is no number.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"change": [40.0], "log": [np.nan]}, pd.Index(["7"], name="user"))
+    >>> changes_facts(frame)
+    {'groups': [{'user': '7', 'change': 40.0, 'log': None}]}
+    """
+    rows = frame.reset_index().to_dict("records")
+    asked = {str(name): value for name, value in frame.attrs.items()}
+    return {**asked, "groups": [{str(k): fact(x) for k, x in row.items()} for row in rows]}
+
+
+def changes_csv(frames: Sequence[pd.DataFrame]) -> str:
+    """Write changes as CSV, a line a group; each says what was asked for.
+
+    Parameters
+    ----------
+    frames : sequence of DataFrame
+        What calls of `changes` returned, by the same groups.
+
+    Returns
+    -------
+    str
+        A head line and the lines of all, every digit kept.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"change": [40.0]}, pd.Index(["7"], name="user"))
+    >>> frame.attrs = dict.fromkeys(ASKED, "?")
+    >>> print(changes_csv([frame]), end="")
+    trace,load,policy,baseline,metric,units,user,change
+    ?,?,?,?,?,?,7,40.0
+    """
+    lines = []
+    for frame in frames:
+        told = frame.reset_index()
+        for place, name in enumerate(ASKED):
+            told.insert(place, name, frame.attrs[name])
+        lines.append(told)
+    return pd.concat(lines).to_csv(index=False, lineterminator="\n")
+
+
+def changes_text(frame: pd.DataFrame, top: int | None = None) -> str:
+    """Write changes as aligned text: those whose jobs lose most together first, and a line on all.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `changes` returned.
+    top : int, optional
+        How many groups to show, from the first on; by default all.
+
+    Returns
+    -------
+    str
+        Lines for a terminal, without a line break at the end.
+
+    Examples
+    --------
+    >>> rows = {"jobs": [0.25, 0.75], "work": [0.5, 0.5], "before": [100.0, 90.0],
+    ...         "after": [140.0, 80.0], "change": [40.0, -10.0], "least": [20.0, -20.0],
+    ...         "most": [60.0, 1.0], "loses": [4, 1], "of": [4, 4], "log": [np.nan] * 2}
+    >>> frame = pd.DataFrame(rows, index=pd.Index(["7", "9"], name="user"))
+    >>> frame.attrs = {"trace": "KTH", "load": "0.9", "policy": "spf+easy", "by": "user",
+    ...                "baseline": "fcfs+easy", "metric": "wait", "units": "s", "samples": 4}
+    >>> print(changes_text(frame))
+    KTH, load 0.9, mean wait (s): spf+easy instead of fcfs+easy, 4 samples
+    user  jobs  work  fcfs+easy  spf+easy  change  least  most  loses in
+    7     25 %  50 %        100       140     +40    +20   +60    4 of 4
+    9     75 %  50 %         90        80     -10    -20    +1    1 of 4
+    <BLANKLINE>
+    1 of 2 groups by user lose on average; they have 25 % of the jobs and 50 % of the work
+    """
+    asked = frame.attrs
+    unit = f" ({asked['units']})" if asked["units"] != "1" else ""
+    samples = f"{asked['samples']} samples" if asked["samples"] else "the log itself"
+    shown = frame if top is None else frame.head(top)
+    losing = frame[frame["change"] > 0]
+    jobs, work = (_share(losing[name].sum()) for name in ("jobs", "work"))
+    rest = f"; the first {len(shown)} of {len(frame)} are shown" if len(shown) < len(frame) else ""
+    felt = f"mean {asked['metric'].replace('_', ' ')}{unit}"
+    return "\n".join(
+        [
+            f"{asked['trace']}, load {asked['load']}, {felt}: "
+            f"{asked['policy']} instead of {asked['baseline']}, {samples}",
+            *aligned(_rows(shown)),
+            "",
+            f"{len(losing)} of {len(frame)} groups by {asked['by']} lose on average; they have "
+            f"{jobs} of the jobs and {work} of the work{rest}",
+        ]
+    )
+
+
+def _rows(frame: pd.DataFrame) -> list[list[str]]:
+    levels, moves = ["before", "after"], ["change", "least", "most", "log"]
+    if not frame.attrs["samples"]:
+        moves = ["change"]
+    moves = [name for name in moves if frame[name].notna().any()]
+    digits = decimals_for(frame[levels].to_numpy(dtype=np.float64))
+    columns = [[_share(x) for x in frame[name]] for name in ("jobs", "work")]
+    columns += [[grouped(x, digits) for x in frame[name]] for name in levels]
+    columns += [[_signed(x, digits) for x in frame[name]] for name in moves]
+    heads = ["jobs", "work", frame.attrs["baseline"], frame.attrs["policy"], *moves]
+    if frame.attrs["samples"]:
+        columns.append([f"{a} of {b}" for a, b in zip(frame["loses"], frame["of"], strict=True)])
+        heads.append("loses in")
+    head = [str(frame.index.name), *heads]
+    return [head, *map(list, zip(map(str, frame.index), *columns, strict=True))]
+
+
+def _share(x: float) -> str:
+    return f"{100 * x:.{0 if x >= 0.1 else 1}f} %"
+
+
+def _signed(x: float, digits: int) -> str:
+    return "+" * (x > 0) + grouped(x, digits)

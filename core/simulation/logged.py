@@ -1,0 +1,55 @@
+"""What the machine of a log did: each job starts when the log says that it did."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.errors import InputError
+from core.policy.policy import Policy
+from core.schedule import Schedule
+from core.workload.workload import Workload
+
+
+def logged(workload: Workload, policy: Policy) -> Schedule:
+    """Return the schedule of the log: starts are its submits and waits, run times the workload's.
+
+    Nobody holds it to the machine's size: a log's own machine had nodes that came and went, and
+    jobs that were left out. A job is backfilled if it started before one that was there earlier.
+
+    Parameters
+    ----------
+    workload : Workload
+        A log, or a part of one, at its own load.
+    policy : Policy
+        Whose name the schedule has.
+
+    Returns
+    -------
+    Schedule
+        As the log has it.
+
+    Raises
+    ------
+    InputError
+        If the wait of a job is unknown.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1], run=[5, 5], estimate=[5, 5], procs=[1, 1],
+    ...                           logged_wait=[3, 0], processors=1)
+    >>> s = logged(w, Policy.parse("fcfs+logged"))
+    >>> s.start.tolist(), s.backfilled.tolist()
+    ([3, 1], [False, True])
+    """
+    unknown = int(np.count_nonzero(workload.logged_wait < 0))
+    if unknown:
+        what = f"{unknown:,} of the {len(workload):,} jobs of workload {workload.name!r}"
+        right = (
+            "it takes a log as it is, no sample, model or other load"
+            if unknown == len(workload)
+            else 'leave them out with no_wait = "drop" of [traces.clean]'
+        )
+        raise InputError(f"rule {policy.rule!r}: no log says the wait of {what}; {right}")
+    start = workload.submit + workload.logged_wait
+    latest = np.maximum.accumulate(start)
+    return Schedule(workload, policy.name, start, start < latest)
