@@ -4,18 +4,19 @@ Stores are read by their documented format alone. The names below are the door o
 matplotlib is imported when a figure is asked for, not before.
 """
 
-from analysis.bands import bands, gains, weekly_bands
+from analysis.bands import all_weekly_bands, bands, gains, weekly_bands
 from analysis.errors import StoreError, TooFewSamplesError
 from analysis.figures import weekly_bands_figure
 from analysis.groups import changes, changes_csv, changes_facts, changes_text
 from analysis.notes import notes
-from analysis.plain import plain, plain_text
+from analysis.plain import plain, plain_facts, plain_text
 from analysis.store import open_summary, open_trace, open_tree
-from analysis.tables import table, table_csv, table_facts, table_text
+from analysis.tables import table, table_csv, table_facts, table_text, tables_csv
 
 __all__ = [
     "StoreError",
     "TooFewSamplesError",
+    "all_weekly_bands",
     "bands",
     "changes",
     "changes_csv",
@@ -27,11 +28,13 @@ __all__ = [
     "open_trace",
     "open_tree",
     "plain",
+    "plain_facts",
     "plain_text",
     "table",
     "table_csv",
     "table_facts",
     "table_text",
+    "tables_csv",
     "weekly_bands",
     "weekly_bands_figure",
 ]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from analysis.errors import StoreError
 from core.arrays import Bool, Float64, Int64
+from core.names import choices
 
 BAND = ("low", "trimmed_mean", "high")
 """Labels of a trimmed band."""
@@ -451,7 +452,7 @@ def band_rule(
     rows = (Automatic(trim), Trimmed(trim), Range(), Quantiles(q), Interval(level))
     rules: dict[str, BandRule] = {rule.kind: rule for rule in rows}
     if kind not in rules:
-        raise StoreError(f"unknown kind {kind!r}; known: {', '.join(rules)}")
+        raise StoreError(f"unknown kind {kind!r}; {choices(kind, rules)}")
     return rules[kind]
 
 

@@ -59,6 +59,7 @@ def bands(
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
+    trace: str | None = None,
     load: float | str | None = None,
     policy: str | None = None,
 ) -> xr.Dataset:
@@ -77,7 +78,7 @@ def bands(
         et al. 2019, section V-A), ``range`` the least, the median and the largest sample,
         ``auto`` the first of ten samples or more and the second of fewer; ``quantile`` gives plain
         quantiles, ``interval`` the mean and an interval of the mean.
-    load, policy : optional
+    trace, load, policy : optional
         The only ones to take, as labels of the store or in another spelling of these (0.95,
         ``sjf+easy``); by default all.
 
@@ -109,7 +110,8 @@ def bands(
     """
     rule = band_rule(kind, trim, q, level)
     summary = open_summary(store)
-    values = at_labels(_samples(summary, metric, over), load=load, policy=policy)
+    where = {"trace": trace, "load": load, "policy": policy}
+    values = at_labels(_samples(summary, metric, over), **where)
     band = _band(values, over, rule)
     if over != RESAMPLE:
         return band
@@ -190,6 +192,54 @@ def weekly_bands(
     return band.assign_attrs(trace=trace)
 
 
+def all_weekly_bands(
+    store: Store,
+    metric: str,
+    kind: str = Automatic.kind,
+    *,
+    trim: float = TRIM,
+    q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
+    trace: str | None = None,
+    load: float | str | None = None,
+    policy: str | None = None,
+) -> list[xr.Dataset]:
+    """Reduce a metric to weekly bands of each trace that has samples enough.
+
+    Parameters
+    ----------
+    store, metric, kind, trim, q, level
+        As in `weekly_bands`.
+    trace, load, policy : optional
+        The only ones to take, as in `bands`.
+
+    Returns
+    -------
+    list of Dataset
+        What `weekly_bands` gives for each, on (trace, load, policy, week, band) with one trace;
+        at least one.
+
+    Raises
+    ------
+    StoreError
+        As `weekly_bands`; of too few samples, if no trace has enough.
+    """
+    traces = [str(name) for name in open_summary(store)["trace"].values]
+    if trace is not None:
+        traces = [known_label("trace", trace, traces)]
+    found: list[xr.Dataset] = []
+    refused: list[TooFewSamplesError] = []
+    for one in traces:
+        try:
+            weeks = weekly_bands(store, one, metric, None, kind, trim=trim, q=q, level=level)
+            found.append(at_labels(weeks, load=load, policy=policy).expand_dims(trace=[one]))
+        except TooFewSamplesError as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return found
+
+
 def weekly_log(
     store: Store, trace: str, metric: str, load: float | str | None = None
 ) -> xr.Dataset:
@@ -242,6 +292,7 @@ def gains(
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
+    trace: str | None = None,
     load: float | str | None = None,
     policy: str | None = None,
 ) -> xr.Dataset:
@@ -260,7 +311,7 @@ def gains(
         A variable of the summary that depends on the policy.
     baseline : str
         A label of the store's policy axis, or another spelling of it.
-    kind, trim, q, level, load, policy
+    kind, trim, q, level, trace, load, policy
         As in `bands`; `policy` is the only one to compare with the baseline.
 
     Returns
@@ -292,7 +343,7 @@ def gains(
     larger = values.attrs.get("better") == "larger"
     gain = _gain(values, baseline, larger=larger).rename(metric)
     gain.attrs = {"units": "1", "long_name": f"relative gain in {name} over {baseline}"}
-    gain = at_labels(gain, load=load, policy=policy)
+    gain = at_labels(gain, trace=trace, load=load, policy=policy)
     band = _band(gain, RESAMPLE, rule).assign_attrs(baseline=baseline)
     own = _of_logs(store, summary, metric)
     if own is None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import xarray as xr
 
-from analysis.band_rule import Automatic, band_rule
+from analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
 from analysis.bands import RANKED_BY, weekly_bands, weekly_log
 from analysis.drawing import (
     STYLE,
@@ -39,6 +40,9 @@ LAST_WEEK = "Not drawn: jobs that ended after the week of the last submission"
 NO_BAND = "No band: too few samples"
 """The caption of a figure of logs alone."""
 
+OPTIONS = ("trim", "q", "level")
+"""What a band's attributes say of its rule beside the kind."""
+
 Panel: TypeAlias = tuple[str, xr.Dataset | None]
 """A title, and what `weekly_bands` or `weekly_log` gave at its load; None where neither has any."""
 
@@ -50,7 +54,11 @@ def weekly_bands_figure(
     path: str | os.PathLike[str] | None = None,
     *,
     kind: str = Automatic.kind,
+    trim: float = TRIM,
+    q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
     log: bool = False,
+    trace: str | None = None,
     policy: str | None = None,
 ) -> Figure:
     """Draw each policy's band over the weeks, a panel for each trace and load.
@@ -73,12 +81,12 @@ def weekly_bands_figure(
     path : path, optional
         Where to write the figure: a name ending in .png, .pdf or .svg. It appears whole or not
         at all.
-    kind : {"auto", "trimmed", "range", "quantile", "interval"}
+    kind, trim, q, level
         The rule of the band, as in `analysis.bands.bands`.
     log : bool
         Whether the metric's axis is logarithmic.
-    policy : str, optional
-        The only one to draw, as in `analysis.bands.bands`; by default all.
+    trace, policy : str, optional
+        The only ones to draw, as in `analysis.bands.bands`; by default all.
 
     Returns
     -------
@@ -101,7 +109,12 @@ def weekly_bands_figure(
     from matplotlib import style
 
     target = None if path is None else checked_path(path)
-    panels = _panels(store, metric, load, kind)
+    rule = band_rule(kind, trim, q, level)
+    if len(rule.labels) != 3:
+        raise StoreError(
+            f"a figure shows a line and a band around it: give three quantiles, not {list(q)}"
+        )
+    panels = _panels(store, metric, load, trace, {"kind": rule.kind, **rule.options})
     policies = [str(one) for one in open_summary(store)["policy"].values]
     shown = policies if policy is None else [known_label("policy", policy, policies)]
     with style.context(STYLE):
@@ -116,26 +129,33 @@ def weekly_bands_figure(
     return figure
 
 
-def _panels(store: Store, metric: str, load: float | str | None, kind: str) -> list[list[Panel]]:
+def _panels(
+    store: Store,
+    metric: str,
+    load: float | str | None,
+    trace: str | None,
+    rule: Mapping[str, Any],
+) -> list[list[Panel]]:
     """Return the grid of panels, row by row."""
-    band_rule(kind)
     summary = open_summary(store)
     traces, loads = summary["trace"].values.tolist(), summary["load"].values.tolist()
     if load is not None:
         loads = [known_label("load", load, loads)]
+    if trace is not None:
+        traces = [known_label("trace", trace, traces)]
     bands: dict[str, xr.Dataset] = {}
     refused: list[StoreError] = []
-    for trace in traces:
+    for one in traces:
         try:
-            bands[trace] = _band_or_log(store, trace, metric, kind)
+            bands[one] = _band_or_log(store, one, metric, rule)
         except StoreError as error:
             refused.append(error)
     if not bands:
         raise refused[0]
     rows = [
         [
-            (trace if load is not None else f"{trace}, load {x}", _at(bands.get(trace), x))
-            for trace in traces
+            (one if load is not None else f"{one}, load {x}", _at(bands.get(one), x))
+            for one in traces
         ]
         for x in loads
     ]
@@ -145,9 +165,9 @@ def _panels(store: Store, metric: str, load: float | str | None, kind: str) -> l
     return [rows[0][i : i + across] for i in range(0, len(traces), across)]
 
 
-def _band_or_log(store: Store, trace: str, metric: str, kind: str) -> xr.Dataset:
+def _band_or_log(store: Store, trace: str, metric: str, rule: Mapping[str, Any]) -> xr.Dataset:
     try:
-        return weekly_bands(store, trace, metric, kind=kind)
+        return weekly_bands(store, trace, metric, **rule)
     except TooFewSamplesError as few:
         try:
             return weekly_log(store, trace, metric)
@@ -213,12 +233,16 @@ def _title(shown: list[xr.Dataset], name: str) -> str:
 def _captions(shown: list[xr.Dataset]) -> list[str]:
     """Say what lines and bands are, once for each kind that the panels have."""
     counts: dict[str, list[int]] = {}
+    rules: dict[str, BandRule] = {}
     for band in shown:
         if "kind" in band.attrs:
-            counts.setdefault(str(band.attrs["kind"]), []).extend(band["n"].values.ravel().tolist())
+            kind = str(band.attrs["kind"])
+            given = {key: band.attrs[key] for key in OPTIONS if key in band.attrs}
+            rules[kind] = band_rule(kind, **given)
+            counts.setdefault(kind, []).extend(band["n"].values.ravel().tolist())
     captions = []
     for kind, samples in counts.items():
-        rule = band_rule(kind)
+        rule = rules[kind]
         enough = [n for n in samples if n >= rule.need]
         if enough:
             captions.append(rule.caption(min(enough), max(enough), RANKED_BY))

@@ -22,10 +22,11 @@ from analysis.store import (
     open_summary,
     open_trace,
 )
-from analysis.tables import aligned, decimals_for, fact, number
+from analysis.tables import aligned, decimals_for, fact
 from core.arrays import Float64, Int64
 from core.metrics.slowdown import slowdowns
 from core.metrics.widths import WIDTHS, width_classes
+from core.numerals import grouped
 
 HOUR = 3600
 
@@ -342,7 +343,7 @@ def _rows(frame: pd.DataFrame) -> list[list[str]]:
     moves = [name for name in moves if frame[name].notna().any()]
     digits = decimals_for(frame[levels].to_numpy(dtype=np.float64))
     columns = [[_share(x) for x in frame[name]] for name in ("jobs", "work")]
-    columns += [[number(x, digits) for x in frame[name]] for name in levels]
+    columns += [[grouped(x, digits) for x in frame[name]] for name in levels]
     columns += [[_signed(x, digits) for x in frame[name]] for name in moves]
     heads = ["jobs", "work", frame.attrs["baseline"], frame.attrs["policy"], *moves]
     if frame.attrs["samples"]:
@@ -357,4 +358,4 @@ def _share(x: float) -> str:
 
 
 def _signed(x: float, digits: int) -> str:
-    return "+" * (x > 0) + number(x, digits)
+    return "+" * (x > 0) + grouped(x, digits)

@@ -17,8 +17,9 @@ from analysis.store import (
     open_summary,
     open_trace,
 )
-from analysis.tables import block_label, decimals_for, number
+from analysis.tables import block_label, decimals_for
 from core.arrays import Float64
+from core.numerals import grouped
 from core.workload.weekly_load import spread, weekly_work
 
 MOST_SAMPLES = 10
@@ -71,7 +72,7 @@ def _outside(store: Store, bands: xr.Dataset) -> str:
     cell = _furthest((least - log).where(log < least, log - most).where(out, -np.inf))
     values = np.array([float(values.isel(cell)) for values in (log, least, most)])
     n = int(bands["n"].isel(cell))
-    own, low, high = (number(x, decimals_for(values)) for x in values.tolist())
+    own, low, high = (grouped(x, decimals_for(values)) for x in values.tolist())
     place = {dim: str(log[dim].values[i]) for dim, i in cell.items()}
     such = f" in {beyond} of {known} cells, furthest in {block_label(place)}" if cell else ""
     drawn = f"{n} by {_draw(store)}{_lengths(store, place.get('trace'))}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.errors import StoreError
 from analysis.store import LOG, Store, at_labels, check_known, has_log, open_summary
-from analysis.tables import aligned, block_label, decimals_for, number
+from analysis.tables import aligned, block_label, decimals_for, fact
+from core.numerals import grouped
 
 HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "utilisation")
 """Metrics that a plain table shows unless others are asked for, of those that the store has."""
@@ -22,6 +24,7 @@ def plain(
     store: Store,
     metrics: Sequence[str] = (),
     *,
+    trace: str | None = None,
     load: float | str | None = None,
     policy: str | None = None,
 ) -> pd.DataFrame:
@@ -33,7 +36,7 @@ def plain(
         The store's folder, or an open tree.
     metrics : sequence of str
         Metrics of the summary, to stand first; after them come those of `HEADLINE`.
-    load, policy : optional
+    trace, load, policy : optional
         The only ones to take, as in `analysis.bands`.
 
     Returns
@@ -58,7 +61,7 @@ def plain(
     >>> plain(xr.DataTree(root)).to_dict()
     {'wait': {('KTH', '0.9', 0, 'fcfs+easy'): 4.0}}
     """
-    summary = at_labels(open_summary(store), load=load, policy=policy)
+    summary = at_labels(open_summary(store), trace=trace, load=load, policy=policy)
     of_cells = [str(name) for name, values in summary.items() if set(values.dims) == set(CELL)]
     for metric in metrics:
         check_known(metric, "metric of each policy", sorted(of_cells))
@@ -72,6 +75,33 @@ def plain(
     logs = [str(trace) for trace in summary["trace"].values if has_log(store, str(trace))]
     frame.attrs = {"units": units, "logs": logs}
     return frame
+
+
+def plain_facts(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return single cells as what JSON can hold; None where there is no number.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `plain` returned.
+
+    Returns
+    -------
+    dict
+        ``kind``, which is ``cells``; ``units`` by metric; and ``cells``, a dict a cell.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> root = xr.Dataset(
+    ...     {"wait": (("trace", "resample", "load", "policy"), [[[[4.5]]]], {"units": "s"})},
+    ...     {"trace": ["KTH"], "resample": [0], "load": ["0.9"], "policy": ["fcfs+easy"]})
+    >>> plain_facts(plain(xr.DataTree(root)))["cells"]
+    [{'trace': 'KTH', 'load': '0.9', 'resample': 0, 'policy': 'fcfs+easy', 'wait': 4.5}]
+    """
+    rows = frame.reset_index().to_dict("records")
+    cells = [{str(name): fact(value) for name, value in row.items()} for row in rows]
+    return {"kind": "cells", "units": dict(frame.attrs["units"]), "cells": cells}
 
 
 def plain_text(frame: pd.DataFrame) -> str:
@@ -116,6 +146,6 @@ def _rows(block: pd.DataFrame, units: dict[str, str]) -> list[list[str]]:
         values = block[name].to_numpy(dtype=np.float64)
         unit = units[str(name)]
         head = str(name) if unit == "1" else f"{name} ({unit})"
-        columns.append([head, *(number(x, decimals_for(values)) for x in values.tolist())])
+        columns.append([head, *(grouped(x, decimals_for(values)) for x in values.tolist())])
     places = [CELL[-1], *map(str, block.index.get_level_values(CELL[-1]))]
     return [list(row) for row in zip(places, *columns, strict=True)]

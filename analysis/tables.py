@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import xarray as xr
 
 from analysis.band_rule import ranks_text
 from core.arrays import Float64
+from core.numerals import NOTHING, grouped
 
 STANDING = ("first", "last", "n", "missing", "coverage")
 """Columns that say what a row rests on: ranks and number of samples, and what they hold."""
@@ -21,9 +22,6 @@ LOG = "log"
 
 DIGITS = 3
 """Significant digits with which the text shows the typical value of a block."""
-
-NOTHING = "-"
-"""Stands in the text where too few samples remain for a band."""
 
 SAME_LOAD = 0.01
 """Offered loads of samples that differ by less are the same to a reader: runs are rounded to whole
@@ -93,12 +91,32 @@ def table_csv(bands: xr.Dataset) -> str:
     policy,metric,units,kind,q0,q1,first,last,n,missing,coverage
     fcfs+easy,wait,s,quantile,4.0,6.0,1.0,2.0,2,0,0.3333333333333333
     """
+    return _csv_frame(bands).to_csv(lineterminator="\n")
+
+
+def _csv_frame(bands: xr.Dataset) -> pd.DataFrame:
     frame = table(bands).rename(columns=_named)
     said = {"metric": bands.attrs["metric"], "units": frame.attrs.get("units", "1")}
     said |= {key: bands.attrs[key] for key in ("kind", "level") if key in bands.attrs}
     for place, (name, value) in enumerate(said.items()):
         frame.insert(place, name, value)
-    return frame.to_csv(lineterminator="\n")
+    return frame
+
+
+def tables_csv(bands: Sequence[xr.Dataset]) -> str:
+    """Write bands of one metric, such as the weekly ones of each trace, as one CSV.
+
+    Parameters
+    ----------
+    bands : sequence of Dataset
+        What `all_weekly_bands` returned.
+
+    Returns
+    -------
+    str
+        As `table_csv`, one head line for all.
+    """
+    return pd.concat([_csv_frame(one) for one in bands]).to_csv(lineterminator="\n")
 
 
 def table_facts(bands: xr.Dataset) -> dict[str, Any]:
@@ -265,7 +283,7 @@ def _loads(bands: xr.Dataset, place: Mapping[str, object]) -> str:
 def _cells(block: pd.DataFrame) -> list[list[str]]:
     labels = [label for label in block.columns if label not in STANDING]
     decimals = decimals_for(block[labels].to_numpy(dtype=np.float64))
-    numbers = [[number(x, decimals) for x in block[label].astype(float)] for label in labels]
+    numbers = [[grouped(x, decimals) for x in block[label].astype(float)] for label in labels]
     rows = block.to_dict("records")
     said = {"samples": [_samples(row) for row in rows]}
     if "coverage" in block:
@@ -306,17 +324,6 @@ def decimals_for(values: Float64) -> int:
     typical = float(np.median(there))
     before = math.floor(math.log10(typical)) + 1 if typical > 0 else 0
     return min(max(DIGITS - before, 0), DIGITS)
-
-
-def number(x: float, decimals: int) -> str:
-    """Write a number, thousands set apart.
-
-    Examples
-    --------
-    >>> number(1234.5, 0), number(float("nan"), 2)
-    ('1 234', '-')
-    """
-    return f"{x:,.{decimals}f}".replace(",", " ") if math.isfinite(x) else NOTHING
 
 
 def aligned(rows: list[list[str]]) -> list[str]:

@@ -263,6 +263,17 @@ def entry_point(group: str, name: str) -> str | None:
     return _entered(tuple(sys.path)).get((group, name))
 
 
+def entered(group: str) -> tuple[str, ...]:
+    """Return the names that installed packages have entered in a group.
+
+    Examples
+    --------
+    >>> entered("schedfarm.orders")
+    ()
+    """
+    return tuple(sorted(name for of, name in _entered(tuple(sys.path)) if of == group))
+
+
 @lru_cache(maxsize=1)
 def _entered(path: tuple[str, ...]) -> dict[tuple[str, str], str]:
     """Read all entries of the packages on a path once: it takes milliseconds, and orders ask."""

@@ -81,7 +81,7 @@ def test_only_the_command_line_uses_clusters(path: Path) -> None:
 FLOORS = {
     "core": (
         ("errors", "arrays"),
-        ("checks", "durations", "philox", "files", "own"),
+        ("checks", "durations", "names", "numerals", "philox", "files", "own"),
         ("platform",),
         ("workload",),
         ("policy", "schedule", "models"),

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.errors import StoreError
+from core.names import choices
+
+if TYPE_CHECKING:
+    from analysis.papers.needs import Needs
 
 
 class Report(NamedTuple):
@@ -19,16 +23,44 @@ class Report(NamedTuple):
         Has the function `report`, which writes figures and tables into a store's folder and
         returns their paths, and the function `text`, which returns the numbers for a terminal.
         It is imported when it is asked for.
+    needs : str
+        ``module:name`` of what it needs, a `analysis.papers.needs.Needs`.
     """
 
     module: str
+    needs: str
 
 
 REPORTS = {
-    "saf-2019": Report("analysis.papers.saf_2019.report"),
-    "sabin-2005": Report("analysis.papers.sabin_2005.report"),
+    "saf-2019": Report("analysis.papers.saf_2019.report", "analysis.papers.saf_2019.study:NEEDS"),
+    "sabin-2005": Report(
+        "analysis.papers.sabin_2005.report", "analysis.papers.sabin_2005.printed:NEEDS"
+    ),
 }
 """The reports there are."""
+
+
+def needs_of(name: str) -> Needs:
+    """Return what a report needs of a campaign.
+
+    Parameters
+    ----------
+    name : str
+        A name in `REPORTS`.
+
+    Raises
+    ------
+    StoreError
+        If there is no such report.
+
+    Examples
+    --------
+    >>> needs_of("saf-2019").orders
+    ('fcfs', 'spf', 'sqf', 'saf')
+    """
+    module, _, attribute = _row(name).needs.partition(":")
+    found: Needs = getattr(import_module(module), attribute)
+    return found
 
 
 def write_report(name: str, store: str | os.PathLike[str]) -> list[Path]:
@@ -85,6 +117,10 @@ def report_text(name: str, store: str | os.PathLike[str]) -> str:
 
 
 def _module(name: str) -> Any:
+    return import_module(_row(name).module)
+
+
+def _row(name: str) -> Report:
     if name not in REPORTS:
-        raise StoreError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")
-    return import_module(REPORTS[name].module)
+        raise StoreError(f"report {name!r} is unknown; {choices(name, REPORTS)}")
+    return REPORTS[name]

@@ -5,7 +5,6 @@ Simulators differ here, most of them silently; what one of them takes is one `Cl
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -16,6 +15,7 @@ from core.arrays import HORIZON, Bool, Int64
 from core.checks import is_whole, whole
 from core.errors import InputError
 from core.models.estimates import HOUR, draw_estimates
+from core.names import choices
 from core.workload.columns import UNKNOWN
 
 PROCESSORS = {
@@ -154,9 +154,7 @@ kill=False, run_plus=0, zero_run='keep', submit='submitted', no_wait='keep')
         known = [field.name for field in fields(cls)]
         for key in plain:
             if key not in known:
-                near = difflib.get_close_matches(str(key), known, 1)
-                guess = f"did you mean {near[0]!r}? " if near else ""
-                raise InputError(f"clean: unknown key {key!r}; {guess}known: {', '.join(known)}")
+                raise InputError(f"clean: unknown key {key!r}; {choices(key, known)}")
         return cls(**plain)
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from core.arrays import HORIZON, Bool, Int64
 from core.errors import InputError
-from core.logs.clean import Clean
-from core.logs.rows import Kept, check_sizes, kept_rows, to_workload
+from core.logs.clean import AS_HERE, Clean
+from core.logs.rows import check_sizes, kept_rows, to_workload
 from core.logs.swf import USED, machine_of, read_fields
 from core.schedule import Schedule
 from core.workload.columns import UNKNOWN
@@ -19,8 +19,6 @@ from core.workload.workload import Workload
 
 KILL_MARK = 1
 """A killed job is written as running so much past its request, s (`core.write_swf`)."""
-
-_WITH_WAIT = Clean(no_wait="drop")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -56,7 +54,9 @@ class LoggedSchedule(Schedule):
         pass
 
 
-def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -> LoggedSchedule:
+def read_schedule(
+    path: str | os.PathLike[str], processors: int | None = None, clean: Clean = AS_HERE
+) -> LoggedSchedule:
     """Read the schedule that a log of the Standard Workload Format tells.
 
     A job starts at its submit time + its wait time (field 3), before it where the log says less
@@ -70,6 +70,9 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
         The log, plain or gzip.
     processors : int, optional
         Size of the machine; by default what the header says.
+    clean : Clean
+        Which processors, estimates and run times count, as for `core.read_log`; rows without a
+        wait are left out all the same.
 
     Returns
     -------
@@ -99,14 +102,15 @@ def read_schedule(path: str | os.PathLike[str], processors: int | None = None) -
     machine = machine_of(log, source, processors)
     if (log.columns["wait"] == UNKNOWN).all():
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
-    kept = kept_rows(log.columns, source, machine, clean=_WITH_WAIT)
+    clean = replace(clean, no_wait="drop")
+    kept = kept_rows(log.columns, source, machine, clean=clean)
     work = to_workload(
-        kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=_WITH_WAIT
+        kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=clean
     )
-    return _placed(work, kept)
+    return _placed(work, np.minimum(kept["run"], HORIZON) + clean.run_plus)
 
 
-def _placed(work: Workload, kept: Kept) -> LoggedSchedule:
+def _placed(work: Workload, run: Int64) -> LoggedSchedule:
     wait = work.logged_wait
     # The workload holds every submit + estimate within HORIZON; so much again fits int64.
     absurd = (wait >= HORIZON) | (wait <= -HORIZON)
@@ -116,6 +120,6 @@ def _placed(work: Workload, kept: Kept) -> LoggedSchedule:
             f"{work.name}: job {work.job[row]} waits {wait[row]} s, past the clock's {HORIZON}; "
             "check the units of the log's times"
         )
-    overrun = np.where(work.killed, kept["run"] - work.estimate - KILL_MARK, 0)
+    overrun = np.where(work.killed, run - work.estimate - KILL_MARK, 0)
     start, never = work.submit + wait, np.zeros(len(work), np.bool_)
     return LoggedSchedule(work, "", start, never, overrun=overrun)

@@ -23,6 +23,7 @@ from core.errors import InputError
 from core.metrics.counted import Counted, mean, ratio, total
 from core.metrics.slowdown import SECOND_TAU, slowdowns
 from core.metrics.users import fairness_of_users, gini_index, jain_index
+from core.names import choices
 from core.workload.load import work
 from core.workload.workload import Workload
 
@@ -395,7 +396,8 @@ def find_metric(name: str) -> Metric:
         return METRICS[name]
     found = own.brought("metric", own.METRICS, name)
     if found is None:
-        raise InputError(f"metric {name!r} is unknown; known: {', '.join(METRICS)}, module:name")
+        known = choices(name, [*METRICS, *own.entered(own.METRICS)], "module:name")
+        raise InputError(f"metric {name!r} is unknown; {known}")
     if isinstance(found, Metric):
         metric = found
     elif callable(found):

@@ -11,6 +11,7 @@ from core.arrays import HORIZON, Int64
 from core.checks import shown, whole
 from core.errors import InputError
 from core.models.tsafrir import tsafrir
+from core.names import choices
 from core.philox import philox
 
 GRAIN = 60
@@ -76,7 +77,7 @@ def draw_estimates(
             limit = max(LONGEST, -(-int(run.max(initial=0)) // HOUR) * HOUR)
         return tsafrir(run, limit, seed=seed, index=index, name=name), limit
     if how != "exact":
-        raise InputError(f"estimates={how!r} is unknown; known: {', '.join(ESTIMATES)}")
+        raise InputError(f"estimates={how!r} is unknown; {choices(how, ESTIMATES)}")
     if max_estimate is None:
         return run, limit
     return np.minimum(run, whole("max_estimate", max_estimate, least=GRAIN)), limit

@@ -11,6 +11,7 @@ from core.arrays import Int64
 from core.errors import InputError
 from core.models.hyper_erlang import HyperErlang
 from core.models.parts import Key, check_size, cut, finish, generator, sums
+from core.names import choices
 from core.workload.workload import Workload
 
 
@@ -153,7 +154,7 @@ def jann(
     """
     key = check_size("jann", processors, jobs, weeks, seed, index)
     if sizes not in SIZES:
-        raise InputError(f"sizes={sizes!r} is unknown; known: {', '.join(SIZES)}")
+        raise InputError(f"sizes={sizes!r} is unknown; {choices(sizes, SIZES)}")
     classes = [kind for kind in CTC if kind.least <= processors]
     instants = [cut(_arrivals(kind, key), jobs, weeks) for kind in classes]
     which = np.repeat(np.arange(len(classes)), [each.size for each in instants])

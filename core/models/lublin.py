@@ -13,6 +13,7 @@ from core.arrays import MOST_JOBS, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.models.parts import BLOCK, Key, check_size, cut, finish, generator
+from core.names import choices
 from core.workload.workload import Workload
 
 BUCKET = 1_800
@@ -154,7 +155,7 @@ def lublin(
     key = check_size("lublin", processors, jobs, weeks, seed, index)
     whole("users", users, least=1, most=MOST_JOBS)
     if classes not in CLASSES:
-        raise InputError(f"classes={classes!r} is unknown; known: {', '.join(CLASSES)}")
+        raise InputError(f"classes={classes!r} is unknown; {choices(classes, CLASSES)}")
     parts = [_draw_class(kind, int(processors), jobs, weeks, key) for kind in CLASSES[classes]]
     submit, procs, run = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(submit, kind="stable")[:jobs]

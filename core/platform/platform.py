@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from core.arrays import Bool
 from core.errors import InputError
+from core.names import choices
 from core.platform.pool import Pool
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def platform_from_dict(plain: object) -> Platform:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")
     name, configuration = plain["name"], plain["configuration"]
     if not isinstance(name, str) or name not in PLATFORMS:
-        raise InputError(f"platform: unknown name {name!r}; known: {', '.join(PLATFORMS)}")
+        raise InputError(f"platform: unknown name {name!r}; {choices(name, PLATFORMS)}")
     form: Callable[..., Platform] = PLATFORMS[name].form
     known = [field.name for field in fields(PLATFORMS[name].form)]
     if not isinstance(configuration, Mapping):

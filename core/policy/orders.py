@@ -11,6 +11,7 @@ import numpy.typing as npt
 from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
+from core.names import choices
 from core.policy.cost import CALLED, FREE, Cost, Rate
 from core.policy.functions import (
     SERIAL_LOG2,
@@ -221,7 +222,10 @@ def find_order(name: str) -> Order:
     if name in ORDERS:
         return ORDERS[name]
     if ":" not in name and own.entry_point(own.ORDERS, name) is None:
-        raise InputError(f"unknown order {name!r}; known: {', '.join(ORDERS)}, module:function")
+        known = choices(
+            name, [*ORDERS, *own.entered(own.ORDERS)], "module:function", aliases=ALIASES
+        )
+        raise InputError(f"unknown order {name!r}; {known}")
     function = own_function(name)
     meaning = (getattr(function.call, "__doc__", None) or name).strip().partition("\n")[0]
     return Order(name, meaning, function=function, cost=CALLED if function.moves else FREE)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from core.durations import duration, seconds_of
 from core.errors import InputError
+from core.names import choices
 from core.policy import orders, rules
 from core.policy.orders import find_order
 from core.policy.rules import RULES, Rule, depth_of, find_rule
@@ -80,8 +81,8 @@ class Policy:
         depth_of(self.rule)
         if self.threshold is not None:
             object.__setattr__(self, "threshold", _canonical_threshold(self.threshold))
-        for option, choices in CHOICES.items():
-            _check_choice(option, getattr(self, option), choices)
+        for option, values in CHOICES.items():
+            _check_choice(option, getattr(self, option), values)
         self._check_together()
 
     @property
@@ -144,17 +145,8 @@ walk='start')
                 f"policy {text!r} is not of the form ORDER+RULE[,option=value]; "
                 "for example saf+easy"
             )
-        known = [f.name for f in fields(cls)[2:]]
-        values: dict[str, str] = {}
-        for option in options:
-            key, equals, value = option.partition("=")
-            if not equals or key not in known or key in values:
-                raise InputError(
-                    f"policy {text!r}: option {option!r} is unknown, incomplete or given twice; "
-                    f"known: {', '.join(f'{k}=...' for k in known)}"
-                )
-            values[key] = _canonical(value, orders.ALIASES) if key == "backfill" else value
         try:
+            values = _options(options, [f.name for f in fields(cls)[2:]])
             order, rule = _canonical(order, orders.ALIASES), _canonical(rule, rules.ALIASES)
             return cls(order, rule, **values)
         except InputError as error:
@@ -173,6 +165,20 @@ walk='start')
                 )
 
 
+def _options(given: list[str], known: list[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for option in given:
+        key, equals, value = option.partition("=")
+        if key not in known:
+            raise InputError(f"option {option!r} is unknown; {choices(key, known)}")
+        if not equals:
+            raise InputError(f"option {option!r} is incomplete; give {option}=...")
+        if key in values:
+            raise InputError(f"option {option!r} is given twice; once is enough")
+        values[key] = _canonical(value, orders.ALIASES) if key == "backfill" else value
+    return values
+
+
 def _canonical(part: str, aliases: dict[str, str]) -> str:
     lower = part if ":" in part else part.lower()
     return aliases.get(lower, lower)
@@ -185,9 +191,9 @@ def _check_order(what: str, order: str) -> None:
         raise InputError(str(error).replace("order", what, 1)) from error.__cause__
 
 
-def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f"{what}={value!r} is unknown; known: {', '.join(choices)}")
+def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{what}={value!r} is unknown; {choices(value, known)}")
 
 
 def _canonical_threshold(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from core import own
 from core.errors import InputError
+from core.names import choices
 from core.policy.cost import CALLED, Cost, Rate
 
 ALL = -1
@@ -275,7 +276,8 @@ def find_rule(name: str) -> Rule:
         return row
     found = own.brought("rule", own.RULES, name)
     if found is None:
-        raise InputError(f"unknown rule {name!r}; known: {', '.join(RULES)}, module:name")
+        known = choices(name, [*RULES, *own.entered(own.RULES)], "module:name", aliases=ALIASES)
+        raise InputError(f"unknown rule {name!r}; {known}")
     return found if isinstance(found, Rule) else _row_of(name, found)
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from core.arrays import HORIZON, Int64
 from core.checks import is_whole, whole
 from core.errors import InputError
+from core.names import choices
 from core.platform.platform import Platform
 from core.workload.columns import UNKNOWN, is_filled
 from core.workload.dates import interval
@@ -120,7 +121,8 @@ def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
     """
     for key in criteria:
         if key not in CRITERIA:
-            raise InputError(f"{key!r} is no criterion of selection; known: {', '.join(CRITERIA)}")
+            known = choices(key, CRITERIA)
+            raise InputError(f"{key!r} is no criterion of selection; {known}")
     checked: dict[str, Any] = {}
     for key in sorted(criteria, key=CRITERIA.index):
         value = criteria[key]

@@ -14,6 +14,7 @@ from core import own
 from core.errors import InputError
 from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
+from core.names import choices
 from core.policy.policy import Policy
 from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
@@ -387,7 +388,7 @@ def _check_own(metric: str) -> None:
 
 def _check_known(what: str, value: str, known: Iterable[str]) -> None:
     if value not in known:
-        raise InputError(f"{what} {value!r} is unknown; known: {', '.join(known)}")
+        raise InputError(f"{what} {value!r} is unknown; {choices(value, known)}")
 
 
 def _check_once(what: str, labels: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.numerals import grouped
 from core.workload.load import offered_load
 from core.workload.resample_weeks import WEEK
 from core.workload.workload import Workload
@@ -88,7 +89,11 @@ def cautions(case: Case) -> dict[str, str]:
     {}
     """
     found = ((row, row.measure(case)) for row in CAUTIONS)
-    return {row.key: row.text.format(**numbers) for row, numbers in found if numbers}
+    return {row.key: row.text.format(**_shown(numbers)) for row, numbers in found if numbers}
+
+
+def _shown(numbers: Numbers) -> Numbers:
+    return {key: grouped(x) if isinstance(x, int) else x for key, x in numbers.items()}
 
 
 def _no_estimate(case: Case) -> Numbers | None:
@@ -142,20 +147,20 @@ CAUTIONS = (
     Caution(
         "no_estimate",
         _no_estimate,
-        "{part:,} of {whole:,} jobs ({percent:.0f} %) request no time, so that their estimate "
+        "{part} of {whole} jobs ({percent:.0f} %) request no time, so that their estimate "
         "follows from their run time and whatever goes by estimates knows it beforehand; clean "
         'with no_estimate = "f-model", "tsafrir" or seconds for another',
     ),
     Caution(
         "long_estimate",
         _long_estimate,
-        "the largest estimate is {seconds:,} s, {years:.0f} years, so that threshold=3x is "
+        "the largest estimate is {seconds} s, {years:.0f} years, so that threshold=3x is "
         "{threshold:.0f} years; clean with max_estimate = the seconds that its queues allow",
     ),
     Caution(
         "killed",
         _killed,
-        "{part:,} of {whole:,} jobs ({percent:.0f} %) are killed at their estimate, though they "
+        "{part} of {whole} jobs ({percent:.0f} %) are killed at their estimate, though they "
         "ran on in the log; clean with kill = false to let them run",
     ),
     Caution(
@@ -173,7 +178,7 @@ CAUTIONS = (
     Caution(
         "too_wide",
         _too_wide,
-        "{part:,} of {whole:,} jobs ({percent:.2g} %) are wider than the {processors:,} processors "
+        "{part} of {whole} jobs ({percent:.2g} %) are wider than the {processors} processors "
         "given, and left out; give at least the widest job's processors, or leave the size to the "
         "log",
     ),

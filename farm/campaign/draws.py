@@ -112,10 +112,11 @@ def find_draw(text: str) -> Draw:
     ({'block': 4}, 'weeks')
     """
     from core.errors import InputError
+    from core.names import choices
 
     name, *given = (part.strip() for part in text.split(","))
     if name not in DRAWS:
-        raise InputError(f"draw {text!r} is unknown; known: {', '.join(DRAWS)}")
+        raise InputError(f"draw {text!r} is unknown; {choices(name, DRAWS)}")
     row = DRAWS[name]
     values = dict(_option(row, text, each) for each in given)
     if len(values) < len(given):
@@ -127,10 +128,11 @@ def find_draw(text: str) -> Draw:
 
 def _option(row: Draw, text: str, given: str) -> tuple[str, int]:
     from core.errors import InputError
+    from core.names import choices
 
     key, _, value = given.partition("=")
     if key not in row.options:
-        known = f"known: {', '.join(row.options)}" if row.options else "it has none"
+        known = choices(key, row.options) if row.options else "it has none"
         raise InputError(f"draw {text!r}: {row.name!r} has no option {key!r}; {known}")
     if not (value.isascii() and value.isdigit() and int(value)):
         raise InputError(f"draw {text!r}: {key} is {value!r}; it must be a whole number from 1")

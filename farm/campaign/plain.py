@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
@@ -15,6 +14,7 @@ from msgspec import Meta
 from core.arrays import HORIZON
 from core.checks import shown
 from core.errors import InputError
+from core.names import choices
 
 LONGEST_NAME = 100
 """Names become those of files and folders, which file systems limit to 255 bytes, endings
@@ -46,9 +46,7 @@ def check_keys(kind: type, given: object) -> Mapping[str, Any]:
     known = {f.name: f for f in keys(kind)}
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            guess = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"unknown key {key!r}; {guess}known: {', '.join(known)}")
+            raise InputError(f"unknown key {key!r}; {choices(key, known)}")
     for key, f in known.items():
         needed = f.default is MISSING and f.default_factory is MISSING
         if needed and key not in given:

@@ -18,6 +18,7 @@ from core.logs.read import read_log
 from core.logs.rows import log_name
 from core.metrics.declared import METRICS
 from core.models import MODELS
+from core.names import choices
 from core.platform.platform import Platform, platform_from_dict
 from core.platform.pool import Pool
 from core.workload.resample_weeks import WEEK
@@ -162,7 +163,7 @@ class Trace:
                 raise InputError("'parameters' goes with a model only")
             return
         if self.model not in MODELS:
-            raise InputError(f"unknown model {self.model!r}; known: {', '.join(MODELS)}")
+            raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
         for key in ("rows", "select", "clean", "names"):
             if getattr(self, key):
                 raise InputError(f"{key!r} goes with a log only")
@@ -289,9 +290,7 @@ def _check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
         if not isinstance(value, str | int | float):
             raise InputError(f"{key}={value!r}; it must be a number or a name")
         if key not in known:
-            raise InputError(
-                f"unknown parameter {key!r} of model {name!r}; known: {', '.join(known)}"
-            )
+            raise InputError(f"unknown parameter {key!r} of model {name!r}; {choices(key, known)}")
 
 
 def _criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from contextlib import suppress
 import click
 
 from farm.cli.audit import audit
-from farm.cli.lists import campaigns, policies
+from farm.cli.completion import completion
+from farm.cli.init import init
+from farm.cli.lists import campaigns, metrics, policies
 from farm.cli.plan import plan
 from farm.cli.results import bands, gains, status
 from farm.cli.run import run
@@ -31,7 +33,7 @@ def cli() -> None:
 
 for command in (
     run, plan, status, watch, verify, bands, gains, who,
-    simulate, audit, policies, campaigns, traces,
+    simulate, audit, init, policies, metrics, campaigns, traces, completion,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli import words
 from farm.cli.command import command
 from farm.cli.own import brought_policy
+from farm.cli.traces import CLEAN
 
 if TYPE_CHECKING:
     from core.audit import LoggedSchedule, Verdict
@@ -25,11 +27,15 @@ REFUTED = 1
     "--policy",
     "name",
     required=True,
+    shell_complete=words.policies,
     help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
 )
 @click.option("--processors", type=int, help="Size of the machine; by default what FILE says.")
+@CLEAN
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
-def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
+def audit(
+    file: Path, name: str, processors: int | None, clean: dict[str, Any], as_json: bool
+) -> None:
     """Prove from the times alone that the schedule in FILE keeps a policy, or name who breaks it.
 
     FILE is a log of the Standard Workload Format with wait times, such as `farm simulate --out`
@@ -40,8 +46,9 @@ def audit(file: Path, name: str, processors: int | None, as_json: bool) -> None:
     """
     from core.audit import audit as judge
     from core.audit import read_schedule
+    from core.logs.clean import Clean
 
-    schedule = read_schedule(file, processors)
+    schedule = read_schedule(file, processors, Clean.from_dict(clean))
     with brought_policy(name) as policy:
         verdict = judge(schedule, policy)
     facts = _facts(file, policy, schedule, verdict)
@@ -76,11 +83,12 @@ def _facts(
 
 
 def _as_text(facts: dict[str, Any]) -> str:
-    lines = [
-        f"{facts['file']}: {facts['jobs']} jobs on {facts['processors']} processors "
-        f"against {facts['policy']}"
-    ]
-    lines += [f"  left out: {count} rows, {why}" for why, count in facts["dropped"].items()]
+    from core.numerals import counted
+
+    jobs, machine = counted(facts["jobs"], "job"), counted(facts["processors"], "processor")
+    lines = [f"{facts['file']}: {jobs} on {machine} against {facts['policy']}"]
+    dropped = facts["dropped"].items()
+    lines += [f"  left out: {counted(count, 'row')}, {why}" for why, count in dropped]
     lines.append(f"  checked: {', '.join(facts['checked'])}")
     lines.append(f"  events {facts['events']}: {facts['clock']}")
     if facts["sound"]:

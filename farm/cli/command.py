@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from farm.cli import words
 
 READER_GONE = 141
 """Exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""
@@ -36,14 +38,31 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words of a command line."""
         if not ctx.resilient_parsing:
-            order = self.make_parser(ctx).parse_args(list(args))[2]
-            single = [p for p in order if isinstance(p, click.Option) and not p.is_flag]
-            for option, times in Counter(single).items():
-                if times > 1 and not option.multiple:
+            for option, values in self._given(ctx, args).items():
+                if len(values) > 1:
                     raise click.UsageError(
-                        f"{option.opts[0]} is given {times} times; give it once", ctx
+                        f"{option} is given {len(values)} times, as {' and as '.join(values)}; "
+                        "give it once",
+                        ctx,
                     )
         return super().parse_args(ctx, args)
+
+    def _given(self, ctx: click.Context, args: list[str]) -> dict[str, list[str]]:
+        """Return all values of each option that takes one."""
+        parser: Any = self.make_parser(ctx)
+        single = {p.name: p.opts[0] for p in self.params if _takes_one(p)}
+        for option in (*parser._long_opt.values(), *parser._short_opt.values()):
+            if option.dest in single:
+                option.action = "append"
+        given = parser.parse_args(list(args))[0]
+        return {shown: given.get(name, []) for name, shown in single.items()}
+
+
+def _takes_one(param: click.Parameter) -> bool:
+    """Tell whether it is an option with a value, which may be given once."""
+    if not isinstance(param, click.Option) or param.is_flag or param.count:
+        return False
+    return param.nargs == 1 and not param.multiple
 
 
 def command() -> Callable[[Callable[..., Any]], Command]:
@@ -62,6 +81,12 @@ class StoreFolder(click.ParamType[Path]):
 
         return folder_of(value)
 
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Leave folders to the shell."""
+        return [CompletionItem(incomplete, type="dir")]
+
+
+CAMPAIGN = click.argument("campaign", shell_complete=words.campaigns)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
@@ -91,6 +116,8 @@ def needs(name: str, *others: str) -> None:
     shown = {param.name: param.opts[0] for param in ctx.command.params}
     for other in others:
         if ctx.get_parameter_source(other) is not ParameterSource.DEFAULT:
+            given = ctx.params[other]
+            value = "" if isinstance(given, bool) else f" {given}"
             raise click.UsageError(
-                f"{shown[other]} {ctx.params[other]} does nothing without {shown[name]}; give both"
+                f"{shown[other]}{value} does nothing without {shown[name]}; give both"
             )

@@ -1,4 +1,4 @@
-"""`farm policies` and `farm campaigns`: what there is to choose from."""
+"""`farm policies`, `farm metrics` and `farm campaigns`: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ import click
 
 from farm.cli.command import JSON, command
 
+OWN = (
+    "An order or a rule of your own is module:function in its place, such as mine:by_age+easy for\n"
+    "by_age in mine.py, beside the campaign or, for farm simulate and farm audit, in this folder. "
+    "A\nmodule that can be imported goes as well, and a package enters plain names as entry points "
+    "of\nthe groups schedfarm.orders and schedfarm.rules."
+)
+"""How to name what is not listed."""
+
 
 @command()
 @JSON
 def policies(as_json: bool) -> None:
     """List the queue orders, backfilling rules and options that make a policy's name."""
+    from core import own
     from core.policy.orders import ORDERS
     from core.policy.policy import OPTIONS
     from core.policy.rules import RULES
 
     orders = {name: row.meaning for name, row in ORDERS.items()}
     rules = {name: row.meaning for name, row in RULES.items()}
+    orders |= {name: _whose(own.ORDERS, name) for name in own.entered(own.ORDERS)}
+    rules |= {name: _whose(own.RULES, name) for name in own.entered(own.RULES)}
     if as_json:
         examples = {
             example.partition("=")[0]: {"example": example, "meaning": meaning}
@@ -32,12 +43,50 @@ def policies(as_json: bool) -> None:
         for name, meaning in known.items():
             click.echo(f"  {name:<16} {meaning}")
         click.echo()
+    click.echo(OWN)
+
+
+def _whose(group: str, name: str) -> str:
+    from core import own
+
+    return f"{own.entry_point(group, name)}, of a package that is installed here"
+
+
+@command()
+@JSON
+def metrics(as_json: bool) -> None:
+    """List the metrics that every store has, and those that installed packages bring."""
+    from core import own
+    from core.metrics.declared import METRICS
+
+    known = {
+        name: {"meaning": row.meaning, "unit": row.unit, "over": row.over}
+        for name, row in METRICS.items()
+    }
+    for name in own.entered(own.METRICS):
+        known[name] = {"meaning": _whose(own.METRICS, name), "unit": "", "over": ""}
+    if as_json:
+        click.echo(json.dumps({"metrics": known}, indent=1))
+        return
+    width = max(map(len, known))
+    for over in dict.fromkeys(row["over"] for row in known.values()):
+        click.echo(f"one value of each {over}:" if over else "of packages:")
+        for name, row in known.items():
+            unit = f" ({row['unit']})" if row["unit"] not in ("", "1") else ""
+            if row["over"] == over:
+                click.echo(f"  {name:<{width}}  {row['meaning']}{unit}")
+        click.echo()
+    click.echo(
+        "A metric of your own is module:function in metrics = [...] of a campaign, such as\n"
+        "mine:p95_wait for p95_wait in mine.py beside it."
+    )
 
 
 @command()
 @JSON
 def campaigns(as_json: bool) -> None:
     """List the campaigns that ship with the package."""
+    from core.numerals import grouped
     from farm.campaign.shipped import find, shipped
 
     known = {name: find(name) for name in shipped()}
@@ -50,4 +99,4 @@ def campaigns(as_json: bool) -> None:
         return
     width = max(map(len, known))
     for name, campaign in known.items():
-        click.echo(f"{name:<{width}} {campaign.cells:>5} simulations  {campaign.title}")
+        click.echo(f"{name:<{width}}  {grouped(campaign.cells):>5} simulations  {campaign.title}")

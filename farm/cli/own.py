@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -44,11 +45,12 @@ def brought_policy(text: str, folder: Path | None = None) -> Iterator[Policy]:
     except InputError:
         raise
     except Exception as error:
-        where = _place(error, known)
+        where = _place(error, {**_installed(text), **{f"{m}.py": m for m in known}})
         if where is None:
             raise
+        said = " ".join(str(error).split()) or "no word of why"
         raise InputError(
-            f"policy {text!r}: {where} raised {type(error).__name__}: {error}; mend it there"
+            f"policy {text!r}: {where} raised {type(error).__name__}: {said}; mend it there"
         ) from error
 
 
@@ -73,10 +75,21 @@ def _whole(text: str) -> str:
     return f"fcfs+{text.strip()}" if alone else text
 
 
-def _place(error: Exception, known: Mapping[str, str]) -> str | None:
+def _installed(text: str) -> dict[str, str]:
+    """Return the files of the modules that installed packages entered for a policy's names."""
+    from core import own
+
+    parts = re.split(r"[+,=\s]", text)
+    entries = (own.entry_point(group, part) for part in parts for group in (own.ORDERS, own.RULES))
+    modules = (sys.modules.get(entry.partition(":")[0]) for entry in entries if entry)
+    return {str(m.__file__): m.__name__ for m in modules if m is not None}
+
+
+def _place(error: Exception, files: Mapping[str, str]) -> str | None:
     """Return the last line of a user's module on the way to an error; None if there is none."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        module, at, _ = frame.filename.partition(".py@")
-        if at and module in known:
-            return f"{module}.py, line {frame.lineno}, in {frame.name}"
+        # What was given as a text has its digest behind the file's name.
+        file, _, _ = frame.filename.partition("@")
+        if file in files:
+            return f"{files[file]}.py, line {frame.lineno}, in {frame.name}"
     return None

@@ -7,19 +7,20 @@ from pathlib import Path
 import click
 
 from farm.cli.cautions import warn
-from farm.cli.command import JSON, STORE_OPTION, command
+from farm.cli.command import CAMPAIGN, JSON, STORE_OPTION, command
+from farm.cli.report import check_report
 from farm.cli.traces import TRACES
 
 TITLES = {
     "cells_to_simulate": "cells to simulate",
-    "longest_task_s": "longest task, s",
-    "cpu_time_s": "CPU time, s",
+    "longest_task_s": "longest task",
+    "cpu_time_s": "CPU time",
 }
 """How people read the keys of the JSON that are not words of theirs."""
 
 
 @command()
-@click.argument("campaign")
+@CAMPAIGN
 @STORE_OPTION
 @TRACES
 @JSON
@@ -32,12 +33,15 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
     """
     import json
 
+    from core.numerals import grouped, timed
     from farm.campaign.shipped import find
     from farm.planning.design import design
     from farm.planning.tasks import cells_missing, missing_blocks
     from farm.planning.tasks import plan as tasks_of
 
-    wanted = find(campaign).located(folder)
+    wanted = find(campaign)
+    check_report(wanted)
+    wanted = wanted.located(folder)
     designed = design((store or Path(f"{wanted.name}.farm")).resolve(), wanted)
     drawn = designed.store
     heads = drawn.heads()
@@ -60,4 +64,5 @@ def plan(campaign: str, store: Path | None, folder: Path | None, as_json: bool) 
         return
     warn(drawn.cautions)
     for key, value in facts.items():
-        click.echo(f"{TITLES.get(key, key):<18} {value:>16,}")
+        said = timed(value) if key.endswith("_s") else grouped(value)
+        click.echo(f"{TITLES.get(key, key):<18} {said}")

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli.command import JSON, STORE, command
+from farm.cli import words
+from farm.cli.command import JSON, STORE, command, needs
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
     from farm.output import Output
 
 
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
 def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
     """Say how far STORE is: cells done, failed and missing, for each trace."""
+    from core.numerals import counted, grouped, timed
     from farm.watching.status import status as read
 
     if as_json + openmetrics + failed > 1:
@@ -36,13 +43,15 @@ def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
         click.echo(text(found), nl=False)
         return
+    n = {key: grouped(getattr(found, key)) for key in ("done", "failed", "missing")}
     click.echo(
-        f"campaign {found.campaign}: {found.cells} cells, {found.done} done, "
-        f"{found.failed} failed, {found.missing} missing; {found.jobs} jobs simulated in "
-        f"{found.seconds:.1f} s of CPU; runs took {found.wall:.1f} s"
+        f"campaign {found.campaign}: {counted(found.cells, 'cell')}, {n['done']} done, "
+        f"{n['failed']} failed, {n['missing']} missing; {counted(found.jobs, 'job')} simulated in "
+        f"{timed(found.seconds)} of CPU; runs took {timed(found.wall)}"
     )
     for name, counts in found.traces.items():
-        click.echo(f"  {name}: {counts['done']}/{counts['cells']} done, {counts['failed']} failed")
+        c = {key: grouped(count) for key, count in counts.items()}
+        click.echo(f"  {name}: {c['done']}/{c['cells']} done, {c['failed']} failed")
     for sentence in _origins(found.origins):
         click.echo(f"  {sentence}")
     for f in found.failures if failed else ():
@@ -52,6 +61,7 @@ def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Say what computed the blocks, a line for each set of versions."""
+    from core.numerals import counted
     from farm.store.provenance import PACKAGE, PACKAGES
 
     order = dict.fromkeys((PACKAGE, "python", *PACKAGES))
@@ -65,48 +75,131 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for versions, names in hosts.items():
         others = f" and {len(names) - 3} more hosts" * (len(names) > 3)
         where = ", ".join(names[:3]) + others
-        yield f"{blocks[versions]} blocks by {versions}, on {where}"
+        yield f"{counted(blocks[versions], 'block')} by {versions}, on {where}"
 
 
-METRIC = click.option(
-    "--metric",
-    default="bounded_slowdown",
-    show_default=True,
-    help="A metric of the store's summary, such as wait.",
+WHERE = ("trace", "load", "policy")
+"""Axes of a store of which a command may show one label alone."""
+
+KINDS = ("auto", "trimmed", "range", "quantile", "interval")
+"""What a shell offers for --kind."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Say what is asked of a store.
+
+    Parameters
+    ----------
+    metric : str
+        Of its summary; of the weeks, one that it has by week.
+    rule : mapping
+        The rule of the bands: `kind`, `trim`, `q`, `level` of `analysis.bands`.
+    where : mapping
+        By axis the only label to show.
+    """
+
+    metric: str = "bounded_slowdown"
+    rule: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _quantiles(_ctx: click.Context, _param: click.Parameter, text: str | None) -> list[float]:
+    try:
+        return [float(part) for part in (text or "").split(",") if part]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not shares such as 0.1,0.5,0.9") from None
+
+
+def _check_rule(rule: Mapping[str, Any]) -> None:
+    """Refuse an option that the kind of band has no use for."""
+    from analysis.band_rule import band_rule
+
+    known = band_rule(**rule).options
+    for key in rule:
+        if key not in ("kind", *known):
+            option = {"q": "--quantiles"}.get(key, f"--{key}")
+            kinds = [kind for kind in KINDS if key in band_rule(kind).options]
+            raise click.UsageError(
+                f"{option} does nothing with --kind {rule['kind']}; it goes with "
+                f"{' and '.join(kinds)}"
+            )
+
+
+def question(takes: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what is asked of a store, and hand them over as a `Question`."""
+
+    @wraps(takes)
+    def handed(metric: str, **given: Any) -> None:
+        options = {key: given.pop(key) for key in ("kind", "trim", "q", "level")}
+        # What is not given is as analysis has it.
+        rule = {key: value for key, value in options.items() if value not in (None, [])}
+        _check_rule(rule)
+        where = {axis: given.pop(axis) for axis in WHERE}
+        takes(asked=Question(metric, rule, where), **given)
+
+    for option in reversed(QUESTION):
+        handed = option(handed)
+    return handed
+
+
+QUESTION = (
+    click.option(
+        "--metric",
+        default=Question.metric,
+        show_default=True,
+        shell_complete=words.metrics,
+        help="A metric of the store's summary, such as wait.",
+    ),
+    click.option(
+        "--kind",
+        default=KINDS[0],
+        show_default=True,
+        shell_complete=words.listed(lambda: KINDS),
+        help="What stands for the samples: trimmed (without the best and the worst), range (all of "
+        "them), quantile, interval (the mean and a 90 % interval of it); auto is trimmed of ten "
+        "samples or more, range of fewer.",
+    ),
+    click.option("--trim", type=float, help="Share that trimmed leaves out on each side.  [0.1]"),
+    click.option(
+        "--quantiles",
+        "q",
+        callback=_quantiles,
+        help="Shares that quantile shows.  [0.1,0.5,0.9]",
+    ),
+    click.option("--level", type=float, help="Level of interval.  [0.9]"),
+    *(
+        click.option(
+            f"--{axis}",
+            shell_complete=words.labels(axis),
+            help=f"The only {axis} to show, such as {example}; by default all.",
+        )
+        for axis, example in zip(WHERE, ("KTH-SP2", "0.9", "sjf+easy"), strict=True)
+    ),
 )
-
-KIND = click.option(
-    "--kind",
-    default="auto",
-    show_default=True,
-    help="What stands for the samples: trimmed (without the best and the worst), range (all of "
-    "them), quantile, interval (the mean and a 90 % interval of it); auto is trimmed of ten "
-    "samples or more, range of fewer.",
-)
-
-LOAD = click.option("--load", help="The only load to show, such as 0.9; by default all.")
-
-POLICY = click.option("--policy", help="The only policy to show, such as sjf+easy; by default all.")
+"""The options of `bands` and `gains` that say what is asked."""
 
 CSV = click.option("--csv", help="Also write the table as CSV; - is standard output.")
 
 
 @command()
 @STORE
-@METRIC
-@KIND
-@LOAD
-@POLICY
+@question
+@click.option(
+    "--weekly", is_flag=True, help="Print the bands week by week, those that --plot draws."
+)
 @click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
+@click.option("--log-axis", is_flag=True, help="Draw the metric on a logarithmic axis.")
 @CSV
+@JSON
 def bands(
     store: Path,
-    metric: str,
-    kind: str,
-    load: str | None,
-    policy: str | None,
+    asked: Question,
+    weekly: bool,
     plot: str | None,
+    log_axis: bool,
     csv: str | None,
+    as_json: bool,
 ) -> None:
     """Print bands of a metric over the resamples of STORE, with the log's own value beside them.
 
@@ -116,33 +209,31 @@ def bands(
     from analysis.drawing import checked_path
     from farm.output import STANDARD, output, output_once
 
+    needs("plot", "log_axis")
+    _check_json(as_json, csv, plot)
     checked = plot if plot in (None, STANDARD) else checked_path(plot)
     figure = None if checked is None else output("--plot", checked)
     table = None if csv is None else output("--csv", csv)
     output_once(figure, table)
-    show_bands(store, metric, figure, table, kind, load=load, policy=policy)
+    answer = _weeks(store, asked) if weekly else _bands(store, asked)
+    apart = any(one is not None and one.standard for one in (figure, table))
+    _tell(answer, table, as_json=as_json, apart=apart)
+    if figure:
+        _draw(store, asked, figure, err=apart or as_json, log=log_axis)
 
 
 @command()
 @STORE
-@METRIC
+@question
 @click.option(
-    "--baseline", help="The policy that the others are compared with; by default the store's first."
+    "--baseline",
+    shell_complete=words.labels("policy"),
+    help="The policy that the others are compared with; by default the store's first.",
 )
-@KIND
-@LOAD
-@POLICY
 @CSV
 @JSON
 def gains(
-    store: Path,
-    metric: str,
-    baseline: str | None,
-    kind: str,
-    load: str | None,
-    policy: str | None,
-    csv: str | None,
-    as_json: bool,
+    store: Path, asked: Question, baseline: str | None, csv: str | None, as_json: bool
 ) -> None:
     """Print how much each policy of STORE gains over a baseline, paired by resample, as bands.
 
@@ -152,53 +243,104 @@ def gains(
     all such samples these can be expected to hold; the log's own gain stands beside them.
     """
     import analysis
-    from farm.output import STANDARD, output
+    from farm.output import output
 
-    if as_json and csv == STANDARD:
-        raise click.UsageError("--json and --csv - both want standard output: give one")
+    _check_json(as_json, csv)
     target = None if csv is None else output("--csv", csv)
     compared = baseline or str(analysis.open_summary(store)["policy"].values[0])
-    found = analysis.gains(store, metric, compared, kind, load=load, policy=policy)
-    if as_json:
-        click.echo(json.dumps(analysis.table_facts(found), indent=1))
-    else:
-        click.echo(analysis.table_text(found), err=csv == STANDARD)
-    for sentence in analysis.notes(store, found):
-        click.echo(f"note: {sentence}", err=True)
-    if target:
-        target.write(analysis.table_csv(found).encode())
-        click.echo(f"table: {target.name}", err=as_json or csv == STANDARD)
+    found = analysis.gains(store, asked.metric, compared, **asked.rule, **asked.where)
+    apart = target is not None and target.standard
+    _tell(_of_band(store, found), target, as_json=as_json, apart=apart)
 
 
-def show_bands(
-    store: Path,
-    metric: str,
-    plot: Output | None = None,
-    csv: Output | None = None,
-    kind: str = "auto",
-    *,
-    load: str | None = None,
-    policy: str | None = None,
-) -> None:
-    """Print a table of bands, else of single cells; draw them, and write them, where asked to."""
+def show_bands(store: Path, plot: Output) -> None:
+    """Print bands of the bounded slowdown, else single cells, and draw them."""
+    _tell(_bands(store, Question()))
+    _draw(store, Question(), plot)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Hold an answer in each form: text, CSV, what JSON can hold, and what is to be noted."""
+
+    text: Callable[[], str]
+    csv: Callable[[], str]
+    facts: Callable[[], dict[str, Any]]
+    notes: tuple[str, ...] = ()
+
+
+def _of_band(store: Path, found: xr.Dataset) -> Answer:
+    import analysis
+
+    return Answer(
+        lambda: analysis.table_text(found),
+        lambda: analysis.table_csv(found),
+        lambda: analysis.table_facts(found),
+        tuple(analysis.notes(store, found)),
+    )
+
+
+def _of_cells(cells: pd.DataFrame, why: str) -> Answer:
+    import analysis
+
+    return Answer(
+        lambda: analysis.plain_text(cells),
+        cells.to_csv,
+        lambda: analysis.plain_facts(cells),
+        (f"no bands: {why}",),
+    )
+
+
+def _bands(store: Path, asked: Question) -> Answer:
     import analysis
 
     try:
-        found = analysis.bands(store, metric, kind=kind, load=load, policy=policy)
+        found = analysis.bands(store, asked.metric, **asked.rule, **asked.where)
     except analysis.TooFewSamplesError as error:
-        cells = analysis.plain(store, [metric], load=load, policy=policy)
-        text, as_csv, said = analysis.plain_text(cells), cells.to_csv(), [f"no bands: {error}"]
+        return _of_cells(analysis.plain(store, [asked.metric], **asked.where), str(error))
+    return _of_band(store, found)
+
+
+def _weeks(store: Path, asked: Question) -> Answer:
+    import analysis
+
+    found = analysis.all_weekly_bands(store, asked.metric, **asked.rule, **asked.where)
+    return Answer(
+        lambda: "\n\n".join(map(analysis.table_text, found)),
+        lambda: analysis.tables_csv(found),
+        lambda: {"traces": [analysis.table_facts(one) for one in found]},
+    )
+
+
+def _check_json(as_json: bool, *targets: str | None) -> None:
+    from farm.output import STANDARD
+
+    if as_json and STANDARD in targets:
+        option = "--csv" if targets[0] == STANDARD else "--plot"
+        raise click.UsageError(f"--json and {option} - both want standard output: give one")
+
+
+def _tell(
+    answer: Answer, csv: Output | None = None, *, as_json: bool = False, apart: bool = False
+) -> None:
+    """Print an answer, with its notes on standard error; write it, where asked to."""
+    if as_json:
+        click.echo(json.dumps(answer.facts(), indent=1))
     else:
-        text, as_csv = analysis.table_text(found), analysis.table_csv(found)
-        said = analysis.notes(store, found)
-    apart = any(one is not None and one.standard for one in (plot, csv))
-    click.echo(text, err=apart)
-    for sentence in said:
+        click.echo(answer.text(), err=apart)
+    for sentence in answer.notes:
         click.echo(f"note: {sentence}", err=True)
     if csv:
-        csv.write(as_csv.encode())
-        click.echo(f"table: {csv.name}", err=apart)
-    if plot:
-        with plot.made(".png") as part:
-            analysis.weekly_bands_figure(store, metric, load, part, kind=kind, policy=policy)
-        click.echo(f"figure: {plot.name}", err=apart)
+        csv.write(answer.csv().encode())
+        click.echo(f"table: {csv.name}", err=apart or as_json)
+
+
+def _draw(
+    store: Path, asked: Question, plot: Output, *, err: bool = False, log: bool = False
+) -> None:
+    import analysis
+
+    how = {**asked.rule, **asked.where}
+    with plot.made(".png") as part:
+        analysis.weekly_bands_figure(store, asked.metric, path=part, log=log, **how)
+    click.echo(f"figure: {plot.name}", err=err)

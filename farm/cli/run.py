@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from farm.cli.cautions import warn
-from farm.cli.command import STORE_OPTION, command
+from farm.cli.command import CAMPAIGN, STORE_OPTION, command
+from farm.cli.report import check_report
 from farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ INTERRUPTED = 130
 
 
 @command()
-@click.argument("campaign")
+@CAMPAIGN
 @STORE_OPTION
 @TRACES
 @click.option(
@@ -78,9 +79,9 @@ def run(
     watched = dashboard or report is not None
     if watched:
         check_bokeh(where, None if report is None else Path(report), dashboard=dashboard)
-    wanted = find(campaign).located(folder)
-    if wanted.report:
-        _check_report(wanted.report)
+    wanted = find(campaign)
+    check_report(wanted)
+    wanted = wanted.located(folder)
     target = store or Path(f"{wanted.name}.farm")
     read = (campaign, *(t.file for t in wanted.traces if t.file))
     page = None if report is None else output("--performance-report", report, read)
@@ -114,9 +115,12 @@ def run(
 
 
 def _as_text(outcome: Outcome, store: Path) -> str:
+    from core.numerals import counted, grouped
+
+    before, done, failed = map(grouped, (outcome.before, outcome.done, outcome.failed))
     return (
-        f"{outcome.cells} cells: {outcome.before} done before, {outcome.done} simulated now, "
-        f"{outcome.failed} failed; store {store}"
+        f"{counted(outcome.cells, 'cell')}: {before} done before, {done} simulated now, "
+        f"{failed} failed; store {store}"
     )
 
 
@@ -140,15 +144,6 @@ def _where(spec: str | None, scheduler_file: Path | None, workers: int | None) -
     return ClusterSpec("scheduler-file", str(scheduler_file), workers)
 
 
-def _check_report(name: str) -> None:
-    """Refuse an unknown report at the start: at the end of the run it would come too late."""
-    from analysis.papers import REPORTS
-    from core.errors import InputError
-
-    if name not in REPORTS:
-        raise InputError(f"report {name!r} is unknown; known: {', '.join(REPORTS)}")
-
-
 def _show(campaign: Campaign, store: Path) -> None:
     from analysis.papers import report_text, write_report
     from core.errors import InputError
@@ -163,7 +158,7 @@ def _show(campaign: Campaign, store: Path) -> None:
         else:
             figure = store / "figures" / "bands.png"
             figure.parent.mkdir(exist_ok=True)
-            show_bands(store, "bounded_slowdown", Output("figure", str(figure), figure))
+            show_bands(store, Output("figure", str(figure), figure))
     except BrokenPipeError:
         raise
     except (InputError, OSError) as error:

@@ -11,6 +11,7 @@ import click
 
 from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
+from farm.cli import words
 from farm.cli.cautions import warn
 from farm.cli.command import command, needs
 from farm.cli.own import brought_policy, own_files
@@ -31,8 +32,6 @@ GROUPS = {
 FEW = 0.05
 """Where the log does not say the wait of more jobs than this share, nothing stands beside."""
 
-HOUR, TWO_HOURS, DAY = 3_600, 7_200, 86_400
-
 
 class Rows(click.ParamType[tuple[int, int]]):
     """Read A:B as a pair of row numbers."""
@@ -48,11 +47,12 @@ class Rows(click.ParamType[tuple[int, int]]):
 
 
 @command()
-@click.argument("trace", metavar="NAME|FILE")
+@click.argument("trace", metavar="NAME|FILE", shell_complete=words.logs)
 @TRACES
 @click.option(
     "--policy",
     required=True,
+    shell_complete=words.policies,
     help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
 )
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
@@ -71,6 +71,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option(
     "--draw",
     default=next(iter(DRAWS)),
+    shell_complete=words.listed(lambda: DRAWS),
     show_default=True,
     callback=lambda _, __, draw: find_draw(draw).name,
     help=f"What a resample draws: {', '.join(row.meaning for row in DRAWS.values())}.",
@@ -212,13 +213,15 @@ def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[st
 
 def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) -> str:
     from core import summarise
+    from core.numerals import counted
 
     jobs = schedule.workload
-    lines = [f"{jobs.name} on {jobs.processors} processors under {schedule.policy}"]
-    lines += [f"  dropped: {count} rows, {why}" for why, count in jobs.dropped.items()]
+    machine = counted(jobs.processors, "processor")
+    lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
+    lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
     found, beside = summarise(schedule, tau), summarise(was, tau) if was else {}
     if was:
-        lines.append(f"{'':<66} {'simulated':>14} {'':<12} {'as logged':>14}")
+        lines.append(f"{'':<66} {'simulated':>14}{'':<18} {'as logged':>14}")
     for title, names in GROUPS.items():
         lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in names)]
     if every:
@@ -227,7 +230,8 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
         lines.append(f"--all prints {len(found)} more")
     if was:
         without = len(jobs) - len(was.workload)
-        left = f"; {without} jobs whose wait it does not say are not in it" if without else ""
+        jobs_without = f"; {counted(without, 'job')} whose wait it does not say are not in it"
+        left = jobs_without if without else ""
         lines.append(f"as logged: by the starts of the log, with run times as simulated{left}")
     return "\n".join(lines)
 
@@ -237,14 +241,12 @@ def _line(name: str, value: float, was: float | None) -> str:
 
     metric = METRICS[name]
     unit = "" if metric.unit == "1" else f" {metric.unit}"
-    values = [f"{v:>14,.6g}" for v in (value, was) if v is not None]
-    said = [f"{unit}{_readable(v, metric.unit)}" for v in (value, was) if v is not None]
-    cells = [f"{number}{text:<12}" for number, text in zip(values, said, strict=True)]
-    return f"  {metric.meaning:<64} {' '.join(cells)}".rstrip()
+    shown = [_value(v, unit) for v in (value, was) if v is not None]
+    return f"  {metric.meaning:<64} {' '.join(shown)}".rstrip()
 
 
-def _readable(value: float, unit: str) -> str:
-    """Return a time in hours or days as well, where seconds are many."""
-    if unit != "s" or not value >= TWO_HOURS:
-        return ""
-    return f" ({value / DAY:.1f} d)" if value >= 2 * DAY else f" ({value / HOUR:.1f} h)"
+def _value(x: float, unit: str) -> str:
+    from core.numerals import READABLE, lasting, significant
+
+    longer = f" ({lasting(x)})" if unit == " s" and x >= READABLE else ""
+    return f"{significant(x):>14}{unit + longer:<18}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farm.cli import words
 from farm.cli.command import JSON, Command
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ TRACES = click.option(
 
 TITLES = {
     "offered_load": "offered load",
-    "largest_estimate_s": "largest estimate, s",
+    "largest_estimate_s": "largest estimate",
     "killed": "killed at their estimate",
     "sha256_columns": "sha256 of columns",
 }
@@ -67,6 +68,8 @@ def traces() -> None:
 @JSON
 def list_(folder: Path | None, as_json: bool) -> None:
     """List the logs that can be named instead of a file: machine, rows, weeks, whether here."""
+    from core.numerals import NOTHING, grouped
+
     rows = _known(folder)
     if as_json:
         click.echo(json.dumps(rows, indent=1))
@@ -74,12 +77,13 @@ def list_(folder: Path | None, as_json: bool) -> None:
     titles = ("short", "name", "processors", "rows", "weeks", "here", "machine")
     for row in [dict(zip(titles, titles, strict=True)), *rows]:
         row["here"] = row.get("here") or ("yes" if row["file"] else "no")
-        words = ["-" if row[title] is None else row[title] for title in titles]
-        click.echo("{:<12} {:<24} {:>10} {:>8} {:>6}  {:<4}  {}".format(*words))
+        cells = (row[title] for title in titles)
+        words = [grouped(x) if isinstance(x, int) else x or NOTHING for x in cells]
+        click.echo("{:<12}  {:<24}  {:>10}  {:>8}  {:>5}  {:<4}  {}".format(*words))
 
 
 @traces.command(cls=Command)
-@click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...")
+@click.argument("logs", nargs=-1, required=True, metavar="NAME|URL...", shell_complete=words.logs)
 @TRACES
 @JSON
 def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
@@ -103,29 +107,37 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 
 
 @traces.command(cls=Command)
-@click.argument("log", metavar="NAME|FILE")
+@click.argument("log", metavar="NAME|FILE", shell_complete=words.logs)
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @CLEAN
 @JSON
 def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
+    from core.numerals import grouped
     from farm.campaign.trace import named
 
     facts = _facts(named(log, folder, name="log", **source))
     if as_json:
         click.echo(json.dumps(facts, indent=1))
         return
-    said = facts.pop("cautions")
+    said, dropped = facts.pop("cautions"), facts.pop("dropped")
     for key, value in facts.items():
-        if key != "dropped":
-            click.echo(f"{TITLES.get(key, key):<26} {'none' if value is None else value}")
-            continue
-        click.echo(f"{'rows dropped':<26} {sum(value.values())}")
-        for why, count in value.items():
-            click.echo(f"  {why:<24} {count:>8}  {_meaning(why)}".rstrip())
+        click.echo(f"{TITLES.get(key, key):<26} {_shown(key, value)}")
+    click.echo(f"{'rows dropped':<26} {grouped(sum(dropped.values()))}")
+    for why, count in dropped.items():
+        click.echo(f"  {why:<24} {grouped(count):>8}  {_meaning(why)}".rstrip())
     for sentence in said.values():
         click.echo(f"caution: {sentence}")
+
+
+def _shown(key: str, value: Any) -> str:
+    """Return a fact as people read it."""
+    from core.numerals import significant, timed
+
+    if value is None or isinstance(value, str):
+        return value or "none"
+    return timed(value) if key.endswith("_s") else significant(value)
 
 
 def _known(folder: Path | None) -> list[dict[str, Any]]:

@@ -78,17 +78,19 @@ def _told(faults: Iterable[Fault], as_json: bool) -> list[Fault]:
 
 
 def _say(store: Path, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
+    from core.numerals import counted, grouped
+
     if again.cells:
         click.echo(
-            f"simulated {again.done} of {again.cells} cells again (--seed {again.seed} draws the "
-            "same)"
+            f"simulated {grouped(again.done)} of {counted(again.cells, 'cell')} again "
+            f"(--seed {again.seed} draws the same)"
         )
     if not found:
         click.echo(f"{store} is sound")
     elif repaired:
-        click.echo(f"repaired; the next run does {mended} blocks again")
+        click.echo(f"repaired; the next run does {counted(mended, 'block')} again")
     else:
-        click.echo(f"{len(found)} faults; --repair mends them", err=True)
+        click.echo(f"{counted(len(found), 'fault')}; --repair mends them", err=True)
 
 
 def _facts(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from farm.cli.command import STORE, command
+from farm.cli.command import JSON, STORE, command
+
+if TYPE_CHECKING:
+    from farm.watching.events import Event
 
 POLL_SECONDS = 0.5
 """How often the log of events is looked at."""
@@ -16,8 +20,12 @@ POLL_SECONDS = 0.5
 @command()
 @STORE
 @click.option("--once", is_flag=True, help="Say how far the run is, and end.")
-def watch(store: Path, once: bool) -> None:
-    """Follow the run on STORE through its log of events, until it ends."""
+@JSON
+def watch(store: Path, once: bool, as_json: bool) -> None:
+    """Follow the run on STORE through its log of events, until it ends.
+
+    As JSON each event is an object on a line of its own, such as the log has it.
+    """
     from farm.store.store import Store
     from farm.watching.events import Begin, End, read_events
     from farm.watching.progress import watcher
@@ -26,9 +34,10 @@ def watch(store: Path, once: bool) -> None:
     events, offset = read_events(store)
     begun = max((i for i, e in enumerate(events) if isinstance(e, Begin)), default=None)
     if begun is None:
-        click.echo("no run has begun yet")
+        click.echo("no run has begun yet", err=as_json)
         return
-    teller, last, events = watcher(), events[-1], events[begun:]
+    teller = _Events() if as_json else watcher()
+    last, events = events[-1], events[begun:]
     while True:
         for event in events:
             teller.see(event)
@@ -37,6 +46,16 @@ def watch(store: Path, once: bool) -> None:
             break
         time.sleep(POLL_SECONDS)
         events, offset = read_events(store, offset)
-    if not isinstance(last, End):
+    if not isinstance(last, End) and not as_json:
         # As far as it was when something happened last: it may have been killed long ago.
         teller.see(End(time=last.time))
+
+
+class _Events:
+    """Print each event as it is in the log."""
+
+    def see(self, event: Event) -> None:
+        """Print an event."""
+        import msgspec
+
+        click.echo(msgspec.json.encode(event).decode())

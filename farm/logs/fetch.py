@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from core.errors import InputError
 from core.files import write_whole
 from core.logs.read import read_log
+from core.names import choices
 from farm.logs.registry import (
     ENDS,
     ENVIRONMENT,
@@ -62,9 +63,9 @@ def locate(name: str, given: Path | None = None) -> Path:
         return checked(path, name)
     entry = find(name)
     if entry is None:
-        short = ", ".join(e.short for e in entries())
+        known = choices(name, [e.short for e in entries()], aliases=[e.name for e in entries()])
         raise InputError(
-            f"log {name!r} is not known; known: {short}, and what 'farm traces fetch URL' has "
+            f"log {name!r} is not known; {known}, and what 'farm traces fetch URL' has "
             "brought; or name a file"
         )
     return download(entry.url, entry.file)

@@ -52,7 +52,7 @@ ALMOST = {
 
 TOLD = {
     "no_estimate": "1 of 30 jobs (3 %) request no time, so that their estimate follows from",
-    "long_estimate": "is 2,147,483,647 s, 68 years, so that threshold=3x is 204 years; clean with",
+    "long_estimate": "is 2 147 483 647 s, 68 years, so that threshold=3x is 204 years; clean with",
     "killed": "10 of 30 jobs (33 %) are killed at their estimate",
     "short": "submissions last 20.0 days, under three weeks",
     "overload": "offered load 1.03 of the log as it is: from 1 on",

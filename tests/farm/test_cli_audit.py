@@ -127,7 +127,7 @@ def test_the_verdict_in_words(tmp_path: Path) -> None:
     assert (done.exit_code, done.output) == (
         0,
         f"{path}: 3 jobs on 4 processors against fcfs+easy\n"
-        "  left out: 1 rows, no wait\n"
+        "  left out: 1 row, no wait\n"
         "  checked: start, submit, kills, capacity, fcfs+easy\n"
         "  events instant: at one instant completions come before submissions, then one pass\n"
         "sound: every one of the 3 jobs keeps start, submit, kills, capacity and fcfs+easy\n",
@@ -136,7 +136,7 @@ def test_the_verdict_in_words(tmp_path: Path) -> None:
     assert (done.exit_code, done.output) == (
         1,
         f"{path}: 3 jobs on 4 processors against fcfs+none\n"
-        "  left out: 1 rows, no wait\n"
+        "  left out: 1 row, no wait\n"
         "  checked: start, submit, kills, capacity, fcfs+none\n"
         "  events instant: at one instant completions come before submissions, then one pass\n"
         "refuted: fcfs+none is broken first by job 3\n"
@@ -194,7 +194,10 @@ def test_what_a_real_log_did_was_not_easy(traces: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--policy", "esay"), "unknown rule 'esay'; known: none, aggressive, easy"),
+        (
+            ("--policy", "esay"),
+            "unknown rule 'esay'; did you mean 'easy'? known: none, aggressive",
+        ),
         (("--policy", "saf"), "policy 'saf' is not of the form ORDER+RULE"),
         (("--policy", "conservative,backfill=spf"), "leave out backfill="),
         (("--policy", "easy", "--processors", 0), "processors=0: give a whole number, at least 1"),

@@ -205,5 +205,5 @@ def test_a_folder_of_ones_own_comes_first_and_is_not_written(
 
 def test_unknown_name_is_refused_with_the_known_ones() -> None:
     """A slip of the pen reaches no network."""
-    with pytest.raises(InputError, match=r"log 'KHT-SP2' is not known; known: CTC-SP2, HPC2N, KTH"):
+    with pytest.raises(InputError, match="did you mean 'KTH-SP2'. known: CTC-SP2, HPC2N, KTH"):
         locate("KHT-SP2")

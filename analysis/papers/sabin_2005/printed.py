@@ -5,10 +5,18 @@ Logs are keyed by their labels in the campaign `sabin-2005`.
 
 from __future__ import annotations
 
-from analysis.papers.sabin_2005.names import BY_SIZE
+from analysis.papers.needs import Needs
+from analysis.papers.sabin_2005.names import BY_SIZE, KINDS, ORDERS, RULES
 
 LOADS = ["0.8", "0.95"]
 """Medium and high load, which the paper's figures show."""
+
+NEEDS = Needs(
+    policies=tuple(f"{order}+{rule}" for order in ORDERS for rule in RULES),
+    fairness=tuple(KINDS),
+    loads=tuple(LOADS),
+)
+"""What a store must have: the paper's nine policies, its fairness, and loads of the logs."""
 
 TABLE_1 = {
     "CTC-SP2": (2209, 435, 722, 487, 609, 309, 157, 45, 30),

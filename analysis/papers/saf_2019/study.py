@@ -7,11 +7,17 @@ from typing import NamedTuple
 import xarray as xr
 
 from analysis.errors import StoreError
+from analysis.papers.needs import Needs
 from analysis.papers.saf_2019.printed import POLICIES
+from analysis.papers.spread import RULE
 from analysis.store import Store, of_log, of_samples, open_summary
 
 THRESHOLD = ",threshold="
 """What the label of a policy with a threshold holds."""
+
+
+NEEDS = Needs(orders=tuple(name.lower() for name in POLICIES), samples=RULE.need, log=True)
+"""What a store must have: a policy of each order, bands, and the logs for Tables II and III."""
 
 
 class Study(NamedTuple):

@@ -36,6 +36,7 @@ def find(name: str) -> Campaign:
     160
     """
     from core.errors import InputError
+    from core.names import choices
     from farm.campaign.campaign import Campaign
 
     path = Path(name)
@@ -43,7 +44,6 @@ def find(name: str) -> Campaign:
         return Campaign.from_toml(path)
     if name not in shipped():
         raise InputError(
-            f"campaign {name!r} is neither a file nor one that ships; "
-            f"those that ship: {', '.join(shipped())}"
+            f"campaign {name!r} is neither a file nor one that ships; {choices(name, shipped())}"
         )
     return Campaign.from_toml(FOLDER / f"{name}.toml")

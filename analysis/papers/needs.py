@@ -1,0 +1,82 @@
+"""What a report needs of its campaign: said before a cell runs, not after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Declare what a store must have for a report.
+
+    Parameters
+    ----------
+    orders : tuple of str
+        Queue orders of each of which it needs a policy, under whatever rule.
+    policies : tuple of str
+        Policies, in canonical form.
+    fairness : tuple of str
+        Kinds of fairness.
+    samples : int
+        The fewest resamples.
+    log : bool
+        Whether the logs themselves are needed.
+    loads : tuple of str
+        Loads that it shows of the logs themselves; where there are samples it can do without.
+    """
+
+    orders: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+    fairness: tuple[str, ...] = ()
+    samples: int = 0
+    log: bool = False
+    loads: tuple[str, ...] = ()
+
+    def lacking(
+        self,
+        *,
+        policies: Iterable[str],
+        fairness: Iterable[str],
+        loads: Iterable[str],
+        samples: int,
+        log: bool,
+    ) -> str:
+        """Say what a campaign lacks, as the end of a sentence; empty if it lacks nothing.
+
+        Parameters
+        ----------
+        policies, fairness, loads : iterable of str
+            What it has of each, by its labels.
+        samples : int
+            How many resamples.
+        log : bool
+            Whether the log itself is one more.
+
+        Examples
+        --------
+        >>> has = {"policies": ["fcfs+easy"], "fairness": (), "loads": ["0.9"], "log": True}
+        >>> Needs(orders=("fcfs", "saf"), samples=4).lacking(**has, samples=2)
+        'a policy of order saf, such as saf+easy; resamples = 4 or more, not 2'
+        """
+        policies = list(policies)
+        orders = {policy.partition("+")[0] for policy in policies}
+        found = [
+            f"a policy of order {order}, such as {order}+easy"
+            for order in self.orders
+            if order not in orders
+        ]
+        found += _absent("policies", self.policies, policies)
+        found += _absent("fairness", self.fairness, fairness)
+        if samples < self.samples:
+            found.append(f"resamples = {self.samples} or more, not {samples}")
+        if self.log and not log:
+            found.append("log = true")
+        if not samples:
+            found += _absent("loads", self.loads, loads)
+        return "; ".join(found)
+
+
+def _absent(key: str, needed: Iterable[str], there: Iterable[str]) -> list[str]:
+    missing = [name for name in needed if name not in list(there)]
+    return [f"{key} {', '.join(missing)}"] if missing else []

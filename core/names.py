@@ -1,0 +1,53 @@
+"""Names out of a list: what is said where one is given that is not on it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(given: object, known: Iterable[object]) -> str | None:
+    """Return the known name that a misspelt one is likest to, whatever its case; None if none is.
+
+    Examples
+    --------
+    >>> nearest("kth-sp", ["CTC-SP2", "KTH-SP2"]), nearest("x", ["easy"])
+    ('KTH-SP2', None)
+    """
+    by_case = {str(name).lower(): str(name) for name in known}
+    near = difflib.get_close_matches(str(given).lower(), by_case, n=1)
+    return by_case[near[0]] if near else None
+
+
+def choices(
+    given: object, known: Iterable[object], *forms: str, aliases: Iterable[str] = ()
+) -> str:
+    """Say what could have been given instead: the nearest name, if one is near, and all.
+
+    Parameters
+    ----------
+    given : object
+        What is not known.
+    known : iterable
+        The names there are.
+    *forms : str
+        What may be given beside them, such as ``module:function``; listed after them.
+    aliases : iterable of str
+        Further names, which may be the nearest, and are not listed.
+
+    Returns
+    -------
+    str
+        The end of a sentence.
+
+    Examples
+    --------
+    >>> choices("esay", ["none", "easy"], "module:name")
+    "did you mean 'easy'? known: none, easy, module:name"
+    >>> choices("x", ["none", "easy"])
+    'known: none, easy'
+    """
+    names = [str(name) for name in known]
+    near = nearest(given, [*names, *aliases])
+    guess = f"did you mean {near!r}? " if near else ""
+    return f"{guess}known: {', '.join([*names, *forms])}"

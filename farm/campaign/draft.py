@@ -1,0 +1,240 @@
+"""A first campaign for a log: what is sensible to ask of it, each line with its reason."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core import own
+from core.logs.rows import log_name
+from core.numerals import counted
+from core.policy.orders import find_order
+from core.policy.policy import Policy
+from core.workload.load import offered_load
+from core.workload.workload import Workload
+from farm.campaign.campaign import Campaign
+from farm.campaign.caution import Case, cautions
+from farm.campaign.loads import ORIGINAL
+from farm.campaign.trace import RESERVED, Trace, named, span_weeks
+from farm.logs import registry
+
+RESAMPLES = 10
+"""The fewest of which a band leaves the best and the worst tenth out."""
+
+POLICIES = ("fcfs+easy", "spf+easy", "saf+easy", "saf+easy,threshold={limit}")
+"""What is compared unless others are asked for; gains are over the first."""
+
+LOADS = (0.9, 0.95, 0.8)
+"""Loads to look at beside the log's own, the first that is another."""
+
+OTHER = 0.05
+"""Least difference of two loads that are worth comparing."""
+
+LIMIT, SAFE_LIMIT = "3x", "3d"
+"""Starvation threshold, and that where the largest estimate means nothing."""
+
+WIDTH, COMMENT = 100, 36
+"""Longest line, and the column at which its comment begins where there is room."""
+
+CLEAN = {
+    "no_estimate": ('no_estimate = "f-model"', "drawn by a model; by default the run time itself"),
+    "long_estimate": ("# max_estimate = 259200", "what the queues allow, s"),
+    "killed": ("# kill = false", "let jobs run as long as they ran in the log"),
+}
+"""By the key of a caution the line of [traces.clean] that meets it; what only the user can know is
+commented out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """Say what a campaign is drafted for.
+
+    Parameters
+    ----------
+    trace : Trace
+        Names the log.
+    log : Workload
+        As it is read.
+    folder : Path
+        Where the campaign's file will stand.
+    policies : sequence of str
+        What to compare; by default `POLICIES`.
+    """
+
+    trace: Trace
+    log: Workload
+    folder: Path
+    policies: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the campaign, and of its file."""
+        return self.trace.name.lower()
+
+    def text(self) -> str:
+        """Return the campaign as commented TOML, which can be run as it is.
+
+        Raises
+        ------
+        InputError
+            If a policy is unknown.
+        """
+        lines = [*self._head(), *self._campaign(), "", *self._trace(), *self._clean()]
+        text = "\n".join(lines) + "\n"
+        Campaign.from_dict(tomllib.loads(text), self.folder)
+        return text
+
+    def _head(self) -> Iterator[str]:
+        first = f"{counted(len(self.log), 'job')} of {self.trace.name} on " + counted(
+            self.log.processors, "processor"
+        )
+        yield from _comment(
+            f"{first}, under other policies than its own. farm plan says what this campaign costs, "
+            "farm run carries it out, farm bands and farm gains print the answer. Every line can "
+            "be changed; what is commented out is an example."
+        )
+        yield ""
+
+    def _campaign(self) -> Iterator[str]:
+        yield _line("name", self.name, "the results go to the folder of this name, .farm")
+        yield _line("seed", 1, "root of all randomness: the same seed, the same results")
+        if "short" in self._cautions:
+            yield from _comment(self._cautions["short"])
+            yield _line("resamples", 0, "the log itself alone")
+        else:
+            yield _line("resamples", RESAMPLES, "samples of the log: each user's weeks drawn anew")
+        yield _line("log", True, "the log itself, to stand beside its samples")
+        loads = [ORIGINAL, *self._loads()]
+        meaning = "as it is" + "".join(f" ({load:.2f})" for load in self._own_load())
+        more = "" if len(loads) == 1 else f", and run times stretched or cut to {loads[1]}"
+        yield _line("loads", loads, f"offered: {meaning}{more}")
+        yield (
+            "policies = [" + " " * (COMMENT - 12) + "# gains are over the first; see farm policies"
+        )
+        chosen = self.policies or [p.format(limit=self._limit()) for p in POLICIES]
+        known = Campaign(
+            name="draft", traces=(self.trace,), policies=tuple(chosen), folder=self.folder
+        )
+        with own.sources(known.sources):
+            for name in known.policies:
+                yield _commented(f"    {_toml(name)},", _meaning(Policy.parse(name)))
+        yield "]"
+        yield from (
+            _commented('# fairness = ["strict"]', "who starts later than was fair: many reruns"),
+            _commented('# warmup = "1w"', "what summaries leave out at the beginning"),
+        )
+
+    def _trace(self) -> Iterator[str]:
+        yield "[[traces]]"
+        yield _line("name", self.trace.name, "label in tables")
+        if self.trace.log is not None:
+            yield _line("log", self.trace.log, "fetched where it is not here")
+        else:
+            yield _line("file", self._file(), "relative to this file")
+        if self.trace.processors is not None:
+            yield _line("processors", self.trace.processors, "size of the machine")
+        weeks = span_weeks(self.log)
+        yield _commented(f"# weeks = {weeks}", "of each sample; by default as many as the log has")
+
+    def _clean(self) -> Iterator[str]:
+        asked = dict(self.trace.clean)
+        met = {key: row for key, row in CLEAN.items() if key in self._cautions}
+        if not asked and not met:
+            return
+        yield from ("", "[traces.clean]" + " " * (COMMENT - 14) + "# how rows become jobs")
+        for key, value in asked.items():
+            yield _line(key, value, "as asked for")
+        for key, (line, meaning) in met.items():
+            yield from _comment(self._cautions[key])
+            yield _commented(line, meaning)
+
+    @property
+    def _cautions(self) -> dict[str, str]:
+        return cautions(Case(self.log))
+
+    def _own_load(self) -> list[float]:
+        # Jobs of one instant offer none.
+        return [offered_load(self.log)] if np.ptp(self.log.submit) else []
+
+    def _loads(self) -> list[float]:
+        return [x for y in self._own_load() for x in LOADS if abs(x - y) >= OTHER][:1]
+
+    def _limit(self) -> str:
+        return SAFE_LIMIT if "long_estimate" in self._cautions else LIMIT
+
+    def _file(self) -> str:
+        file = Path(self.trace.file or "").resolve()
+        here = self.folder.resolve()
+        return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
+
+
+def read(text: str, folder: Path | None = None, **source: Any) -> tuple[Trace, Workload]:
+    """Return the trace that a word on the command line means, and its log.
+
+    Parameters
+    ----------
+    text, folder
+        As for `farm.campaign.trace.named`.
+    **source
+        Further attributes of the trace.
+
+    Raises
+    ------
+    InputError
+        As `named`, and if the log cannot be read.
+    """
+    entry = registry.find(text)
+    label = label_of(entry.short if entry else log_name(text))
+    trace = named(text, folder, name=label, **source)
+    log = trace.read()
+    assert log is not None, "a trace that was named is no model"
+    return trace, log
+
+
+def label_of(name: str) -> str:
+    """Return a name that a campaign and its trace may have, as near to a log's as can be.
+
+    Examples
+    --------
+    >>> label_of("half year (2).sacct"), label_of("wait"), label_of("KTH-SP2")
+    ('half-year-2-.sacct', 'wait-log', 'KTH-SP2')
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip("._-")[:40] or "log"
+    return f"{plain}-log" if plain in RESERVED else plain
+
+
+def _meaning(policy: Policy) -> str:
+    threshold = f"; who waited {_limit(policy.threshold)} goes first" if policy.threshold else ""
+    return find_order(policy.order).meaning.partition(":")[0] + threshold
+
+
+def _limit(threshold: str) -> str:
+    times = threshold.removesuffix("x")
+    return threshold if times == threshold else f"{times} times the largest estimate"
+
+
+def _line(key: str, value: Any, comment: str) -> str:
+    return _commented(f"{key} = {_toml(value)}", comment)
+
+
+def _toml(value: Any) -> str:
+    import tomli_w
+
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return tomli_w.dumps({"x": value}).partition("=")[2].strip()
+
+
+def _commented(line: str, comment: str) -> str:
+    return f"{line:<{COMMENT - 2}}  # {comment}"
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(text, WIDTH - 2, break_on_hyphens=False)]

@@ -1,0 +1,32 @@
+"""A campaign's report: refused at the start where it does not fit, since the end is too late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from farm.campaign.campaign import Campaign
+
+
+def check_report(campaign: Campaign) -> None:
+    """Refuse a campaign whose report is unknown, or needs what the campaign does not have.
+
+    Raises
+    ------
+    InputError
+        Naming the report and all that is missing.
+    """
+    if not campaign.report:
+        return
+    from analysis.papers import needs_of
+    from core.errors import InputError
+
+    why = needs_of(campaign.report).lacking(
+        policies=campaign.policies,
+        fairness=campaign.fairness,
+        loads=campaign.loads,
+        samples=campaign.resamples,
+        log=campaign.log,
+    )
+    if why:
+        raise InputError(f"report {campaign.report!r} needs what the campaign lacks: {why}")

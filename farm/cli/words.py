@@ -1,0 +1,120 @@
+"""Words that a shell can complete: policies step by step, metrics, campaigns, logs, labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+"""What click asks for the words that may stand where one has been begun."""
+
+
+def policies(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return how a policy may go on: its order, then its rule, then its options."""
+    return _items(policy_words(begun), begun)
+
+
+def policy_words(begun: str) -> list[str]:
+    """Return what a policy that has been begun may go on to, one part further.
+
+    Rules with a number are left out: shells have parentheses of their own.
+
+    Examples
+    --------
+    >>> policy_words("sa"), policy_words("saf+e"), policy_words("saf+easy,w")
+    (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+planned'], \
+['saf+easy'], ['saf+easy,walk=start', 'saf+easy,walk=arrival', 'saf+easy,walk=queue'])
+    """
+    from core import own
+    from core.policy.orders import ORDERS
+    from core.policy.rules import RULES
+
+    head, comma, _ = begun.rpartition(",")
+    if comma:
+        return _that_begin([f"{head},{option}" for option in _options()], begun)
+    orders = _that_begin([*ORDERS, *own.entered(own.ORDERS)], begun.partition("+")[0])
+    rules = [rule for rule in (*RULES, *own.entered(own.RULES)) if "(" not in rule]
+    if "+" not in begun and len(orders) > 1:
+        return [f"{order}+" for order in orders]
+    return _that_begin([f"{order}+{rule}" for order in orders for rule in rules], begun)
+
+
+def _options() -> list[str]:
+    from core.policy.orders import ORDERS
+    from core.policy.policy import CHOICES, OPTIONS
+
+    chosen = {"backfill": tuple(ORDERS), **CHOICES}
+    listed = [f"{option}={value}" for option, values in chosen.items() for value in values]
+    examples = [text for text in OPTIONS if text.partition("=")[0] not in chosen]
+    return [*examples, *listed]
+
+
+def campaigns(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the campaigns that ship, and leave files to the shell."""
+    from farm.campaign.shipped import shipped
+
+    return _beside_files(shipped(), begun)
+
+
+def logs(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the logs that have names, and leave files to the shell."""
+    from farm.logs.registry import entries
+
+    return _beside_files([entry.short for entry in entries()], begun)
+
+
+def listed(names: Callable[[], Iterable[str]]) -> Complete:
+    """Return what completes one of a list of names, which is made when it is asked for."""
+    return lambda _ctx, _param, begun: _items(names(), begun)
+
+
+def labels(axis: str) -> Complete:
+    """Return what completes the labels along an axis of the store that the command line names."""
+
+    def complete(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+        return _items(_store(ctx).get("axes", {}).get(axis, []), begun)
+
+    return complete
+
+
+def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the metrics of the store that the command line names; of every store without one."""
+    known = [
+        figure["name"]
+        for held in _store(ctx).get("holds", {}).values()
+        for figure in held.get("figures", [])
+    ]
+    if not known:
+        from core.metrics.declared import CELL, metrics_over
+
+        known = [metric.name for metric in metrics_over(CELL)]
+    return _items(known, begun)
+
+
+def _store(ctx: click.Context) -> dict[str, Any]:
+    # An option that still lacks its value keeps click from reading the arguments before it.
+    for name in (ctx.params.get("store"), *ctx.args):
+        try:
+            plain = json.loads(Path(name or "", "store.json").read_bytes())
+        except (OSError, ValueError):
+            continue
+        return plain if isinstance(plain, dict) else {}
+    return {}
+
+
+def _items(words: Iterable[str], begun: str) -> list[CompletionItem]:
+    return [CompletionItem(word) for word in _that_begin(words, begun)]
+
+
+def _that_begin(words: Iterable[str], begun: str) -> list[str]:
+    return [word for word in words if str(word).lower().startswith(begun.lower())]
+
+
+def _beside_files(names: Iterable[str], begun: str) -> list[CompletionItem]:
+    # In front: bash forgets what it was told before it is told of files.
+    return [CompletionItem(begun, type="file"), *_items(names, begun)]
