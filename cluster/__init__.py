@@ -1,6 +1,6 @@
 """Where tasks run: one function gives a Dask client for a spec."""
 
-from cluster.connect import connect
+from cluster.connect import connect, exposure
 from cluster.spec import ClusterError, ClusterSpec
 
-__all__ = ["ClusterError", "ClusterSpec", "connect"]
+__all__ = ["ClusterError", "ClusterSpec", "connect", "exposure"]

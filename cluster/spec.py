@@ -67,5 +67,6 @@ class ClusterSpec:
         if text.startswith(_FILE) and len(text) > len(_FILE):
             return cls("scheduler-file", text[len(_FILE) :], workers)
         raise ClusterError(
-            f"cluster {text!r} is unknown; known: local, tcp://HOST:PORT, scheduler-file:PATH"
+            f"cluster {text!r} is unknown; known: local, tls://HOST:PORT, tcp://HOST:PORT, "
+            "scheduler-file:PATH"
         )

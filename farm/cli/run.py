@@ -68,7 +68,7 @@ def run(
     run; a second one abandons them. Exit status: 0 all cells done, 1 some failed, 2 bad input,
     or the store or the cluster gave out, 130 interrupted.
     """
-    from cluster import connect
+    from cluster import connect, exposure
     from cluster.watching import check_bokeh, reported
     from farm.campaign.shipped import find
     from farm.execution.runner import begin, carry_out
@@ -94,6 +94,8 @@ def run(
         if client is None and prepared.tasks:
             client = stack.enter_context(connect(where, watched=watched))
         if client is not None:
+            if open_to_others := exposure(client):
+                click.echo(f"note: {open_to_others}", err=True)
             if dashboard:
                 click.echo(f"dashboard: {client.dashboard_link}", err=True)
             part = stack.enter_context(page.made(".html")) if page else None

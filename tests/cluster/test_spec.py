@@ -25,7 +25,9 @@ def test_parse(text: str, workers: int | None, expected: ClusterSpec) -> None:
 @pytest.mark.parametrize("text", ["", "nonsense", "LOCAL", "10.0.0.1:8786", "scheduler-file:"])
 def test_parse__unknown(text: str) -> None:
     """Another text is refused with the known forms."""
-    with pytest.raises(ClusterError, match=r"known: local, tcp://HOST:PORT, scheduler-file:PATH"):
+    with pytest.raises(
+        ClusterError, match=r"known: local, tls://HOST:PORT, tcp://HOST:PORT, scheduler"
+    ):
         ClusterSpec.parse(text)
 
 
