@@ -196,6 +196,10 @@ def _progress(file: str, growing: Path) -> Any:
     from tqdm import tqdm
 
     class Bounded(tqdm):  # type: ignore[type-arg]
+        def __bool__(self) -> bool:
+            # Else it is false while no total is known, and never asked to update.
+            return True
+
         def update(self, n: float | None = 1) -> bool | None:
             # What a server says of the length need not be so, or it says nothing.
             if growing.stat().st_size > LARGEST:

@@ -107,7 +107,7 @@ def test_a_packed_file_that_would_fill_the_memory_is_refused(tmp_path: Path) -> 
     packer = zlib.compressobj(9, wbits=31)
     with path.open("wb") as file:
         for _ in range(100):
-            file.write(packer.compress(b"\n" * 2**20))
+            file.write(packer.compress((b";" * 1023 + b"\n") * 2**10))
         file.write(packer.flush())
     with pytest.raises(InputError, match="bytes of gzip data hold more than 67,108,864 bytes"):
         read_swf(path)
