@@ -6,6 +6,7 @@ import gzip
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,8 @@ from core.logs.rows import (
     check_sizes,
     chosen_rows,
     kept_rows,
-    read_bytes,
     to_workload,
-    unpacked,
+    unpacked_parts,
 )
 from core.logs.swf_text import Log
 from core.workload.workload import Workload
@@ -142,15 +142,26 @@ def read_fields(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text
 
 
 def _stored(path: str | os.PathLike[str], fields: tuple[str, ...]) -> Log:
-    """Return these fields as the cache may hold them, int32; a workload widens its own copy."""
+    """Return these fields, int32 where they may be; a workload widens its own copy."""
     source = os.fspath(path)
-    content = read_bytes(path)
-    cached = len(content) >= CACHED_FROM
-    name = swf_cache.key(content) if cached else ""
-    log = swf_cache.load(name, fields) if cached else None
+    try:
+        with open(path, "rb") as file:
+            log = _parsed(file, source, fields)
+    except OSError as error:
+        raise InputError(f"{source}: cannot read the log ({error.strerror})") from None
+    return replace(log, columns={field: log.columns[field] for field in fields})
+
+
+def _parsed(file: BufferedReader, source: str, fields: tuple[str, ...]) -> Log:
+    before = os.fstat(file.fileno())
+    if before.st_size < CACHED_FROM:
+        return swf_text.parse(unpacked_parts(file, source), source)
+    name = swf_cache.key(file)
+    log = swf_cache.load(name, fields)
     if log is None:
-        log = swf_text.parse(unpacked(content, source), source)
-        if cached:
+        log, after = swf_text.parse(unpacked_parts(file, source), source), os.fstat(file.fileno())
+        # A file that was written meanwhile is not the one of this name.
+        if (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
             swf_cache.store(name, log)
     return log
 

@@ -6,7 +6,7 @@ The format is that of the Parallel Workloads Archive (Chapin et al., JSSPP 1999;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,9 @@ FIELDS = (
 CHUNK = 2**21
 """Bytes of text parsed at a time: the arrays of a chunk stay in the processor's cache."""
 
+LONGEST_LINE = 2**24
+"""Bytes of a line that no log has."""
+
 _HEADER = re.compile(
     rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate|UnixStartTime)\s*:\s*(\d{1,18})(?!\d)", re.I
 )
@@ -53,7 +56,7 @@ class Log:
 
     Parameters
     ----------
-    columns : dict of str to int64[n], or int32[n] from the cache
+    columns : dict of str to int64[n], or int32[n] as they were parsed or cached
         Fields by their name in `FIELDS`, in the order of the rows; decimals are truncated.
     processors : int
         Size of the machine by the header; 0 where it does not say.
@@ -69,20 +72,20 @@ class Log:
     epoch: int = -1
 
 
-def parse(text: bytes, source: str) -> Log:
+def parse(text: bytes | Iterable[bytes], source: str) -> Log:
     r"""Read the header and every row of a log.
 
     Parameters
     ----------
-    text : bytes
-        The whole file, decompressed.
+    text : bytes or iterable of bytes
+        The whole file, decompressed, or parts of it one after the other.
     source : str
         What to call the file in errors.
 
     Returns
     -------
     Log
-        All 18 columns.
+        All 18 columns, int32 where the numbers of each fit.
 
     Raises
     ------
@@ -95,55 +98,88 @@ def parse(text: bytes, source: str) -> Log:
     >>> log.processors, log.columns["run"].tolist()
     (8, [3])
     """
-    if b"\0" in text:
-        raise InputError(f"{source} is neither SWF text nor gzip; it holds binary data")
-    header, body, line = _split(text, source)
-    rows = []
-    for chunk in _chunks(body):
-        rows.append(_fast_rows(chunk))
-        if rows[-1] is None:
-            rows[-1] = _careful_rows(chunk, source, line)
-        line += chunk.count(b"\n")
-    table = np.concatenate([r for r in rows if r is not None]) if rows else np.empty((0, 18))
-    if not len(table):
+    header, line, begun = _Header(), 1, False
+    pieces: list[list[Int64]] = [[] for _ in FIELDS]
+    for chunk in _chunks([text] if isinstance(text, bytes) else text, source):
+        if b"\0" in chunk:
+            raise InputError(f"{source} is neither SWF text nor gzip; it holds binary data")
+        begin = 0
+        if not begun:
+            begin, line, begun = header.read(chunk, line, source)
+        body = chunk[begin:]
+        rows = _fast_rows(body)
+        if rows is None:
+            rows = _careful_rows(body, source, line)
+        for k, kept in enumerate(pieces):
+            kept.append(_narrow(rows[:, k]))
+        line += body.count(b"\n")
+    columns = {name: np.concatenate(pieces.pop(0) or [_NO_ROWS]) for name in FIELDS}
+    if not columns["job"].size:
         raise InputError(f"{source} holds no data row; a log has one row of 18 fields for each job")
-    columns = {name: np.ascontiguousarray(table[:, k]) for k, name in enumerate(FIELDS)}
+    found = header.found
     # The archive's logs say MaxProcs, or only MaxNodes where a node is a processor.
-    machine = header.get("maxprocs") or header.get("maxnodes", 0)
-    epoch = header.get("unixstarttime") or -1
-    return Log(columns, machine, header.get("maxestimate", -1), epoch)
+    machine = found.get("maxprocs") or found.get("maxnodes", 0)
+    epoch = found.get("unixstarttime") or -1
+    return Log(columns, machine, found.get("maxestimate", -1), epoch)
 
 
-def _split(text: bytes, source: str) -> tuple[dict[str, int], bytes, int]:
-    """Return the header's numbers, the text from the first data row on, and that row's line."""
-    found: dict[str, int] = {}
-    at, line = 3 if text.startswith(b"\xef\xbb\xbf") else 0, 1
-    while at < len(text):
-        end = text.find(b"\n", at)
-        end = len(text) if end < 0 else end
-        row = text[at:end]
-        if row.strip() and not row.lstrip().startswith(b";"):
-            break
-        match = _HEADER.match(row)
-        if match:
-            key, value = match[1].decode().lower(), int(match[2])
-            if key == "maxprocs" and found.setdefault(key, value) != value:
+_NO_ROWS = np.empty(0, np.int64)
+
+
+def _narrow(column: Int64) -> Int64:
+    """Return a copy of a column, int32 where that holds it: 10^7 rows are 720 MB then."""
+    small = np.iinfo(np.int32)
+    fits = not column.size or (small.min <= column.min() and column.max() <= small.max)
+    return column.astype(np.int32 if fits else np.int64)
+
+
+class _Header:
+    """Collect the numbers of a header, which may be longer than a chunk."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, int] = {}
+
+    def read(self, text: bytes, line: int, source: str) -> tuple[int, int, bool]:
+        """Return where the first data row begins, its line, and whether there is one."""
+        at = 3 if line == 1 and text.startswith(b"\xef\xbb\xbf") else 0
+        while at < len(text):
+            end = text.find(b"\n", at)
+            end = len(text) if end < 0 else end
+            row = text[at:end]
+            if row.strip() and not row.lstrip().startswith(b";"):
+                return at, line, True
+            match = _HEADER.match(row)
+            if match:
+                self._take(match[1].decode().lower(), int(match[2]), line, source)
+            at, line = end + 1, line + 1
+        return len(text), line, False
+
+    def _take(self, key: str, value: int, line: int, source: str) -> None:
+        if key == "maxprocs" and self.found.setdefault(key, value) != value:
+            raise InputError(
+                f"{source}: the header says MaxProcs {self.found[key]} and, in line {line}, "
+                f"{value}; keep the line that is right"
+            )
+        self.found.setdefault(key, value)
+
+
+def _chunks(parts: Iterable[bytes], source: str) -> Iterator[bytes]:
+    """Yield a text again in chunks of whole lines."""
+    rest = b""
+    for part in parts:
+        # A whole file is one part.
+        for at in range(0, len(part), CHUNK):
+            rest += part[at : at + CHUNK]
+            end = rest.rfind(b"\n") + 1
+            if end and len(rest) >= CHUNK:
+                yield rest[:end]
+                rest = rest[end:]
+            elif len(rest) > LONGEST_LINE:
                 raise InputError(
-                    f"{source}: the header says MaxProcs {found[key]} and, in line {line}, "
-                    f"{value}; keep the line that is right"
+                    f"{source} holds a line of more than {LONGEST_LINE:,} bytes, so it is no log"
                 )
-            found.setdefault(key, value)
-        at, line = end + 1, line + 1
-    return found, text[at:], line
-
-
-def _chunks(body: bytes) -> Iterator[bytes]:
-    at = 0
-    while at < len(body):
-        end = body.find(b"\n", at + CHUNK)
-        end = len(body) if end < 0 else end + 1
-        yield body[at:end]
-        at = end
+    if rest:
+        yield rest
 
 
 def _fast_rows(chunk: bytes) -> Int64 | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from msgspec import Meta
 
 from core.arrays import MOST_JOBS, MOST_WEEKS
@@ -234,12 +235,12 @@ class Trace:
         processors = machine.size if machine else entry.processors if entry else None
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
         if not self.select and (machine is None or machine == Pool(machine.size)):
-            return read_log(
-                path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean
+            return _of_a_century(
+                read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
             )
         log = read_log(path, processors=processors, rows=self.rows, clean=clean)
         kept = select(log if machine is None else on_platform(log, machine), **self.select)
-        return kept if self.jobs is None else select_jobs(kept, self.jobs)
+        return _of_a_century(kept if self.jobs is None else select_jobs(kept, self.jobs))
 
     def acknowledgement(self) -> str:
         """Return whom to thank for the log; empty where that is not known, and for a model.
@@ -281,6 +282,19 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
 def span_weeks(workload: Workload) -> int:
     """Return how many weeks, counted from the first submit, hold every submit."""
     return int(workload.submit[-1] - workload.submit[0]) // WEEK + 1
+
+
+def _of_a_century(log: Workload) -> Workload:
+    """Refuse a log that lasts longer: an instant of it is wrong, and there would be weeks of it."""
+    if span_weeks(log) <= MOST_WEEKS:
+        return log
+    after = int(np.argmax(np.diff(log.submit)))
+    years = int(log.submit[after + 1] - log.submit[after]) / (WEEK * MOST_WEEKS / 100)
+    raise InputError(
+        f"log {log.name!r}: job {log.job[after + 1]} is submitted at {log.submit[after + 1]} s, "
+        f"{years:,.0f} years after the one before, and a log lasts at most a century; leave out "
+        "what is wrong, or check the units of its times"
+    )
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any]) -> None:

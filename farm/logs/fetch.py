@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from core.checks import printable
 from core.errors import InputError
 from core.files import write_whole
 from core.logs.read import read_log
@@ -33,6 +35,9 @@ CHUNK = 2**16
 
 PATIENCE = 1.0
 """A download that takes longer, s, shows its progress on a terminal."""
+
+LARGEST = 2**32
+"""Bytes after which a download is given up: the archive's largest log has 2^27."""
 
 WIDEST = 2**31
 """Processors of a machine on which every job of a log fits, to try whether it reads as one."""
@@ -122,9 +127,9 @@ def download(url: str, file: str) -> Path:
     pooch.get_logger().setLevel("ERROR")
 
     def receive(source: str, temporary: str, _: Any) -> None:
-        pooch.HTTPDownloader(progressbar=_progress(file), chunk_size=CHUNK, timeout=TIMEOUT)(
-            source, temporary, None
-        )
+        pooch.HTTPDownloader(
+            progressbar=_progress(file, Path(temporary)), chunk_size=CHUNK, timeout=TIMEOUT
+        )(source, temporary, None)
         _check(Path(temporary), url, folder / file)
 
     try:
@@ -172,6 +177,12 @@ def _check(temporary: Path, url: str, target: Path) -> None:
 
 def _file_of(url: str) -> str:
     parts = urlsplit(url)
+    if parts.username is not None or parts.password is not None:
+        # The URL goes into a note beside the log, and into sentences such as this one.
+        raise InputError(
+            f"the URL of a log at {printable(parts.hostname or '')} names a user or a password, "
+            "which would be kept with the log; get it in another way and name the file"
+        )
     file = unquote(parts.path.rpartition("/")[2])
     plain = "/" not in file and not file.startswith(".")
     if parts.scheme not in ("http", "https") or not plain or not file.lower().endswith(ENDS):
@@ -182,10 +193,21 @@ def _file_of(url: str) -> str:
     return file
 
 
-def _progress(file: str) -> Any:
+def _progress(file: str, growing: Path) -> Any:
     from tqdm import tqdm
 
-    return tqdm(
+    class Bounded(tqdm):  # type: ignore[type-arg]
+        def __bool__(self) -> bool:
+            # Else it is false while no total is known, and never asked to update.
+            return True
+
+        def update(self, n: float | None = 1) -> bool | None:
+            # What a server says of the length need not be so, or it says nothing.
+            if growing.stat().st_size > LARGEST:
+                raise OSError(errno.EFBIG, f"it does not end after {LARGEST:,} bytes")
+            return super().update(n)
+
+    return Bounded(
         desc=file,
         total=0,
         unit="B",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from core.checks import printable
 from core.errors import InputError
 from core.logs.formats import file_ends
 from core.logs.rows import log_name, read_bytes, unpacked
@@ -220,5 +221,6 @@ def acknowledgement(path: str | os.PathLike[str]) -> str:
             break
         key, colon, value = line.lstrip(b";# \t").partition(b":")
         if colon and key.strip().lower() == b"acknowledge":
-            found.append(" ".join(value.decode("utf-8", errors="replace").split()))
+            words = value.decode("utf-8", errors="replace").split()
+            found.append(printable(" ".join(words)))
     return "; ".join(found)

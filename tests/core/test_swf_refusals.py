@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,32 @@ def test_bad_choices_are_refused(tmp_path: Path, options: dict[str, object]) -> 
     with pytest.raises(InputError, match=rf"log\.swf: {key}=") as error:
         read(tmp_path, row(1), row(2), **options)
     assert repr(value) in str(error.value)
+
+
+def test_numbers_of_many_digits_are_refused_at_once(tmp_path: Path) -> None:
+    """Python reads at most 4,300 digits; a million take it minutes."""
+    for digits in (5_000, 10**6):
+        with pytest.raises(InputError, match="line 2: 9{40} does not fit 64 bits"):
+            read(tmp_path, row(time="9" * digits))
+        with pytest.raises(InputError, match="line 2: '9{40}' is not a number"):
+            read(tmp_path, row(time="9" * digits + "x"))
+
+
+def test_a_packed_file_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    """A thousand times its size; what logs hold, a hundred times at most, is read."""
+    path = tmp_path / "bomb.swf.gz"
+    packer = zlib.compressobj(9, wbits=31)
+    with path.open("wb") as file:
+        for _ in range(100):
+            file.write(packer.compress((b";" * 1023 + b"\n") * 2**10))
+        file.write(packer.flush())
+    with pytest.raises(InputError, match="bytes of gzip data hold more than 67,108,864 bytes"):
+        read_swf(path)
+
+
+def test_a_file_of_one_line_is_no_log(tmp_path: Path) -> None:
+    """It is given up long before its end."""
+    path = tmp_path / "line.swf"
+    path.write_bytes(b"1 " * 2**24)
+    with pytest.raises(InputError, match="holds a line of more than 16,777,216 bytes"):
+        read_swf(path)

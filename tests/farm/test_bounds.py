@@ -186,3 +186,16 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("done") / "tiny.farm"
     farm.run(Campaign.from_dict(GOOD, path.parent), path)
     return path
+
+
+def test_one_wild_submit_time(said: Said) -> None:
+    """A campaign would have 10^9 weeks of it, and an array as long."""
+    Path("wild.swf").write_text(LOG + ROW.format(30, 10**15))
+    trace = {"file": "wild.swf"}
+    for text in (
+        refused(said, traces=[trace], resamples=0),
+        said("simulate", "wild.swf", "--policy", "easy"),
+        said("traces", "info", "wild.swf"),
+    ):
+        assert "job 30 is submitted at 1000000000000000 s, 31,6" in text
+        assert "a log lasts at most a century" in text

@@ -11,7 +11,7 @@ import pytest
 
 from core import InputError
 from farm.logs.fetch import fetch, locate
-from farm.logs.registry import NOTE, content_hash
+from farm.logs.registry import NOTE, acknowledgement, content_hash
 from tests.farm.logs import KTH, LOG, Server, listed
 
 pytestmark = pytest.mark.usefixtures("traces_cache")
@@ -207,3 +207,31 @@ def test_unknown_name_is_refused_with_the_known_ones() -> None:
     """A slip of the pen reaches no network."""
     with pytest.raises(InputError, match="did you mean 'KTH-SP2'. known: CTC-SP2, HPC2N, KTH"):
         locate("KHT-SP2")
+
+
+def test_a_download_that_does_not_end_is_given_up(
+    server: Server, traces_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the server says of its length; nothing is kept."""
+    monkeypatch.setattr("farm.logs.fetch.LARGEST", 2**17)
+    url = server.put("long.swf", LOG + b";" * 2**20)
+    with pytest.raises(InputError, match="it does not end after 131,072 bytes"):
+        fetch(url)
+    assert listed(traces_cache) == []
+
+
+def test_a_password_is_neither_kept_nor_shown(server: Server, traces_cache: Path) -> None:
+    """The note beside a log, and the sentence that refuses, would show it."""
+    url = server.put("own.swf", LOG).replace("//", "//ann:secret@")
+    with pytest.raises(InputError, match="at 127.0.0.1 names a user or a password") as refusal:
+        fetch(url)
+    assert "secret" not in str(refusal.value)
+    assert listed(traces_cache) == []
+    assert server.asked == []
+
+
+def test_a_header_cannot_command_a_terminal(tmp_path: Path) -> None:
+    """What it holds of control characters is shown as ?."""
+    path = tmp_path / "a.swf"
+    path.write_bytes(b"; Acknowledge: Ann \x1b[2J\x07Example\n" + LOG)
+    assert acknowledgement(path).startswith("Ann ?[2J?Example")
