@@ -134,7 +134,7 @@ def simulate(
     # A slip in the policy is told before a log is fetched.
     with brought_policy(policy, quiet=quiet) as wanted:
         origin = named(trace, folder, name="log", **source)
-        read = [origin.file or "", *own_files(policy)]
+        read = [Path(origin.file or ""), *own_files(policy)]
         target = output("--out", out, read) if out is not None else None
         log = origin.read()
         assert log is not None, "a trace that was named is no model"

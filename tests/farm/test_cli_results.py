@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from analysis import gains, table_csv
 from core import write_swf
 from core.models import poisson
-from farm import Campaign
+from farm import Campaign, run
 from farm.cli import cli
 
 CAMPAIGN = """
@@ -158,36 +158,47 @@ def test_gains_are_told_as_json(folder: Path) -> None:
         (("--json", "--csv", "-"), "--json and --csv - both want standard output: give one"),
     ],
 )
-def test_gains_that_cannot_be_are_refused(folder: Path, words: tuple[str, ...], why: str) -> None:
+def test_gains_that_cannot_be_are_refused(there: Path, words: tuple[str, ...], why: str) -> None:
     """In one sentence that says what would be right."""
-    ran(folder, 2)
-    result = CliRunner().invoke(cli, ["gains", "mine.farm", *words])
+    result = CliRunner().invoke(cli, ["gains", "two.farm", *words])
     assert result.exit_code
     assert why in str(result.exception) + result.output
 
 
-def test_bands_are_told_as_json(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of stores made in this process: mine.farm of 4 samples and the log, few.farm."""
+    folder = tmp_path_factory.mktemp("stores")
+    write_swf(poisson(64, jobs=400, seed=3, per_week=40, users=8), folder / "log.swf")
+    for name, resamples in (("mine", 4), ("two", 2), ("few", 0)):
+        text = CAMPAIGN.format(resamples=resamples, log="true")
+        (folder / "c.toml").write_text(text, encoding="utf-8")
+        run(Campaign.from_toml(folder / "c.toml"), folder / f"{name}.farm")
+    return folder
+
+
+@pytest.fixture
+def there(stores: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of stores as the current one."""
+    monkeypatch.chdir(stores)
+    return stores
+
+
+def test_bands_are_told_as_json(there: Path) -> None:
     """What the band is and each cell; single cells where there are too few samples."""
-    ran(folder, 4)
     facts = json.loads(said("bands", "mine.farm", "--metric", "wait", "--json").stdout)
     assert (facts["metric"], facts["kind"], facts["units"]) == ("wait", "range", "s")
     assert [cell["policy"] for cell in facts["cells"]] == ["fcfs+easy", "spf+easy"]
     assert facts["cells"][0]["min"] <= facts["cells"][0]["median"] <= facts["cells"][0]["max"]
     weeks = json.loads(said("bands", "mine.farm", "--weekly", "--json").stdout)["traces"]
     assert [cell["week"] for cell in weeks[0]["cells"]][:3] == [1, 2, 3]
-    (folder / "few").mkdir()
-    (folder / "few" / "log.swf").write_bytes((folder / "log.swf").read_bytes())
-    text = CAMPAIGN.format(resamples=0, log="true")
-    (folder / "few" / "mine.toml").write_text(text, encoding="utf-8")
-    said("run", "few/mine.toml", "--store", "few.farm", "--workers", "1", "--quiet", "--json")
     single = json.loads(said("bands", "few.farm", "--json").stdout)
     assert (single["kind"], single["units"]["wait"]) == ("cells", "s")
     assert [cell["resample"] for cell in single["cells"]] == [0, 0]
 
 
-def test_every_option_of_a_band_is_at_hand(folder: Path) -> None:
+def test_every_option_of_a_band_is_at_hand(there: Path) -> None:
     """What analysis takes: where, the rule with its options, the weeks, the figure's axis."""
-    ran(folder, 4)
     words = ("bands", "mine.farm", "--metric", "wait")
     one = said(*words, "--trace", "LOG", "--load", "original", "--policy", "sjf+easy").stdout
     assert "fcfs+easy" not in one
@@ -202,10 +213,10 @@ def test_every_option_of_a_band_is_at_hand(folder: Path) -> None:
     assert weekly[2] == "LOG, load original, policy fcfs+easy"
     assert weekly[3].split()[:4] == ["week", "min", "median", "max"]
     said(*words, "--weekly", "--csv", "w.csv", "--plot", "w.png", "--log-axis")
-    head, first, *_ = (folder / "w.csv").read_text().splitlines()
+    head, first, *_ = (there / "w.csv").read_text().splitlines()
     assert head.startswith("trace,load,policy,week,metric,units,kind,min,median,max,")
     assert first.startswith("LOG,original,fcfs+easy,1,wait,s,range,")
-    assert (folder / "w.png").stat().st_size > 10_000
+    assert (there / "w.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
@@ -228,9 +239,8 @@ def test_every_option_of_a_band_is_at_hand(folder: Path) -> None:
         (("--json", "--plot", "-"), "--json and --plot - both want standard output: give one"),
     ],
 )
-def test_bands_that_cannot_be_are_refused(folder: Path, words: tuple[str, ...], why: str) -> None:
+def test_bands_that_cannot_be_are_refused(there: Path, words: tuple[str, ...], why: str) -> None:
     """In one sentence; an option that would do nothing, too."""
-    ran(folder, 2)
     result = CliRunner().invoke(cli, ["bands", "mine.farm", *words])
     assert result.exit_code
     assert why in str(result.exception) + result.output
