@@ -11,11 +11,16 @@ def nearest(given: object, known: Iterable[object]) -> str | None:
 
     Examples
     --------
-    >>> nearest("kth-sp", ["CTC-SP2", "KTH-SP2"]), nearest("x", ["easy"])
-    ('KTH-SP2', None)
+    >>> nearest("kth-sp", ["CTC-SP2", "KTH-SP2"]), nearest("sfj", ["saf", "sjf"])
+    ('KTH-SP2', 'sjf')
+    >>> nearest("x", ["easy"]) is None
+    True
     """
     by_case = {str(name).lower(): str(name) for name in known}
-    near = difflib.get_close_matches(str(given).lower(), by_case, n=1)
+    word = str(given).lower()
+    near = difflib.get_close_matches(word, by_case, n=max(1, len(by_case)))
+    # Letters that changed places are the likeliest slip of short names: sfj is sjf, not saf.
+    near.sort(key=lambda name: sorted(name) != sorted(word))
     return by_case[near[0]] if near else None
 
 

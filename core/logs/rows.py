@@ -188,7 +188,8 @@ def needed_size(source: str, processors: int | None, form: str) -> int:
     """
     if processors is None:
         raise InputError(
-            f"{source}: {form} does not give the machine's size; give it as processors"
+            f"{source}: {form} does not give the machine's size; give it as processors "
+            "(--processors)"
         )
     return int(processors)
 

@@ -177,7 +177,7 @@ def machine_of(log: Log, source: str, processors: int | None) -> int:
     if processors is None and not log.processors:
         raise InputError(
             f"{source}: the header gives neither MaxProcs nor MaxNodes; "
-            "give the machine's size as processors"
+            "give the machine's size as processors (--processors)"
         )
     return log.processors if processors is None else int(processors)
 

@@ -113,8 +113,8 @@ class Draft:
         yield _line("log", True, "the log itself, to stand beside its samples")
         loads = [ORIGINAL, *self._loads()]
         meaning = "as it is" + "".join(f" ({load:.2f})" for load in self._own_load())
-        more = "" if len(loads) == 1 else f", and run times stretched or cut to {loads[1]}"
-        yield _line("loads", loads, f"offered: {meaning}{more}")
+        more = "" if len(loads) == 1 else f"; at {loads[1]} by other run times"
+        yield _line("loads", loads, f"{meaning}{more}")
         yield (
             "policies = [" + " " * (COMMENT - 12) + "# gains are over the first; see farm policies"
         )
@@ -211,13 +211,13 @@ def label_of(name: str) -> str:
 
 
 def _meaning(policy: Policy) -> str:
-    threshold = f"; who waited {_limit(policy.threshold)} goes first" if policy.threshold else ""
+    threshold = f", after who waited {_limit(policy.threshold)}" if policy.threshold else ""
     return find_order(policy.order).meaning.partition(":")[0] + threshold
 
 
 def _limit(threshold: str) -> str:
     times = threshold.removesuffix("x")
-    return threshold if times == threshold else f"{times} times the largest estimate"
+    return threshold if times == threshold else f"{times}x the largest estimate"
 
 
 def _line(key: str, value: Any, comment: str) -> str:
@@ -233,7 +233,8 @@ def _toml(value: Any) -> str:
 
 
 def _commented(line: str, comment: str) -> str:
-    return f"{line:<{COMMENT - 2}}  # {comment}"
+    beside = f"{line:<{COMMENT - 2}}  # {comment}"
+    return beside if len(beside) <= WIDTH else "\n".join([*_comment(comment), line])
 
 
 def _comment(text: str) -> list[str]:

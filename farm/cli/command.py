@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,8 @@ CAMPAIGN = click.argument("campaign", shell_complete=words.campaigns)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
+QUIET = click.option("--quiet", is_flag=True, help="Say only what is asked for, or not as usual.")
+
 STORE = click.argument("store", type=StoreFolder())
 
 STORE_OPTION = click.option(
@@ -98,6 +100,19 @@ STORE_OPTION = click.option(
     help="Folder of the results; by default NAME.farm here. A store that is there is resumed, or "
     "grown.",
 )
+
+
+@contextmanager
+def patience(*, quiet: bool = False) -> Iterator[None]:
+    """Say it once when kernels are compiled, as long as this lasts, to who waits at a terminal."""
+    from core.simulation.compiling import compiling
+
+    def say() -> None:
+        if sys.stderr.isatty() and not quiet:
+            click.echo("compiling, once for this machine: up to a minute", err=True)
+
+    with compiling(say):
+        yield
 
 
 def needs(name: str, *others: str) -> None:

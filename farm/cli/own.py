@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
+from farm.cli.command import patience
 
 if TYPE_CHECKING:
     from core.policy.policy import Policy
 
 
 @contextmanager
-def brought_policy(text: str, folder: Path | None = None) -> Iterator[Policy]:
+def brought_policy(
+    text: str, folder: Path | None = None, *, quiet: bool = False
+) -> Iterator[Policy]:
     """Read a policy's name, and have its own modules at hand as long as this lasts.
 
     Parameters
@@ -26,6 +28,8 @@ def brought_policy(text: str, folder: Path | None = None) -> Iterator[Policy]:
         ``ORDER+RULE[,option=value]``; a rule alone goes with fcfs, as those who name one mean it.
     folder : Path, optional
         Where files of such modules are looked for first; by default the current one.
+    quiet : bool
+        Whether not to say that kernels are compiled.
 
     Raises
     ------
@@ -35,12 +39,11 @@ def brought_policy(text: str, folder: Path | None = None) -> Iterator[Policy]:
     from core.errors import InputError
     from core.own import sources
     from core.policy.policy import Policy
-    from core.simulation.compiling import compiling
     from farm.campaign.sources import collected
 
     known = collected([text], folder or Path(), {})
     try:
-        with sources(known), compiling(_say):
+        with sources(known), patience(quiet=quiet):
             yield Policy.parse(_whole(text))
     except InputError:
         raise
@@ -59,12 +62,6 @@ def own_files(text: str) -> list[Path]:
     from core.own import modules_of
 
     return [Path(*module.split(".")).with_suffix(".py") for module in modules_of([text])]
-
-
-def _say() -> None:
-    # Who waits sits at a terminal; a program that reads the output has no use for it.
-    if sys.stderr.isatty():
-        click.echo("compiling, once for this machine: up to a minute", err=True)
 
 
 def _whole(text: str) -> str:

@@ -13,7 +13,7 @@ from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
 from farm.cli import words
 from farm.cli.cautions import warn
-from farm.cli.command import command, needs
+from farm.cli.command import QUIET, command, needs
 from farm.cli.own import brought_policy, own_files
 from farm.cli.traces import CLEAN, TRACES
 
@@ -96,6 +96,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option("--out", help="Write the schedule as SWF; - is standard output.")
 @click.option("--all", "every", is_flag=True, help="Print every metric, not only the first ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print every metric, as JSON.")
+@QUIET
 def simulate(
     trace: str,
     folder: Path | None,
@@ -110,6 +111,7 @@ def simulate(
     out: str | None,
     every: bool,
     as_json: bool,
+    quiet: bool,
     **source: Any,
 ) -> None:
     """Simulate a log, by NAME or from a FILE, under one policy and print what users felt.
@@ -129,11 +131,11 @@ def simulate(
     needs("load", "load_by", "overload")
     label = load_label(load)
     check_overload([label], overload)
-    origin = named(trace, folder, name="log", **source)
-    target = (
-        output("--out", out, [origin.file or "", *own_files(policy)]) if out is not None else None
-    )
-    with brought_policy(policy) as wanted:
+    # A slip in the policy is told before a log is fetched.
+    with brought_policy(policy, quiet=quiet) as wanted:
+        origin = named(trace, folder, name="log", **source)
+        read = [Path(origin.file or ""), *own_files(policy)]
+        target = output("--out", out, read) if out is not None else None
         log = origin.read()
         assert log is not None, "a trace that was named is no model"
         jobs = jobs_of(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli.command import JSON, STORE, command
+from farm.cli.command import JSON, QUIET, STORE, command, patience
 
 if TYPE_CHECKING:
     from farm.verify import Again, Fault
@@ -38,8 +38,11 @@ FAULTY = 1
     is_flag=True,
     help="Mend what the rest determines; have bad cells run again with the next `farm run`.",
 )
+@QUIET
 @JSON
-def verify(store: Path, sample: int, seed: int | None, repair: bool, as_json: bool) -> None:
+def verify(
+    store: Path, sample: int, seed: int | None, repair: bool, quiet: bool, as_json: bool
+) -> None:
     """Check every byte of STORE's arrays and records, and simulate random cells again.
 
     Exit status: 0 sound, 1 faults found (also when they were repaired), 2 not a store.
@@ -50,7 +53,8 @@ def verify(store: Path, sample: int, seed: int | None, repair: bool, as_json: bo
     from farm.verify import verify as check
 
     again = Again(sample, secrets.randbelow(10**6) if seed is None else seed)
-    faults = _told(check(store, again), as_json)
+    with patience(quiet=quiet):
+        faults = _told(check(store, again), as_json)
     found = list(faults)
     mended = set()
     if faults and repair:
@@ -62,7 +66,7 @@ def verify(store: Path, sample: int, seed: int | None, repair: bool, as_json: bo
             found += hidden
     if as_json:
         click.echo(json.dumps(_facts(store, again, found, len(mended), repair), indent=1))
-    else:
+    elif found or not quiet:
         _say(store, again, found, len(mended), repair)
     if found:
         sys.exit(FAULTY)

@@ -16,7 +16,8 @@ from core.logs.swf import read_swf
 from core.metrics.declared import CELL, metrics_over
 from core.simulation.compiling import compiling
 from farm.cli import cli
-from tests.farm.refusals import GOOD, LOG, write
+from farm.cli.traces import traces
+from tests.farm.refusals import GOOD, LOG, ROW, write
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -57,12 +58,15 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         ("plan", "c.toml"),
         ("status", "tiny.farm"),
         ("verify", "tiny.farm"),
+        ("bands", "tiny.farm"),
+        ("bands", "tiny.farm", "--weekly"),
         ("gains", "tiny.farm"),
         ("gains", "tiny.farm", "--kind", "quantile"),
         ("simulate", "a.swf", "--policy", "easy"),
         ("audit", "b.swf", "--policy", "easy"),
         ("policies",),
         ("campaigns",),
+        ("metrics",),
         ("traces", "list"),
         ("traces", "info", "a.swf"),
     ):
@@ -70,6 +74,54 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         found = list(keys(facts))
         assert found
         assert [key for key in found if not IDENTIFIER.fullmatch(key)] == [], words
+
+
+WITHOUT_JSON = {"init", "completion", "traces"}
+"""Commands that write a file for other programs, or only have commands of their own."""
+
+
+def test_whatever_answers_does_so_as_json() -> None:
+    """Every command has the option, those of the groups too."""
+    commands = {**cli.commands, **{f"traces {k}": v for k, v in traces.commands.items()}}
+    lacking = {
+        name
+        for name, command in commands.items()
+        if not any("--json" in param.opts for param in command.params)
+    }
+    assert lacking == WITHOUT_JSON
+
+
+def test_what_a_run_did_is_told_line_by_line() -> None:
+    """An object for each event, and no word beside."""
+    farm("run", "c.toml", "--quiet", "--json", "--workers", "1")
+    told = farm("watch", "tiny.farm", "--json")
+    events = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [events[0]["event"], events[-1]["event"]] == ["begin", "end"]
+    assert events[0]["cells"] == 8
+    assert [key for event in events for key in keys(event) if not IDENTIFIER.fullmatch(key)] == []
+    assert told.stderr == ""
+
+
+def test_numbers_are_written_alike() -> None:
+    """Thousands apart, times in hours and days beside the seconds, plain in JSON."""
+    farm("run", "c.toml", "--quiet", "--json", "--workers", "1")
+    row = ROW.replace(" 20 ", " 200000 ")
+    Path("b.swf").write_text("; MaxProcs: 8000\n" + "".join(row.format(k, k) for k in range(9)))
+    info = farm("traces", "info", "b.swf").stdout
+    assert "processors                 8 000\n" in info
+    assert "largest estimate           200 000 s (2 d 8 h)\n" in info
+    facts = json.loads(farm("traces", "info", "b.swf", "--json").stdout)
+    assert (facts["largest_estimate_s"], facts["processors"]) == (200_000, 8_000)
+    plan = farm("plan", "c.toml", "--store", "other").stdout
+    assert re.search(r"^bytes +\d{1,3}( \d{3})+$", plan, re.M)
+    assert re.search(r"^CPU time +[\d.]+ s$", plan, re.M)
+    assert "b on 8 000 processors under" in farm("simulate", "b.swf", "--policy", "easy").stdout
+
+
+def test_quiet_verify_says_nothing_of_a_sound_store() -> None:
+    """Only its exit status."""
+    farm("run", "c.toml", "--quiet", "--json", "--workers", "1")
+    assert farm("verify", "tiny.farm", "--quiet").output == ""
 
 
 def test_quiet_says_nothing_of_what_is_as_usual() -> None:

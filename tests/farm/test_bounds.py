@@ -113,7 +113,7 @@ def test_two_sizes_of_the_machine(said: Said) -> None:
         (("--seed", "3"), "--seed 3 does nothing without --resample"),
         (("--draw", "users"), "--draw users does nothing without --resample"),
         (("--load-by", "interarrival"), "--load-by interarrival does nothing without --load"),
-        (("--policy", "saf+easy"), "--policy is given 2 times; give it once"),
+        (("--policy", "saf+easy"), "--policy is given 2 times, as "),
     ],
 )
 def test_options_that_would_be_passed_over(

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from analysis import gains, table_csv
 from core import write_swf
 from core.models import poisson
-from farm import Campaign
+from farm import Campaign, run
 from farm.cli import cli
 
 CAMPAIGN = """
@@ -158,9 +158,89 @@ def test_gains_are_told_as_json(folder: Path) -> None:
         (("--json", "--csv", "-"), "--json and --csv - both want standard output: give one"),
     ],
 )
-def test_gains_that_cannot_be_are_refused(folder: Path, words: tuple[str, ...], why: str) -> None:
+def test_gains_that_cannot_be_are_refused(there: Path, words: tuple[str, ...], why: str) -> None:
     """In one sentence that says what would be right."""
-    ran(folder, 2)
-    result = CliRunner().invoke(cli, ["gains", "mine.farm", *words])
+    result = CliRunner().invoke(cli, ["gains", "two.farm", *words])
+    assert result.exit_code
+    assert why in str(result.exception) + result.output
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of stores made in this process: mine.farm of 4 samples and the log, few.farm."""
+    folder = tmp_path_factory.mktemp("stores")
+    write_swf(poisson(64, jobs=400, seed=3, per_week=40, users=8), folder / "log.swf")
+    for name, resamples in (("mine", 4), ("two", 2), ("few", 0)):
+        text = CAMPAIGN.format(resamples=resamples, log="true")
+        (folder / "c.toml").write_text(text, encoding="utf-8")
+        run(Campaign.from_toml(folder / "c.toml"), folder / f"{name}.farm")
+    return folder
+
+
+@pytest.fixture
+def there(stores: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of stores as the current one."""
+    monkeypatch.chdir(stores)
+    return stores
+
+
+def test_bands_are_told_as_json(there: Path) -> None:
+    """What the band is and each cell; single cells where there are too few samples."""
+    facts = json.loads(said("bands", "mine.farm", "--metric", "wait", "--json").stdout)
+    assert (facts["metric"], facts["kind"], facts["units"]) == ("wait", "range", "s")
+    assert [cell["policy"] for cell in facts["cells"]] == ["fcfs+easy", "spf+easy"]
+    assert facts["cells"][0]["min"] <= facts["cells"][0]["median"] <= facts["cells"][0]["max"]
+    weeks = json.loads(said("bands", "mine.farm", "--weekly", "--json").stdout)["traces"]
+    assert [cell["week"] for cell in weeks[0]["cells"]][:3] == [1, 2, 3]
+    single = json.loads(said("bands", "few.farm", "--json").stdout)
+    assert (single["kind"], single["units"]["wait"]) == ("cells", "s")
+    assert [cell["resample"] for cell in single["cells"]] == [0, 0]
+
+
+def test_every_option_of_a_band_is_at_hand(there: Path) -> None:
+    """What analysis takes: where, the rule with its options, the weeks, the figure's axis."""
+    words = ("bands", "mine.farm", "--metric", "wait")
+    one = said(*words, "--trace", "LOG", "--load", "original", "--policy", "sjf+easy").stdout
+    assert "fcfs+easy" not in one
+    assert "spf+easy" in one
+    head = said(*words, "--kind", "quantile", "--quantiles", "0.25,0.5,0.75").stdout
+    assert head.startswith("Mean wait (s): 25, 50, 75 % quantiles")
+    assert "its 95 % interval" in said(*words, "--kind", "interval", "--level", "0.95").stdout
+    wider = said(*words, "--kind", "trimmed", "--trim", "0").stdout
+    assert "samples 1 to 4 of 4" in wider.splitlines()[0]
+    weekly = said(*words, "--weekly").stdout.splitlines()
+    assert weekly[0].startswith("Cumulative mean wait (s): ")
+    assert weekly[2] == "LOG, load original, policy fcfs+easy"
+    assert weekly[3].split()[:4] == ["week", "min", "median", "max"]
+    said(*words, "--weekly", "--csv", "w.csv", "--plot", "w.png", "--log-axis")
+    head, first, *_ = (there / "w.csv").read_text().splitlines()
+    assert head.startswith("trace,load,policy,week,metric,units,kind,min,median,max,")
+    assert first.startswith("LOG,original,fcfs+easy,1,wait,s,range,")
+    assert (there / "w.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--log-axis",), "--log-axis does nothing without --plot; give both"),
+        (
+            ("--quantiles", "0.5"),
+            "--quantiles does nothing with --kind auto; it goes with quantile",
+        ),
+        (("--kind", "range", "--trim", "0.2"), "it goes with auto and trimmed"),
+        (("--kind", "quantile", "--quantiles", "half"), "'half' is not shares such as 0.1,0.5,0.9"),
+        (
+            ("--kind", "quantile", "--quantiles", "0.1,0.9", "--plot", "x.png"),
+            "give three quantiles, not [0.1, 0.9]",
+        ),
+        (("--trace", "KTH"), "unknown trace 'KTH'"),
+        (("--metric", "wiat"), "did you mean 'wait'?"),
+        (("--json", "--csv", "-"), "--json and --csv - both want standard output: give one"),
+        (("--json", "--plot", "-"), "--json and --plot - both want standard output: give one"),
+    ],
+)
+def test_bands_that_cannot_be_are_refused(there: Path, words: tuple[str, ...], why: str) -> None:
+    """In one sentence; an option that would do nothing, too."""
+    result = CliRunner().invoke(cli, ["bands", "mine.farm", *words])
     assert result.exit_code
     assert why in str(result.exception) + result.output
