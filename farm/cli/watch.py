@@ -39,4 +39,4 @@ def watch(store: Path, once: bool) -> None:
         events, offset = read_events(store, offset)
     if not isinstance(last, End):
         # As far as it was when something happened last: it may have been killed long ago.
-        teller.see(End(time=last.time))
+        teller.leave(last.time)
