@@ -69,11 +69,13 @@ def isolated(function: Callable[..., T], *arguments: Any) -> T:
 
 
 def _answer(process: subprocess.Popen[bytes], question: bytes) -> bytes:
-    under = underway()
+    under, unsent = underway(), question or None
     while True:
         try:
-            return process.communicate(question, timeout=LOOK_SECONDS)[0]
+            return process.communicate(unsent, timeout=LOOK_SECONDS)[0]
         except subprocess.TimeoutExpired:
+            # What is unsent yet goes on with the next call, which refuses to be told again.
+            unsent = None
             under.check()
 
 
