@@ -287,6 +287,9 @@ class Measured:
     >>> known.add(("m", "cells", 0, 0), planned=1.0, took=25.0)
     >>> round(known.factor(("m", "cells", 0, 0))), known.knows(("n", "cells", 0, 0))
     (24, False)
+    >>> known.add(("n", "cells", 0, 0), planned=0.0, took=3.0)
+    >>> known.factor(("n", "cells", 0, 0)) > 3
+    True
     """
 
     def __init__(self) -> None:
@@ -319,9 +322,12 @@ class Measured:
 
     def factor(self, like: Like) -> float:
         """Return what such blocks take of what was planned."""
-        doubt = min(DOUBT_SECONDS, self._planned[like[:2]])
-        before = self.of_kind(like, doubt) if self.knows(like) else 1.0
-        doubt = min(DOUBT_SECONDS, self._planned[like])
+        before = self.of_kind(like, self._doubt(like[:2])) if self.knows(like) else 1.0
         if not self._took[like]:
             return before
+        doubt = self._doubt(like)
         return (doubt * before + self._took[like]) / (doubt + self._planned[like])
+
+    def _doubt(self, key: tuple[Any, ...]) -> float:
+        # Of a task that has only begun nothing is done yet, and so nothing was planned.
+        return min(DOUBT_SECONDS, self._planned[key]) or DOUBT_SECONDS
