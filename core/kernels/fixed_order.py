@@ -169,7 +169,7 @@ def run_events(world: World, options: Options) -> None:
     jobs, running, queue, _, _ = world
     rule, threshold, n = options.rule, options.threshold, jobs.submit.size
     arrived = oldest = 0
-    while arrived < n or running.count[0] > 0:
+    while (arrived < n or running.count[0] > 0) and jobs.leave[0] == 0:
         first = arrived
         now, arrived, look = turn_clock(jobs, running, arrived, options.per_event)
         if threshold < NEVER and oldest < first and jobs.submit[oldest] < now - threshold:

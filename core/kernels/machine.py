@@ -12,7 +12,11 @@ from core.kernels.jit import kernel, verb
 
 
 class Jobs(NamedTuple):
-    """The columns that a kernel reads and the two that it writes, each of shape (n,)."""
+    """The columns that a kernel reads and the two that it writes, each of shape (n,).
+
+    leave: int64[1], not 0 once the kernel is to stop between two instants, its work half done.
+    Kernels run without the GIL: another thread says so, and sees in `start` how far they are.
+    """
 
     submit: Int64
     run: Int64
@@ -20,6 +24,7 @@ class Jobs(NamedTuple):
     procs: Int64
     start: Int64
     backfilled: npt.NDArray[np.bool_]
+    leave: Int64
 
 
 class Running(NamedTuple):

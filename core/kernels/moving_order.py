@@ -98,10 +98,11 @@ def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) ->
 
 @verb
 def advance(world: World, clock: Int64, per_event: bool) -> bool:
-    """Go on to the next pass that may start a job; return whether there is one."""
-    while clock[ARRIVED] < world.jobs.submit.size or world.running.count[0] > 0:
+    """Go on to the next pass that may start a job; return whether there is one to be made."""
+    jobs, running = world.jobs, world.running
+    while (clock[ARRIVED] < jobs.submit.size or running.count[0] > 0) and jobs.leave[0] == 0:
         clock[NOW], clock[ARRIVED] = turn(world, clock[ARRIVED], per_event)
-        if fits_somewhere(world.queue, world.running.free[0]):
+        if fits_somewhere(world.queue, running.free[0]):
             return True
     return False
 

@@ -404,15 +404,15 @@ def turn(keeper: Bookkeeper, per_event: bool) -> bool:
 def run_planned(
     keeper: Bookkeeper, ranking: Ranking, options: Options, walk: int, stepwise: bool
 ) -> bool:
-    """Run every event and its pass, to the last completion; return False at the end.
+    """Run every event and its pass, to the last completion; return False at the end, or if left.
 
     Stepwise, return True before each walk by queue and before each pass that may start a job,
     for the keys of the waiting jobs to be evaluated.
     """
-    clock = keeper.clock
+    jobs, clock = keeper.jobs, keeper.clock
     while True:
         if clock[STAGE] == TURNS:
-            if not turn(keeper, options.per_event):
+            if jobs.leave[0] != 0 or not turn(keeper, options.per_event):
                 return False
             clock[STAGE] = WALKS
             if stepwise and clock[EARLY] == 1 and walk == BY_QUEUE:

@@ -249,14 +249,14 @@ def pass_over(planner: Planner, rankings: Rankings, options: Options, promises: 
 def run_reserving(
     planner: Planner, rankings: Rankings, options: Options, promises: bool, stepwise: bool
 ) -> bool:
-    """Run every event and its pass, to the last completion; return False at the end.
+    """Run every event and its pass, to the last completion; return False at the end, or if left.
 
     Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
     """
-    _, _, plan, clock, promised = planner
+    jobs, _, plan, clock, promised = planner
     while True:
         if clock[TURNED] == 0:
-            if not turn(planner, rankings, options.per_event):
+            if jobs.leave[0] != 0 or not turn(planner, rankings, options.per_event):
                 return False
             if stepwise:
                 clock[TURNED] = 1

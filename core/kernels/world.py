@@ -48,12 +48,18 @@ class Options(NamedTuple):
 
 @kernel
 def empty_world(
-    submit: Int64, run: Int64, estimate: Int64, procs: Int64, key: Int64, processors: int
+    submit: Int64,
+    run: Int64,
+    estimate: Int64,
+    procs: Int64,
+    leave: Int64,
+    key: Int64,
+    processors: int,
 ) -> World:
     """Return an idle machine with starts and a key of its own."""
     n = submit.size
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    jobs = Jobs(submit, run, estimate, procs, start, backfilled)
+    jobs = Jobs(submit, run, estimate, procs, start, backfilled, leave)
     hold = np.zeros(HOLD, np.int64)
     return World(jobs, idle_machine(processors, n), empty_queue(n), hold, key.copy())
 

@@ -17,6 +17,7 @@ from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.reference.fair_start import fair_start_reference
 from core.simulation.simulate import simulate
+from core.simulation.underway import underway
 from core.workload.workload import Workload
 
 KINDS = ("strict", "relaxed")
@@ -69,6 +70,8 @@ def fair_start_times(
     InputError
         If the kind, the policy or a job is unknown, the fair order changes as time passes, or a
         user's rule is asked for more than strict fair starts by arrival.
+    Left
+        As `core.simulate`.
 
     Notes
     -----
@@ -93,7 +96,7 @@ def fair_start_times(
     fst = np.full(len(workload), NOT_ASKED, np.int64)
     if not asked.size:
         return fst
-    relaxed, plain = kind == "relaxed", later == ARRIVAL
+    relaxed, plain, under = kind == "relaxed", later == ARRIVAL, underway()
     from core.simulation.fair_start_pool import fair_order, is_compiled, is_patient
 
     if is_compiled(chosen, plain):
@@ -108,7 +111,10 @@ def fair_start_times(
             f"'strict', with later='{ARRIVAL}'"
         )
     else:
-        fst[asked] = fair_start_reference(workload, chosen, relaxed, asked.tolist(), rank)
+        for j in asked.tolist():
+            under.check()
+            fst[j] = fair_start_reference(workload, chosen, relaxed, [j], rank)[0]
+    under.check()
     return fst
 
 

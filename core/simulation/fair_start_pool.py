@@ -18,6 +18,7 @@ from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.simulation.compiled_order import Orders
 from core.simulation.pool import WALKS, bookkeeper, idle_planner, options_of
+from core.simulation.underway import underway
 from core.workload.workload import Workload
 
 
@@ -78,11 +79,14 @@ def _options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Optio
 
 def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
     """Return fair start times, s, of the jobs wanted, int64[n]; -1 elsewhere."""
-    columns = (workload.submit, workload.run, workload.estimate, workload.procs)
+    under = underway()
+    leave = under.follow(np.empty(0, np.int64))
+    columns = (workload.submit, workload.run, workload.estimate, workload.procs, leave)
     rankings, options = Orders(workload, policy).rankings, _options(workload, policy, fair, code)
     anew, fst = rankings.moves or rankings.differ, np.full(len(workload), -1, np.int64)
     key = np.zeros(len(workload), np.int64) if anew else rankings.queue.key
     here, copy = (empty_world(*columns, key, workload.processors) for _ in range(2))
+    under.follow(here.jobs.start, fair.last)
     if anew:
         fair_moving(here, copy, fair, rankings, options, fst)
     elif fair.patient:
@@ -102,6 +106,7 @@ def reserving(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     fst, rankings = np.full(len(workload), -1, np.int64), Orders(workload, policy).rankings
     options = _options(workload, policy, fair, RESERVING)
     here, copy = (idle_planner(workload, NO_PROMISE) for _ in range(2))
+    underway().follow(here.jobs.start, fair.last)
     fair_reserving(here, copy, fair, rankings, options, fst)
     return fst
 
@@ -111,5 +116,6 @@ def planned(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     ranking = Orders(workload, policy).rankings.queue
     options, fst = options_of(workload, policy, RESERVING), np.full(len(workload), -1, np.int64)
     here, copy = bookkeeper(workload), bookkeeper(workload)
+    underway().follow(here.jobs.start, fair.last)
     fair_planned(here, copy, fair, ranking, options, WALKS[policy.walk], fst)
     return fst

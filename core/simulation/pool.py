@@ -23,6 +23,7 @@ from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule
 from core.simulation.compiled_order import Orders
+from core.simulation.underway import underway
 from core.workload.workload import Workload
 
 WIDEST = 2**24
@@ -49,6 +50,7 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
             _step(workload, jobs, orders, options)
         else:
             run_moving(jobs, orders.rankings, workload.processors, options)
+    underway().check()
     return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
 
 
@@ -123,6 +125,8 @@ def schedule_reserving(
     ------
     InputError
         If an order's function cannot be used, or a job is wider than `WIDEST`.
+    Left
+        As `core.simulate`.
 
     Examples
     --------
@@ -138,6 +142,7 @@ def schedule_reserving(
     while run_reserving(planner, orders.rankings, options, promises, orders.called):
         waiting = np.sort(plan.job[: plan.state[COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    underway().check()
     return jobs.start, jobs.backfilled, promised
 
 
@@ -162,6 +167,7 @@ def schedule_planned(
     while planned_kernel.run_planned(keeper, ranking, options, walk, orders.called):
         waiting = np.sort(keeper.book.job[: keeper.book.state[planned_kernel.COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    underway().check()
     return jobs.start, jobs.backfilled, keeper.promised
 
 
@@ -189,7 +195,8 @@ def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
 def _jobs(workload: Workload, width: Int64) -> Jobs:
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    return Jobs(workload.submit, workload.run, workload.estimate, width, start, backfilled)
+    leave = underway().follow(start)
+    return Jobs(workload.submit, workload.run, workload.estimate, width, start, backfilled, leave)
 
 
 def _unit(workload: Workload) -> int:

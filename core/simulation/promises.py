@@ -29,7 +29,7 @@ def promises(workload: Workload, policy: Policy | str) -> Int64:
 
     Raises
     ------
-    InputError
+    InputError, Left
         As `core.simulate`.
 
     Examples

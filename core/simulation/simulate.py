@@ -9,6 +9,7 @@ from core.arrays import HORIZON, Int64
 from core.errors import InputError
 from core.policy.policy import Policy
 from core.schedule import Schedule
+from core.simulation.underway import underway
 from core.workload.workload import Workload
 
 
@@ -32,6 +33,8 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     InputError
         If the policy is unknown, its rule does not know the platform, or what the user brought
         for it cannot be used.
+    Left
+        If somebody asked for that; see `core.simulation.underway`.
 
     Examples
     --------
@@ -42,7 +45,10 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     [0, 10, 2]
     """
     chosen = Policy.parse(policy) if isinstance(policy, str) else policy
+    here = underway()
+    here.check()
     outcome = chosen.row.find("simulate", workload.platform.name)(workload, chosen)
+    here.check()
     if isinstance(outcome, Schedule):
         return outcome
     start = _checked(workload, chosen, outcome)

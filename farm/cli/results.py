@@ -54,6 +54,8 @@ def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
         click.echo(f"  {name}: {c['done']}/{c['cells']} done, {c['failed']} failed")
     for sentence in _origins(found.origins):
         click.echo(f"  {sentence}")
+    for doing in found.running:
+        click.echo(f"  running: {doing}")
     for f in found.failures if failed else ():
         click.echo(f"\n{f.trace} resample {f.resample} load {f.load} {f.policy}: {f.error}")
         click.echo(f.traceback.rstrip())

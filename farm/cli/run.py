@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cluster import ClusterSpec
     from farm.campaign.campaign import Campaign
     from farm.execution.runner import Outcome
+    from farm.store.store import Store
 
 SOME_FAILED = 1
 INTERRUPTED = 130
@@ -64,9 +65,9 @@ def run(
 ) -> None:
     """Simulate every cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
 
-    The same command again goes on where the last run stopped. Ctrl-C finishes the blocks that
-    run; a second one abandons them. Exit status: 0 all cells done, 1 some failed, 2 bad input,
-    or the store or the cluster gave out, 130 interrupted.
+    The same command again goes on where the last run stopped. Ctrl-C finishes what ends within
+    10 s and leaves the rest; a second one abandons all. Exit status: 0 all cells done, 1 some
+    failed, 2 bad input, or the store or the cluster gave out, 130 interrupted.
     """
     from cluster import connect, exposure
     from cluster.watching import check_bokeh, reported
@@ -90,7 +91,7 @@ def run(
         client = stack.enter_context(connect(where)) if where.kind != "local" else None
         prepared = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
         if not as_json:
-            warn(prepared.store.cautions)
+            _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
             client = stack.enter_context(connect(where, watched=watched))
         if client is not None:
@@ -114,6 +115,14 @@ def run(
             err=True,
         )
         sys.exit(SOME_FAILED)
+
+
+def _warn(store: Store, campaign: Campaign) -> None:
+    from farm.planning.extents import longer_logs
+
+    warn(store.cautions)
+    for sentence in longer_logs(store, campaign):
+        click.echo(sentence, err=True)
 
 
 def _as_text(outcome: Outcome, store: Path) -> str:

@@ -46,9 +46,9 @@ def watch(store: Path, once: bool, as_json: bool) -> None:
             break
         time.sleep(POLL_SECONDS)
         events, offset = read_events(store, offset)
-    if not isinstance(last, End) and not as_json:
+    if not isinstance(last, End):
         # As far as it was when something happened last: it may have been killed long ago.
-        teller.see(End(time=last.time))
+        teller.leave(last.time)
 
 
 class _Events:
@@ -59,3 +59,6 @@ class _Events:
         import msgspec
 
         click.echo(msgspec.json.encode(event).decode())
+
+    def leave(self, when: float) -> None:
+        """Print nothing: that nobody looks on any more is not in the log."""

@@ -9,9 +9,15 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from core.simulation.underway import underway
+
 T = TypeVar("T")
 
 CHILD = "from farm.execution.isolate import child; child()"
+
+
+LOOK_SECONDS = 0.5
+"""Time between two looks at whether the simulations of this thread are to be left."""
 
 
 class Killed(RuntimeError):
@@ -40,22 +46,37 @@ def isolated(function: Callable[..., T], *arguments: Any) -> T:
     ------
     Killed
         If the process ended without an answer.
+    Left
+        If this thread's simulations are to be left: the process is killed.
     Exception
         Whatever the function raised.
     """
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD],
-        input=pickle.dumps((function, arguments)),
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode != 0 or not done.stdout:
-        raise Killed(f"the simulation killed its process ({_cause(done.returncode)})")
-    result, error = pickle.loads(done.stdout)
+    command = [sys.executable, "-c", CHILD]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            output = _answer(process, pickle.dumps((function, arguments)))
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode != 0 or not output:
+        raise Killed(f"the simulation killed its process ({_cause(process.returncode)})")
+    result, error = pickle.loads(output)
     if error is not None:
         raise error
     answer: T = result
     return answer
+
+
+def _answer(process: subprocess.Popen[bytes], question: bytes) -> bytes:
+    under, unsent = underway(), question or None
+    while True:
+        try:
+            return process.communicate(unsent, timeout=LOOK_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            # What is unsent yet goes on with the next call, which refuses to be told again.
+            unsent = None
+            under.check()
 
 
 def child() -> None:

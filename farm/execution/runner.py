@@ -16,7 +16,8 @@ from msgspec import structs
 
 from core.files import remove_partial
 from farm.campaign.campaign import Campaign
-from farm.execution.executors import Stop, on_dask, serial
+from farm.execution.executors import FINISH_SECONDS, Stop, on_dask, serial
+from farm.execution.hearing import Hearing
 from farm.planning.design import build, design, survey
 from farm.planning.tasks import (
     Backlog,
@@ -128,8 +129,9 @@ def run(
     Returns
     -------
     Outcome
-        Counts of cells, and whether the run was interrupted (first SIGINT or SIGTERM: what
-        runs is finished; second: it is abandoned, and simulated again by the next run).
+        Counts of cells, and whether the run was interrupted (first SIGINT or SIGTERM: what ends
+        within `FINISH_SECONDS` is finished, the rest is left; second: all is abandoned. What has
+        no record is simulated again by the next run).
 
     Raises
     ------
@@ -233,8 +235,11 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
     def handle(number: int, frame: FrameType | None) -> None:
         if stop.wished:
             raise KeyboardInterrupt
-        stop.wished = True
-        text = "stopping: finishing the blocks that run; interrupt again to abandon them"
+        stop.wish()
+        text = (
+            f"stopping: finishing the blocks that end within {FINISH_SECONDS:.0f} s, leaving the "
+            "others; interrupt again to abandon all"
+        )
         watch.see(Said(text=text))
 
     if threading.current_thread() is not threading.main_thread():
@@ -244,7 +249,7 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
     try:
         yield stop
     except KeyboardInterrupt:
-        stop.wished = True
+        stop.wish()
         watch.see(Said(text="abandoned what was running; the next run simulates it again"))
     finally:
         for number, handler in old.items():
@@ -282,7 +287,11 @@ def _carry_out(
         watch.see(Said(text=text))
 
     backlog = Backlog(tasks, block_costs(prepared.store, (b for t in tasks for b in t.blocks)))
-    results = on_dask(client, backlog, stop, say) if client else serial(backlog, stop)
+    run, hearing = tasks[0].run if tasks else "", Hearing(backlog, stop, watch)
+    if client:
+        results = on_dask(client, backlog, stop, run, hearing.hear, say)
+    else:
+        results = serial(backlog, stop, run, hearing.hear)
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(prepared.store.path, result) from result
@@ -296,7 +305,8 @@ def _carry_out(
             count.done += cells
             _tell(done, count, watch)
             # Nor the time by the worker's clock.
-            watch.see(structs.replace(done, cells=cells, time=now()))
+            left = hearing.left()
+            watch.see(structs.replace(done, cells=cells, time=now(), left=left))
         with writing(prepared.store.path):
             summary.look()
     return lost

@@ -7,9 +7,11 @@ import platform
 import time
 from collections.abc import Iterable, Iterator
 
+from core.errors import Left
 from farm.campaign.trace import Trace
 from farm.execution.cell import Figures, Simulations
 from farm.execution.isolate import Killed, isolated
+from farm.execution.underway import course, is_stopping
 from farm.planning.tasks import Task
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell
@@ -34,24 +36,33 @@ def run_task(task: Task) -> list[BlockDone]:
     Returns
     -------
     list of BlockDone
-        One entry per block.
+        One entry per block; none of those that were left, since the run stops.
 
     Raises
     ------
     OSError
         If the store cannot be written. A cell that fails does not raise: its error is recorded.
     """
+    if is_stopping(task.run):
+        return []
     blocks = [OpenBlock(task.store, block, task.run) for block in task.blocks]
     wanted = [(block, place) for block in blocks for place in (*block.missing, *block.lacking)]
     # Cells that share jobs, or a schedule, follow one another.
     wanted.sort(key=lambda one: one[0].cells[one[1]])
     questions = [(b.block, b.cells[place], b.lacking.get(place)) for b, place in wanted]
     ask = _answers_apart if task.careful else answers
-    for (block, place), answer in zip(wanted, ask(task.store, task.trace, questions), strict=True):
-        if isinstance(answer, Exception):
-            block.fail(place, answer)
-        else:
-            block.put(place, *answer)
+    answered = ask(task.store, task.trace, questions)
+    with course(task, [(block, cell) for block, cell, _ in questions]) as here:
+        try:
+            for (block, place), answer in zip(wanted, answered, strict=True):
+                if isinstance(answer, Exception):
+                    block.fail(place, answer)
+                else:
+                    block.put(place, *answer)
+                here.go_on()
+        except Left:
+            half_done = {id(block) for block, _ in wanted[here.at :]}
+            blocks = [block for block in blocks if id(block) not in half_done]
     done, worker = [], f"{platform.node()}:{os.getpid()}"
     commit(blocks)
     for block in blocks:

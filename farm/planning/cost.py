@@ -2,7 +2,8 @@
 
 Pure functions of the campaign, so that every machine lays a store out alike: the measured rates of
 the rules' and orders' rows (`core.policy.cost`), and how long queues are at a load. A run corrects
-them by what its own blocks take (`farm.planning.tasks.Backlog`). `tests/benchmarks/rates.py` holds
+them by what its own blocks take (`farm.planning.tasks.Backlog`), `farm plan` by a probe of them
+(`farm.planning.probe`). `tests/benchmarks/rates.py` holds
 them against measurements.
 """
 
@@ -132,6 +133,17 @@ def queue(jobs: int, policy: Policy, load: str) -> float:
     steady = (seeming / ORIGINAL_LOAD) ** LOAD_POWER
     most = max(jobs, 1) / JOBS_PER_QUEUE
     return steady * most / (steady + most)
+
+
+def rate_of(policy: str) -> Rate:
+    """Return the rates of a policy's simulation: what policies that cost alike have in common.
+
+    Examples
+    --------
+    >>> rate_of("spf+easy") == rate_of("saf+easy"), rate_of("lxf+easy") == rate_of("saf+easy")
+    (True, False)
+    """
+    return _rate(Policy.parse(policy), "simulation")
 
 
 def _job_seconds(jobs: int, policy: Policy, load: str) -> float:

@@ -19,6 +19,7 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.loads import LOAD_BY, ORIGINAL, LoadBy
 from farm.campaign.samples import most_jobs, sample
 from farm.campaign.trace import Trace, span_weeks
+from farm.store.store import Store
 from farm.store.weeks import Weeks
 
 DRAWN = 16
@@ -133,6 +134,20 @@ def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Wee
         else (own, known)
         for load in campaign.loads
     }
+
+
+def longer_logs(store: Store, campaign: Campaign) -> list[str]:
+    """Return a sentence on each log that is longer than the weeks asked of its samples."""
+    said = []
+    for trace in campaign.traces:
+        of_log, of_samples = next(iter(store.weeks[trace.name].values()))
+        if 0 in store.axes["resample"] and trace.weeks and of_log > of_samples:
+            said.append(
+                f"{trace.name}: resample 0 is all {of_log} weeks of the log, its samples have "
+                f"{trace.weeks}; select.weeks = [0, {trace.weeks}] would shorten the log, of "
+                "which samples are drawn, too"
+            )
+    return said
 
 
 def _first_samples(trace: Trace, log: Workload | None, campaign: Campaign) -> list[Workload]:

@@ -22,6 +22,10 @@ from farm.store.store import Store
 TASK_BYTES = 8 * SHARD_BYTES
 """Memory that the unwritten blocks of one task may take."""
 
+DOUBT_SECONDS = 0.2
+"""What was planned weighs against what was measured as if it had taken so long: the plan of a
+trace whose queues grow may be off by a factor of 25."""
+
 TOO_LONG = 2.0
 """A task that should take so many times the longest one of the plan is cut."""
 
@@ -166,6 +170,14 @@ def _batches(
         yield batch
 
 
+Like = tuple[str, str, int, int]
+"""Trace, kind, load and policy of blocks that take alike, whatever the resample."""
+
+
+def _like(block: Block) -> Like:
+    return block.trace, block.kind, block.load, block.policy
+
+
 class Backlog:
     """Hand out a run's tasks in order, cut where its own blocks take longer than was planned.
 
@@ -179,6 +191,11 @@ class Backlog:
     costs : mapping of Block to float
         CPU time that was planned for each of their blocks, s.
 
+    Attributes
+    ----------
+    took : float
+        CPU time that the blocks took of which it was told, s.
+
     Examples
     --------
     >>> len(Backlog([], {})), bool(Backlog([], {}))
@@ -188,8 +205,12 @@ class Backlog:
     def __init__(self, tasks: Iterable[Task], costs: Mapping[Block, float]) -> None:
         self._tasks, self._costs = deque(tasks), costs
         self._most = max((task.seconds for task in self._tasks), default=0.0)
-        self._planned: dict[tuple[str, str], float] = defaultdict(float)
-        self._took: dict[tuple[str, str], float] = defaultdict(float)
+        self._measured, self._done = Measured(), set[Block]()
+        self.took = 0.0
+        self._left: dict[Like, float] = defaultdict(float)
+        for task in self._tasks:
+            for block in task.blocks:
+                self._left[_like(block)] += costs.get(block, 0.0)
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -205,18 +226,108 @@ class Backlog:
 
     def learn(self, block: Block, seconds: float) -> None:
         """Take note of the CPU time that a block took, s."""
-        if self._costs.get(block):
-            kind = block.trace, block.kind
-            self._planned[kind] += self._costs[block]
-            self._took[kind] += seconds
+        self.took += seconds
+        self._done.add(block)
+        if cost := self._costs.get(block):
+            self._measured.add(_like(block), cost, seconds)
+            self._left[_like(block)] -= cost
+
+    def is_done(self, blocks: Iterable[Block]) -> bool:
+        """Tell whether these blocks are done, as far as it was told."""
+        return self._done.issuperset(blocks)
 
     def expected(self, blocks: Iterable[Block]) -> float:
         """Return the CPU time of blocks by what others of their trace and kind took, s."""
-        return math.fsum(self._costs.get(b, 0.0) * self._factor((b.trace, b.kind)) for b in blocks)
+        return math.fsum(
+            self._costs.get(b, 0.0) * self._measured.of_kind(_like(b), LEAST_SECONDS)
+            for b in blocks
+        )
 
-    def _factor(self, kind: tuple[str, str]) -> float:
-        # What was planned weighs as much as a short block, so that one outlier decides nothing.
-        return (LEAST_SECONDS + self._took[kind]) / (LEAST_SECONDS + self._planned[kind])
+    def left(self, courses: Iterable[tuple[tuple[Block, ...], float, float]]) -> float | None:
+        """Return the CPU time that all blocks still need, s, by what was measured.
+
+        Parameters
+        ----------
+        courses : iterable of (blocks, seconds, share)
+            Tasks under way: what they write, time they have taken, and share that is done.
+
+        Returns
+        -------
+        float or None
+            None while most of it is of traces and kinds of which nothing was measured.
+
+        Examples
+        --------
+        >>> Backlog([], {}).left([]), Backlog([], {}).expected([])
+        (0.0, 0.0)
+        """
+        known, running = self._measured.copy(), list(courses)
+        for blocks, seconds, share in running:
+            total = math.fsum(self._costs.get(b, 0.0) for b in blocks)
+            for block in blocks:
+                part = self._costs.get(block, 0.0) / total if total else 0.0
+                known.add(_like(block), share * self._costs.get(block, 0.0), seconds * part)
+        needs = {like: left * known.factor(like) for like, left in self._left.items()}
+        clear = math.fsum(need for like, need in needs.items() if known.knows(like))
+        all_of_it = math.fsum(needs.values())
+        if 2 * clear < all_of_it:
+            return None
+        return max(0.0, all_of_it - math.fsum(seconds for _, seconds, _ in running))
 
     def _of(self, task: Task, blocks: tuple[Block, ...]) -> Task:
         return replace(task, blocks=blocks, seconds=math.fsum(self._costs[b] for b in blocks))
+
+
+class Measured:
+    """Hold what blocks took against what was planned, by trace and kind, and by load and policy.
+
+    Examples
+    --------
+    >>> known = Measured()
+    >>> known.add(("m", "cells", 0, 0), planned=1.0, took=25.0)
+    >>> round(known.factor(("m", "cells", 0, 0))), known.knows(("n", "cells", 0, 0))
+    (24, False)
+    >>> known.add(("n", "cells", 0, 0), planned=0.0, took=3.0)
+    >>> known.factor(("n", "cells", 0, 0)) > 3
+    True
+    """
+
+    def __init__(self) -> None:
+        self._planned: dict[tuple[Any, ...], float] = defaultdict(float)
+        self._took: dict[tuple[Any, ...], float] = defaultdict(float)
+
+    def copy(self) -> Measured:
+        """Return one that learns apart."""
+        other = Measured()
+        other._planned.update(self._planned)
+        other._took.update(self._took)
+        return other
+
+    def add(self, like: Like, planned: float, took: float) -> None:
+        """Take note of CPU time planned for, and taken by, blocks that are alike, s."""
+        for key in (like, like[:2]):
+            self._planned[key] += planned
+            self._took[key] += took
+
+    def knows(self, like: Like) -> bool:
+        """Say whether anything was measured of a trace and kind."""
+        return self._took[like[:2]] > 0
+
+    def of_kind(self, like: Like, doubt: float) -> float:
+        """Return the factor of a trace and kind; the plan weighs as much as so many seconds.
+
+        So that one outlier decides nothing.
+        """
+        return (doubt + self._took[like[:2]]) / (doubt + self._planned[like[:2]])
+
+    def factor(self, like: Like) -> float:
+        """Return what such blocks take of what was planned."""
+        before = self.of_kind(like, self._doubt(like[:2])) if self.knows(like) else 1.0
+        if not self._took[like]:
+            return before
+        doubt = self._doubt(like)
+        return (doubt * before + self._took[like]) / (doubt + self._planned[like])
+
+    def _doubt(self, key: tuple[Any, ...]) -> float:
+        # Of a task that has only begun nothing is done yet, and so nothing was planned.
+        return min(DOUBT_SECONDS, self._planned[key]) or DOUBT_SECONDS

@@ -17,10 +17,33 @@ from farm.store.geometry import Block
 
 NAME = "events.jsonl"
 
+UNKNOWN = -1.0
+"""Stands for a time left that nothing measured supports yet, s."""
+
+UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
 
 def now() -> float:
     """Return the Unix time, s, to the millisecond."""
     return round(time.time(), 3)
+
+
+def spoken(seconds: float) -> str:
+    """Return a time as people say it, in at most two units.
+
+    Examples
+    --------
+    >>> spoken(12.4), spoken(192), spoken(90_000), spoken(-3)
+    ('12 s', '3 min 12 s', '1 d 1 h', '0 s')
+    """
+    left, said = max(0, round(seconds)), list[str]()
+    for unit, size in UNITS:
+        if left >= size or (unit == "s" and not said):
+            said.append(f"{left // size} {unit}")
+            left %= size
+        elif said:
+            break
+    return " ".join(said[:2])
 
 
 class Happening(Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -73,6 +96,8 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
         Host and process that did it.
     why : str
         Why it was left as it was, without what the store has come to hold; empty otherwise.
+    left : float
+        Time that the run still needs, s, by what it has measured; -1 while that is not known.
     """
 
     block: Block
@@ -81,6 +106,60 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
     seconds: float
     worker: str
     why: str = ""
+    left: float = UNKNOWN
+
+
+class Doing(Struct, frozen=True, kw_only=True):
+    """Say what a worker is at.
+
+    Parameters
+    ----------
+    what : str
+        The cell: trace, resample, load and policy.
+    worker : str
+        Host and process.
+    seconds : float
+        Time since the task of that cell began, s.
+    cell, cells : int
+        Which cell of the task it is, from 1, and how many the task has.
+    share : float
+        Share of the cell's jobs that have started in the simulation under way.
+    done : float
+        Share of the task's work that is done, by its planned cost.
+    """
+
+    what: str
+    worker: str
+    seconds: float
+    cell: int
+    cells: int
+    share: float
+    done: float
+
+    def __str__(self) -> str:
+        part = f"cell {self.cell} of {self.cells}, " if self.cells > 1 else ""
+        return (
+            f"{self.what} on {self.worker}, {spoken(self.seconds)} so far, {part}"
+            f"{100 * self.share:.0f} % of its jobs"
+        )
+
+
+class Running(Happening, frozen=True, kw_only=True, tag="running"):
+    """Say which tasks have been running for some seconds or longer.
+
+    Parameters
+    ----------
+    tasks : tuple of Doing
+        The longest ones, longest first.
+    count : int
+        How many there are.
+    left : float
+        As of a block that is done.
+    """
+
+    tasks: tuple[Doing, ...] = ()
+    count: int = 0
+    left: float = UNKNOWN
 
 
 class Lost(Happening, frozen=True, kw_only=True, tag="lost"):
@@ -114,7 +193,7 @@ class End(Happening, frozen=True, kw_only=True, tag="end"):
     """Say that the run is over."""
 
 
-Event = Begin | BlockDone | Lost | Said | End
+Event = Begin | BlockDone | Running | Lost | Said | End
 """Whatever happens in a run."""
 
 

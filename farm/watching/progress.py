@@ -5,14 +5,67 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from farm.watching.events import Begin, BlockDone, End, Event, Lost, Said, Watcher
+from farm.watching.events import (
+    UNKNOWN,
+    Begin,
+    BlockDone,
+    Doing,
+    End,
+    Event,
+    Lost,
+    Running,
+    Said,
+    spoken,
+)
 
 LINE_SECONDS = 5.0
 """Least time between two plain lines."""
 
+HOUR = 3_600
+
+RATE_SECONDS = 5.0
+"""No cells per second are told before a run has lasted so long: the first blocks come late, and
+who follows a run may come early."""
+
+
+class Meter:
+    """Count what events say: cells done and failed, cells per second, time left, what runs."""
+
+    def __init__(self) -> None:
+        self.cells = self.before = self.done = self.failed = 0
+        self.begun = 0.0
+        self.left = UNKNOWN
+        self.running: Running | None = None
+
+    def see(self, event: Event) -> None:
+        """Count an event."""
+        match event:
+            case Begin(cells=cells, before=before):
+                self.cells, self.before, self.begun = cells, before, event.time
+            case BlockDone():
+                self.done += event.cells
+                self.failed += event.failed
+                self.left = event.left
+            case Running():
+                self.running, self.left = event, event.left
+            case Lost():
+                self.failed += event.cells
+            case End():
+                self.left = UNKNOWN
+
+    def told(self, now: float) -> str:
+        """Return failed cells, and their rate and the time left where they mean something."""
+        said, seconds = [f"{self.failed} failed"], now - self.begun
+        if self.done and seconds >= RATE_SECONDS:
+            rate = self.done / seconds
+            said.append(f"{rate:,.1f} cells/s" if rate >= 0.1 else f"{HOUR * rate:.1f} cells/h")
+        if self.left >= 0 and self.before + self.done < self.cells:
+            said.append(f"about {spoken(self.left)} left")
+        return ", ".join(said)
+
 
 class Lines:
-    """Write a plain line now and then: done, failed, cells per second, time left.
+    """Write a plain line now and then: done, failed, cells per second, time left, what runs.
 
     Parameters
     ----------
@@ -22,38 +75,37 @@ class Lines:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.cells = self.before = self.done = self.failed = 0
-        self.begun = self.last = 0.0
+        self.meter = Meter()
+        self.last = 0.0
 
     def see(self, event: Event) -> None:
         """Count what is done, and write what is due."""
+        meter = self.meter
+        meter.see(event)
         match event:
-            case Begin(cells=cells, before=before):
-                self.cells, self.before, self.begun = cells, before, event.time
+            case Begin():
                 self.last = event.time
-                self._write(f"{cells} cells, {before} done before")
+                self._write(f"{meter.cells} cells, {meter.before} done before")
             case BlockDone():
-                self.done += event.cells
-                self.failed += event.failed
-                if event.time - self.last >= LINE_SECONDS:
+                if not 0 <= event.time - self.last < LINE_SECONDS:
                     self._count(event.time)
+            case Running(tasks=[longest, *_]):
+                self._count(event.time)
+                self._write(f"running: {_longest(event, longest)}")
             case Lost():
-                self.failed += event.cells
                 self._write(f"{event.cells} cells lost: {event.why}")
             case Said():
                 self._write(event.text)
             case End():
                 self._count(event.time)
 
+    def leave(self, now: float) -> None:
+        """Say how far a run is that goes on, to who looks away at a Unix time, s."""
+        self._count(now)
+
     def _count(self, now: float) -> None:
-        self.last = now
-        rate = self.done / max(now - self.begun, 1e-3)
-        left = self.cells - self.before - self.done
-        time_left = f"{left / rate:.0f} s left" if rate else "time left unknown"
-        self._write(
-            f"{self.before + self.done}/{self.cells} cells, {self.failed} failed, "
-            f"{rate:.1f} cells/s, {time_left}"
-        )
+        meter, self.last = self.meter, now
+        self._write(f"{meter.before + meter.done}/{meter.cells} cells, {meter.told(now)}")
 
     def _write(self, text: str) -> None:
         self.stream.write(text + "\n")
@@ -61,7 +113,7 @@ class Lines:
 
 
 class Bar:
-    """Draw a bar on a terminal: done, failed, cells per second, time left.
+    """Draw a bar on a terminal: done, failed, cells per second, time left, what runs.
 
     Parameters
     ----------
@@ -71,25 +123,39 @@ class Bar:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.failed = 0
+        self.meter = Meter()
         self._bar: Any = None
 
     def see(self, event: Event) -> None:
         """Move the bar, or write above it."""
+        self.meter.see(event)
         match event:
             case Begin():
                 self._bar = self._drawn(event)
             case BlockDone():
-                self.failed += event.failed
-                self._bar.set_postfix_str(f"{self.failed} failed", refresh=False)
+                # By the events' own times: whoever follows a run reads what happened long ago.
+                self._bar.set_postfix_str(self.meter.told(event.time), refresh=False)
                 self._bar.update(event.cells)
+            case Running(tasks=[longest, *_]):
+                self._bar.set_postfix_str(self.meter.told(event.time), refresh=False)
+                self._write(f"running: {_longest(event, longest)}")
             case Lost():
-                self.failed += event.cells
-                self._bar.write(f"{event.cells} cells lost: {event.why}", file=self.stream)
+                self._write(f"{event.cells} cells lost: {event.why}")
             case Said():
-                self._bar.write(event.text, file=self.stream)
+                self._write(event.text)
             case End():
-                self._bar.close()
+                self._end(event.time)
+
+    def leave(self, now: float) -> None:
+        """Say how far a run is that goes on, to who looks away at a Unix time, s."""
+        self._end(now)
+
+    def _end(self, now: float) -> None:
+        self._bar.set_postfix_str(self.meter.told(now))
+        self._bar.close()
+
+    def _write(self, text: str) -> None:
+        self._bar.write(text, file=self.stream)
 
     def _drawn(self, begin: Begin) -> Any:
         from tqdm import tqdm
@@ -97,10 +163,14 @@ class Bar:
         return tqdm(
             total=begin.cells,
             initial=begin.before,
-            unit=" cells",
+            bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} cells{postfix}",
             file=self.stream,
             dynamic_ncols=True,
         )
+
+
+def _longest(event: Running, longest: Doing) -> str:
+    return f"{longest}" + f", and {event.count - 1} more" * (event.count > 1)
 
 
 class Quiet:
@@ -125,7 +195,7 @@ class Quiet:
         self.stream.flush()
 
 
-def watcher(stream: TextIO | None = None) -> Watcher:
+def watcher(stream: TextIO | None = None) -> Bar | Lines:
     """Return the watcher that suits a stream; by default standard error."""
     stream = stream or sys.stderr
     return Bar(stream) if stream.isatty() else Lines(stream)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from farm.store.arrays import check_metadata
 from farm.store.records import Record
 from farm.store.store import Store
-from farm.watching.events import Begin, read_events
+from farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
+
+SILENT_SECONDS = 180.0
+"""A run of which nothing was heard for so long is not taken for one that goes on; one that works
+at long tasks says so each minute."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ class Status:
         that was filled by several counts for each.
     failures : tuple of Failure
         Every failed cell.
+    running : tuple of Doing
+        Tasks of a run that is going on which have taken some seconds or longer, the longest.
     """
 
     campaign: str
@@ -75,10 +84,11 @@ class Status:
     traces: dict[str, dict[str, int]]
     origins: tuple[dict[str, Any], ...]
     failures: tuple[Failure, ...]
+    running: tuple[Doing, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return asdict(self)
+        return {**asdict(self), "running": [structs.asdict(one) for one in self.running]}
 
 
 def status(store: str | Path) -> Status:
@@ -120,6 +130,7 @@ def status(store: str | Path) -> Status:
         failures += _failures(record)
     for counts in traces.values():
         counts["missing"] = counts["cells"] - counts["done"] - counts["failed"]
+    events = read_events(opened.path)[0]
     total = {
         key: sum(t[key] for t in traces.values()) for key in ("cells", "done", "failed", "missing")
     }
@@ -129,20 +140,39 @@ def status(store: str | Path) -> Status:
         **total,
         jobs=jobs,
         seconds=seconds,
-        wall=_wall(opened.path),
+        wall=_wall(events),
         traces=traces,
         origins=tuple({**dict(known), "blocks": n} for known, n in sorted(origins.items())),
         failures=tuple(failures),
+        running=_running(events),
     )
 
 
-def _wall(store: Path) -> float:
+def _wall(events: Iterable[Event]) -> float:
     total, last = 0.0, 0.0
-    for event in read_events(store)[0]:
+    for event in events:
         if not isinstance(event, Begin):
-            total += event.time - last
+            # A clock that was set back in between has no negative time to show for it.
+            total += max(0.0, event.time - last)
         last = event.time
     return round(total, 3)
+
+
+def _running(events: list[Event]) -> tuple[Doing, ...]:
+    """Return what runs by the last word on it; a run that was killed says nothing any more."""
+    if not events or isinstance(events[-1], End) or now() - events[-1].time > SILENT_SECONDS:
+        return ()
+    for event in reversed(events):
+        match event:
+            case Running():
+                passed = max(0.0, now() - event.time)
+                return tuple(
+                    structs.replace(one, seconds=round(one.seconds + passed, 1))
+                    for one in event.tasks
+                )
+            case Begin():
+                break
+    return ()
 
 
 def _failures(record: Record) -> list[Failure]:

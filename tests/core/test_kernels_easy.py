@@ -25,6 +25,7 @@ def some_jobs(n: int, seed: int = 3) -> Jobs:
         random.integers(1, 9, n),
         np.full(n, -1),
         np.zeros(n, np.bool_),
+        np.zeros(1, np.int64),
     )
 
 

@@ -36,7 +36,7 @@ CAMPAIGN = two_machines("kill", 7, RESAMPLES, LOADS, POLICIES)
 """80 tasks, of which two workers hold 4 at a time: about 5 s of work, most of it in drawing the
 model and in writing, so that a faster simulator leaves a middle to strike in."""
 
-STOPPING = "stopping: finishing the blocks that run"
+STOPPING = "stopping: finishing the blocks that end within 10 s"
 
 
 @pytest.fixture(scope="module")
@@ -171,14 +171,14 @@ def test_terminal__bar_message_and_status(folder: Path) -> None:
         reader = threading.Thread(target=drain, args=(ours, shown))
         reader.start()
         first_cells(folder)
-        wait_for(lambda: b" cells/s" in b"".join(shown), "a bar that has moved")
+        wait_for(lambda: b"0 failed" in b"".join(shown), "a bar that has moved")
         os.write(ours, b"\x03")
         assert run.finish() == 130
         reader.join()
     finally:
         os.close(ours)
     text = b"".join(shown).decode()
-    assert f"/{CELLS} [" in text
+    assert f"/{CELLS} cells, " in text
     assert "0 failed" in text
     assert STOPPING in text
     assert "interrupted; the same command goes on from here" in text

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import farm
@@ -20,7 +21,18 @@ from farm.cli import cli
 from farm.planning.block_shape import JOB_STEP
 from farm.store import provenance
 from farm.store.geometry import Block
-from farm.watching.events import Begin, BlockDone, End, EventLog, Lost, Said, read_events
+from farm.watching.events import (
+    Begin,
+    BlockDone,
+    Doing,
+    End,
+    EventLog,
+    Lost,
+    Running,
+    Said,
+    now,
+    read_events,
+)
 from farm.watching.progress import Bar, Lines
 
 EVENTS = """\
@@ -75,7 +87,7 @@ def test_watchers__tell_a_run(watch: type[Lines | Bar], tmp_path: Path) -> None:
     assert "a word\n" in text
     assert "2 cells lost: no memory\n" in text
     assert "3/9" in text
-    assert teller.failed == 2
+    assert teller.meter.failed == 2
 
 
 def test_watch__of_a_run_that_was_killed(tmp_path: Path) -> None:
@@ -85,7 +97,69 @@ def test_watch__of_a_run_that_was_killed(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text("".join(EVENTS.splitlines(keepends=True)[:2]))
     shown = CliRunner().invoke(cli, ["watch", str(tmp_path), "--once"], catch_exceptions=False)
     assert "9 cells, 0 done before\n" in shown.output
-    assert "4/9 cells, 1 failed, 0.5 cells/s, 9 s left\n" in shown.output
+    assert "4/9 cells, 1 failed, 0.5 cells/s\n" in shown.output
+
+
+def test_watchers__tell_no_rate_and_no_time_left_that_mean_nothing() -> None:
+    """A moment after the beginning there is neither; later, what the run has measured."""
+    block = BlockDone(
+        time=900.1, block=Block("m", "cells", 0, 0, 0), cells=3, failed=0, seconds=0.1, worker="h:1"
+    )
+    for watch in (Lines, Bar):
+        stream = io.StringIO()
+        teller = watch(stream)
+        teller.see(Begin(time=900.0, cells=594, before=0))
+        teller.see(block)
+        teller.leave(900.1)
+        assert "3/594 cells, 0 failed" in stream.getvalue()
+        assert "cells/s" not in stream.getvalue()
+        assert "left" not in stream.getvalue()
+        teller.see(Begin(time=900.0, cells=594, before=0))
+        teller.see(structs.replace(block, time=960.0, left=3_700.0))
+        teller.leave(960.0)
+        assert "0 failed, 0.1 cells/s, about 1 h 1 min left" in stream.getvalue()
+
+
+def test_what_runs__is_told_by_watch_and_status(tmp_path: Path) -> None:
+    """With host and since when; not of a run that has ended, or of which nothing is heard."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=40)
+    farm.run(Campaign(name="s", traces=(trace,), policies=("fcfs+easy",), resamples=1), tmp_path)
+    assert farm.status(tmp_path).running == ()
+    doing = Doing(
+        what="m resample 0 load 0.95 fcfs+conservative", worker="h:1", seconds=180.0,
+        cell=1, cells=1, share=0.4, done=0.4,
+    )  # fmt: skip
+    log = EventLog(tmp_path)
+    log.see(Begin(cells=9, before=0))
+    log.see(Running(time=now() - 12, tasks=(doing,), count=1, left=300.0))
+    found = farm.status(tmp_path)
+    assert [one.what for one in found.running] == [doing.what]
+    assert 191 < found.running[0].seconds < 250
+    assert found.to_dict()["running"][0]["share"] == 0.4
+    shown = CliRunner().invoke(cli, ["status", str(tmp_path)], catch_exceptions=False).output
+    assert f"running: {doing.what} on h:1, 3 min 1" in shown
+    shown = CliRunner().invoke(cli, ["watch", str(tmp_path), "--once"]).output
+    assert "so far, 40 % of its jobs" in shown
+    assert "about 5 min left" in shown
+    log.see(End())
+    assert farm.status(tmp_path).running == ()
+    log = EventLog(tmp_path)
+    log.see(Begin(time=900.0, cells=9, before=0))
+    log.see(Running(time=900.0, tasks=(doing,), count=1))
+    assert farm.status(tmp_path).running == ()
+    log.see(End())
+
+
+def test_wall__of_a_clock_that_was_set_back_is_not_negative(tmp_path: Path) -> None:
+    """What cannot be known of it counts as nothing."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=40)
+    farm.run(Campaign(name="s", traces=(trace,), policies=("fcfs+easy",), resamples=1), tmp_path)
+    log = EventLog(tmp_path)
+    (tmp_path / "events.jsonl").write_text("")
+    log.see(Begin(time=900.0, cells=9, before=0))
+    log.see(Said(time=300.0, text="a word"))
+    log.see(End(time=302.0))
+    assert farm.status(tmp_path).wall == 2.0
 
 
 def test_wall__is_the_time_of_the_runs_without_the_pauses(tmp_path: Path) -> None:

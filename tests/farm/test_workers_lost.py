@@ -153,7 +153,7 @@ def test_last_worker_dies_after_the_interrupt__ends_the_run(
     # Stopped, it holds the blocks that the run waits for, until it dies.
     worker.send_signal(signal.SIGSTOP)
     run.signal_group(signal.SIGINT)
-    wait_for(lambda: "stopping: finishing the blocks that run" in run.err, "the answer")
+    wait_for(lambda: "stopping: finishing the blocks that end within 10 s" in run.err, "the answer")
     worker.kill()
     assert_interrupted(run, store)
     assert gone(there) not in run.err

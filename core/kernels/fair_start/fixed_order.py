@@ -94,7 +94,7 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
     """
     jobs, running, queue, _, _ = here
     known = arrived = 0
-    while known < fair.last:
+    while known < fair.last and jobs.leave[0] == 0:
         first = arrived
         now, arrived, look = turn_clock(jobs, running, arrived, options.per_event)
         if take_in(here, options.rule, first, arrived, look) and queue.size[0] > 0:

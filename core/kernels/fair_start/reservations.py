@@ -87,9 +87,9 @@ def fork(
 
     The pass of this instant is still to come where `look` says so.
     """
-    submit, run, estimate, procs, start, backfilled = whole.jobs
+    submit, run, estimate, procs, start, backfilled, leave = whole.jobs
     # Starvation looks at every job of the columns: none may be there that does not exist.
-    jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled)
+    jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave)
     copy = Planner(jobs, whole.running, whole.plan, whole.clock, whole.promised)
     joined, k = not fair.relaxed, here.clock[ARRIVED]
     copy.clock[NOW], copy.clock[SEEN] = here.clock[NOW], here.clock[SEEN]

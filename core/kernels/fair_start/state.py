@@ -160,9 +160,12 @@ def forks_before_next(jobs: Jobs, running: Running, fair: Fair, fst: Int64, arri
 
 @verb
 def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Say whether the last job wanted, and with it every one, has started or had its copy."""
+    """Say whether the last job wanted, and with it every one, has started or had its copy.
+
+    Or whether the kernel is to leave.
+    """
     j = fair.last - 1
-    return bool(arrived > j and (jobs.start[j] >= 0 or fst[j] >= 0))
+    return bool(jobs.leave[0] != 0 or (arrived > j and (jobs.start[j] >= 0 or fst[j] >= 0)))
 
 
 @verb

@@ -1,0 +1,103 @@
+"""A simulation under way: how far it is, and the wish that it be left."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+
+import numpy as np
+
+from core.arrays import Int64
+from core.errors import Left
+
+
+class Underway:
+    """Follow the simulations of a ``with`` block from other threads, and ask for them to be left.
+
+    Kernels hold no GIL and look at the wish once an instant; what a user's own rule does in plain
+    Python is left at its end only. Results are never other ones.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
+    ...                           processors=2)
+    >>> with Underway() as under:
+    ...     start = simulate(w, "fcfs+easy").start
+    >>> under.share
+    1.0
+    >>> under.leave()
+    >>> with under:
+    ...     simulate(w, "fcfs+easy")
+    Traceback (most recent call last):
+    core.errors.Left: a simulation was left before its end
+    """
+
+    def __init__(self) -> None:
+        self._wish = np.zeros(1, np.int64)
+        self._start = np.empty(0, np.int64)
+        self._jobs = 0
+        self._tokens: list[Token[Underway | None]] = []
+
+    def __enter__(self) -> Underway:
+        """Make this the one that the thread's simulations report to."""
+        self._tokens.append(_here.set(self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Give the thread's simulations back to whom they reported before."""
+        _here.reset(self._tokens.pop())
+
+    @property
+    def share(self) -> float:
+        """Share of the jobs of the latest simulation that have started, 0 to 1."""
+        started = int(np.count_nonzero(self._start[: self._jobs] >= 0))
+        return started / self._jobs if self._jobs else 0.0
+
+    @property
+    def started(self) -> Int64:
+        """Starts of the latest simulation as far as it is, s, int64[n]; -1 for none yet."""
+        return self._start.copy()
+
+    @property
+    def left(self) -> bool:
+        """Whether somebody has asked for the simulations to be left."""
+        return bool(self._wish[0])
+
+    def leave(self) -> None:
+        """Ask for the simulations to be left, the present one and all that come."""
+        self._wish[0] = 1
+
+    def forget(self) -> None:
+        """Take the starts of the latest simulation for nobody's any more."""
+        self._start, self._jobs = self._start[:0], 0
+
+    def follow(self, start: Int64, jobs: int | None = None) -> Int64:
+        """Look at the starts, -1 for none yet, that a kernel is about to fill in.
+
+        Parameters
+        ----------
+        start : int64[n]
+            Starts, s.
+        jobs : int, optional
+            How many of them, from the first on; by default all.
+
+        Returns
+        -------
+        int64[1]
+            For the kernel to look at: not 0 once it is to leave.
+        """
+        self._start, self._jobs = start, start.size if jobs is None else jobs
+        return self._wish
+
+    def check(self) -> None:
+        """Raise `Left` if the simulations are to be left."""
+        if self.left:
+            raise Left("a simulation was left before its end")
+
+
+_here: ContextVar[Underway | None] = ContextVar("underway", default=None)
+
+
+def underway() -> Underway:
+    """Return whom this thread's simulations report to; one that nobody asks where there is none."""
+    return _here.get() or Underway()

@@ -1,0 +1,107 @@
+"""Hear what the workers are at: how long a run still takes, what it waits for when it stops."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+
+from farm.execution.executors import NEWS_SECONDS, Stop
+from farm.execution.underway import Report
+from farm.planning.tasks import Backlog
+from farm.store.geometry import Block
+from farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
+
+TELL_SECONDS = 60.0
+"""Time after which what runs is told again though it is the same; the log of events grows by it."""
+
+MOST_TOLD = 8
+"""So many tasks are told of, the longest."""
+
+CLEAR_SECONDS = 5.0
+"""No time left is told before a run has lasted so long."""
+
+COUNT_SECONDS = 0.5
+"""Least time between two estimates of the time left: they look at every kind of block."""
+
+LEAST_SHARE = 0.1
+"""Of a worker thread's time at least so much is reckoned to be simulation, whatever was seen."""
+
+
+class Hearing:
+    """Make of the workers' reports what people and the log are told.
+
+    Parameters
+    ----------
+    backlog : Backlog
+        What the run has to do.
+    stop : Stop
+        Whether it is to stop.
+    watch : Watcher
+        Who is told.
+    """
+
+    def __init__(self, backlog: Backlog, stop: Stop, watch: Watcher) -> None:
+        self._backlog, self._stop, self._watch = backlog, stop, watch
+        self._begun = time.monotonic()
+        self._threads = 1
+        self._heard = self._begun
+        self._reports: Sequence[Report] = ()
+        self._told: tuple[float, frozenset[str]] = (-math.inf, frozenset())
+        self._waited = -math.inf
+        self._left, self._counted = UNKNOWN, -math.inf
+
+    def hear(self, reports: Sequence[Report], threads: int) -> None:
+        """Take note of what runs, and tell of it where that is news."""
+        self._reports = sorted(reports, key=lambda one: -one.doing.seconds)
+        self._threads, self._heard = max(1, threads), time.monotonic()
+        if self._stop.wished:
+            self._tell_waiting()
+        else:
+            self._tell_running()
+
+    def left(self) -> float:
+        """Return the time that the run still needs, s; `UNKNOWN` while too little is measured."""
+        now = time.monotonic()
+        if now - self._counted >= COUNT_SECONDS:
+            self._left, self._counted = self._count(now), now
+        return self._left
+
+    def _count(self, now: float) -> float:
+        seconds = self._backlog.left(self._courses())
+        if seconds is None or now - self._begun < CLEAR_SECONDS:
+            return UNKNOWN
+        running = list(self._courses())
+        done = self._backlog.took + math.fsum(took for _, took, _ in running)
+        share = done / (self._threads * (now - self._begun))
+        # All workers are at it, but for what is not simulation, and for others on their machines.
+        together = seconds / (self._threads * min(1.0, max(LEAST_SHARE, share)))
+        alone = (took * (1 - part) / part for _, took, part in running if part)
+        return round(max([together, *alone]), 1)
+
+    def _courses(self) -> Iterator[tuple[tuple[Block, ...], float, float]]:
+        for one in self._reports:
+            if not self._backlog.is_done(one.blocks):
+                yield one.blocks, one.doing.seconds, one.doing.done
+
+    def _tell_running(self) -> None:
+        before, known = self._told
+        what = frozenset(f"{one.doing.what} {one.doing.worker}" for one in self._reports)
+        if what == known and (not what or self._heard - before < TELL_SECONDS):
+            return
+        self._told = self._heard, what
+        told, count = self._longest(), len(self._reports)
+        self._watch.see(Running(tasks=told, count=count, left=self.left()))
+
+    def _tell_waiting(self) -> None:
+        if not self._reports or self._heard - self._waited < NEWS_SECONDS:
+            return
+        self._waited, count = self._heard, len(self._reports)
+        tasks = f"{count} task" + "s" * (count > 1)
+        more = "; ..." * (count > MOST_TOLD)
+        listed = "; ".join(map(str, self._longest())) + more
+        text = f"waiting for {tasks}: {listed}; Ctrl-C again abandons them"
+        self._watch.see(Said(text=text))
+
+    def _longest(self) -> tuple[Doing, ...]:
+        return tuple(one.doing for one in self._reports[:MOST_TOLD])

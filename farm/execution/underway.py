@@ -1,0 +1,187 @@
+"""The tasks under way in this process: what they are at, since when, and the wish to leave them."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from core import own
+from core.simulation.underway import Underway
+from farm.planning.tasks import Task
+from farm.store.geometry import Block, Cell
+from farm.watching.events import Doing
+
+LONG_SECONDS = 5.0
+"""Tasks that have taken less are not told of."""
+
+LOOK_SECONDS = 0.5
+"""Time between two looks at whether a task of a run that stops would end in time."""
+
+CLEAR_SECONDS = 1.0
+"""Only after this time does its progress say how long a task will take."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Say how far one task is, to the run that asks.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+        What the task is to write.
+    doing : Doing
+        What it is at.
+    """
+
+    blocks: tuple[Block, ...]
+    doing: Doing
+
+
+class Course:
+    """Follow one task of this process through its cells.
+
+    Parameters
+    ----------
+    task : Task
+        What is done.
+    cells : sequence of (Block, Cell)
+        In the order in which it is done.
+    """
+
+    def __init__(self, task: Task, cells: Sequence[tuple[Block, Cell]]) -> None:
+        self.task, self.cells = task, cells
+        self.under = Underway()
+        self.at = 0
+        self._begun = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the task began, s."""
+        return time.monotonic() - self._begun
+
+    def go_on(self) -> None:
+        """Take note that one more cell is done."""
+        self.under.forget()
+        self.at += 1
+
+    def done(self) -> float:
+        """Return the share of the task that is done, by planned cost, 0 to 1."""
+        at, share, costs = self.at, self.under.share, self._costs()
+        here = costs[at] * share if at < len(costs) else 0.0
+        return min(1.0, (math.fsum(costs[:at]) + here) / (math.fsum(costs) or 1.0))
+
+    def rest(self) -> float:
+        """Return how long the task will still take, by what it has taken so far, s; 0 if unclear.
+
+        The last jobs of an overloaded machine take longer than the first: it is a lower bound.
+        """
+        seconds, done = self.seconds, self.done()
+        if seconds < CLEAR_SECONDS:
+            return 0.0
+        return seconds * (1 - done) / done if done else math.inf
+
+    def report(self) -> Report:
+        """Say how far it is."""
+        at = min(self.at, len(self.cells) - 1)
+        doing = Doing(
+            what=self._name(at),
+            worker=f"{platform.node()}:{os.getpid()}",
+            seconds=round(self.seconds, 1),
+            cell=at + 1,
+            cells=len(self.cells),
+            share=round(self.under.share, 3),
+            done=round(self.done(), 4),
+        )
+        return Report(self.task.blocks, doing)
+
+    def _name(self, at: int) -> str:
+        block, (resample, load, policy) = self.cells[at]
+        kind = "" if block.product.simulates else f", {block.kind}"
+        return f"{block.trace} resample {resample} load {load} {policy}{kind}"
+
+    def _costs(self) -> list[float]:
+        store, known = self.task.store, {}
+        with own.sources(store.own):
+            for block, (_, load, policy) in self.cells:
+                if (block, load, policy) not in known:
+                    places, jobs = store.job_range(block), store.jobs[block.trace]
+                    count = places.stop - places.start
+                    cost = block.product.cost(count, policy, load, jobs)
+                    known[block, load, policy] = cost
+        return [known[block, load, policy] for block, (_, load, policy) in self.cells]
+
+
+_courses: dict[int, Course] = {}
+"""The tasks under way, by the identity of their courses."""
+
+_stopping: dict[str, float] = {}
+"""When the runs that stop want their tasks to be over, by name, s on the monotonic clock."""
+
+
+@contextmanager
+def course(task: Task, cells: Sequence[tuple[Block, Cell]]) -> Iterator[Course]:
+    """Follow a task, and leave what it simulates when its run stops and it would take too long."""
+    one = Course(task, cells)
+    _courses[id(one)] = one
+    try:
+        with one.under:
+            yield one
+    finally:
+        del _courses[id(one)]
+
+
+def is_stopping(run: str) -> bool:
+    """Tell whether a run has asked this process to begin nothing more."""
+    return run in _stopping
+
+
+def reports(run: str) -> list[Report]:
+    """Return how far the tasks of a run are that have taken some seconds in this process."""
+    return [one.report() for one in _of(run) if one.seconds >= LONG_SECONDS]
+
+
+def stop(run: str, seconds: float) -> list[Report]:
+    """Begin no task of a run any more; leave those that would not end within so many seconds.
+
+    Returns at once; a thread looks after it. Said again it only counts the first time.
+
+    Returns
+    -------
+    list of Report
+        How far those are that still run, however short.
+    """
+    if run not in _stopping:
+        _stopping[run] = time.monotonic() + seconds
+        threading.Thread(target=_wind_up, args=(run,), daemon=True).start()
+    return [one.report() for one in _of(run)]
+
+
+def abandon(run: str) -> None:
+    """Leave all tasks of a run at once."""
+    _stopping[run] = time.monotonic()
+    _leave_late(run)
+
+
+def _of(run: str) -> list[Course]:
+    return [one for one in list(_courses.values()) if one.task.run == run and one.cells]
+
+
+def _wind_up(run: str) -> None:
+    while _leave_late(run):
+        time.sleep(LOOK_SECONDS)
+
+
+def _leave_late(run: str) -> bool:
+    """Leave the tasks that would not end in time; return whether any goes on."""
+    left = _stopping[run] - time.monotonic()
+    going = [one for one in _of(run) if not one.under.left]
+    for one in going:
+        if left <= 0 or one.rest() > left:
+            one.under.leave()
+    return bool(going)

@@ -1,0 +1,263 @@
+"""What cells really cost on this machine: some are simulated for a moment, others judged by them.
+
+The rates that a store is laid out by (`farm.planning.cost`) are the campaign's alone and know no
+queue. A probe simulates one cell of each kind, which is a trace, the log itself or a sample of it,
+a load, and what costs alike of the policies; longer than a moment it goes on for no cell, and the
+rest follows from the queue that cheap EASY backfilling makes of the same jobs.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from core import own
+from core.arrays import Float64, Int64
+from core.errors import InputError, Left
+from core.policy.cost import CALLED, Rate
+from core.policy.policy import Policy
+from core.simulation.simulate import simulate
+from core.simulation.underway import Underway
+from core.workload.workload import Workload
+from farm.campaign.samples import jobs_of
+from farm.planning.cost import cell_seconds, rate_of
+from farm.planning.design import Design
+from farm.store.geometry import Block, Span
+from farm.store.product import PRODUCTS
+from farm.store.store import Store
+
+BUDGET_SECONDS = 6.0
+"""A probe takes about so long; compiling what has never run on this machine comes on top."""
+
+MOMENT_SECONDS = 0.3
+"""One cell is simulated for so long at most. Extrapolated from 0.3 s, 83 % of 30 simulations of
+1 to 25 s (six logs, loads 0.7, 0.95 and 1.1) were within a factor of 2 and 97 % within 3, their
+ratios 0.30 to 2.85; from 0.05 s 67 % and 88 %."""
+
+LEAST_SECONDS = 0.02
+"""Shorter simulations say nothing where they are cut off."""
+
+QUEUE_SECONDS = 1.0
+"""EASY backfilling, which says how long the queue is, is left after this time."""
+
+QUEUE_POLICY = "fcfs+easy"
+
+FEW = 50
+"""Jobs that are simulated first, so that kernels are compiled."""
+
+QUEUE_JOBS, QUEUE_POWER = 10.0, 1.5
+"""An instant with q jobs waiting costs as (1 + q / QUEUE_JOBS) to this power: of the powers 0.5,
+1, 1.5 and 2 the one whose extrapolations are neither high nor low, 1.01 in the geometric middle."""
+
+Kind = tuple[str, bool, str, Rate]
+"""Trace, whether it is the log itself, load, and the rates of what costs alike of the policies."""
+
+Met = tuple[str, bool, str]
+"""The jobs that a kind meets: its first three."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Hold what was measured.
+
+    Parameters
+    ----------
+    factors : mapping of Kind to float
+        Seconds of CPU that a cell takes for each one that is planned with.
+    whole : int
+        Kinds whose cell was simulated to its end; the others are extrapolated.
+    kinds : int
+        Kinds that were to be measured.
+    seconds : float
+        What the probe took, s.
+    """
+
+    factors: Mapping[Kind, float]
+    whole: int
+    kinds: int
+    seconds: float
+
+    def __str__(self) -> str:
+        cut, rest = len(self.factors) - self.whole, self.kinds - len(self.factors)
+        parts = [f"{self.whole} to the end"]
+        parts += [f"{cut} in part, the rest of them by their queues"] * bool(cut)
+        parts += [f"{rest} judged by the others"] * bool(rest)
+        return (
+            f"CPU time as measured here in {self.seconds:.0f} s on {self.kinds} kinds of cells "
+            f"(trace, load, rule): {', '.join(parts)}"
+        )
+
+    def factor(self, kind: Kind) -> float:
+        """Return the factor of a kind, or of those that are most like it; 1 if there is none."""
+        if kind in self.factors:
+            return self.factors[kind]
+        trace, _, _, rate = kind
+        for alike in (
+            [f for (t, _, _, r), f in self.factors.items() if (t, r) == (trace, rate)],
+            [f for (_, _, _, r), f in self.factors.items() if r == rate],
+            [f for (t, _, _, _), f in self.factors.items() if t == trace],
+            list(self.factors.values()),
+        ):
+            if alike:
+                return math.exp(math.fsum(map(math.log, alike)) / len(alike))
+        return 1.0
+
+    def costs(self, store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
+        """Return the CPU time of blocks, s, as `farm.planning.tasks.block_costs`, corrected."""
+        with own.sources(store.own):
+            cost = cache(self._cost)
+            return {block: math.fsum(_cells(store, block, cost)) for block in blocks}
+
+    def _cost(self, kind: str, jobs: int, cell: int, met: Met, policy: str) -> float:
+        planned: float = PRODUCTS[kind].cost(jobs, policy, met[2], cell)
+        return planned * self.factor((*met, rate_of(policy))) if planned else 0.0
+
+
+def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECONDS) -> Probe:
+    """Simulate a cell of each kind for a moment, those first that a campaign spends most on.
+
+    Parameters
+    ----------
+    design : Design
+        The campaign, its logs and its store, which need not exist.
+    blocks : iterable of Block
+        What is to be done.
+    seconds : float
+        How long it may take, s.
+
+    Returns
+    -------
+    Probe
+        Of this machine, as it is now.
+    """
+    begun, store = time.monotonic(), design.store
+    with own.sources(store.own):
+        work = _kinds(store, blocks)
+        factors: dict[Kind, float] = {}
+        whole, spent = 0, 0.0
+        for met, policies in work:
+            if spent >= seconds:
+                break
+            jobs = _jobs(design, met)
+            if jobs is None:
+                continue
+            _warm_up(jobs, policies.values())
+            start = time.monotonic()
+            queue = _queue(jobs)
+            for rate, policy in policies.items():
+                took, ended = _measured(jobs, policy, queue)
+                if took:
+                    planned = cell_seconds(store.jobs[met[0]], policy, met[2])
+                    factors[*met, rate] = took / planned
+                    whole += ended
+            spent += time.monotonic() - start
+    count = sum(len(policies) for _, policies in work)
+    return Probe(factors, whole, count, time.monotonic() - begun)
+
+
+def _kinds(store: Store, blocks: Iterable[Block]) -> list[tuple[Met, dict[Rate, str]]]:
+    """Return a policy of each kind by the jobs that they meet, the costliest of these first."""
+    found: dict[Met, dict[Rate, str]] = defaultdict(dict)
+    costs: dict[Met, float] = defaultdict(float)
+    rate, seconds = cache(rate_of), cache(cell_seconds)
+    for block in blocks:
+        span = store.span_of(block)
+        if not block.product.policies:
+            continue
+        for met, count in _met(block.trace, span):
+            for policy in span.policies:
+                costs[met] += count * seconds(store.jobs[block.trace], policy, met[2])
+                # What a user's own rule takes is not known, and it cannot be left.
+                if Policy.parse(policy).row.cost is not CALLED:
+                    found[met].setdefault(rate(policy), policy)
+    return sorted(found.items(), key=lambda one: -costs[one[0]])
+
+
+def _met(trace: str, span: Span) -> Iterator[tuple[Met, int]]:
+    """Return what jobs a block's cells meet, and how many of its cells for each policy."""
+    logs = sum(number == 0 for number in span.resamples)
+    for load in span.loads:
+        for log, count in ((True, logs), (False, len(span.resamples) - logs)):
+            if count:
+                yield (trace, log, load), count
+
+
+def _cells(store: Store, block: Block, cost: Callable[..., float]) -> Iterator[float]:
+    span, places = store.span_of(block), store.job_range(block)
+    for met, count in _met(block.trace, span):
+        for policy in span.policies:
+            jobs = places.stop - places.start
+            yield count * cost(block.kind, jobs, store.jobs[block.trace], met, policy)
+
+
+def _jobs(design: Design, met: Met) -> Workload | None:
+    """Return the jobs of a kind of cells; None if there are none."""
+    name, log, load = met
+    settings = design.store.settings
+    trace = next(t for t in design.campaign.traces if t.name == name)
+    try:
+        return jobs_of(
+            trace,
+            design.logs[name],
+            seed=settings["seed"],
+            resample=0 if log else max(1, min(design.campaign.resample_axis)),
+            draw=settings["draw"],
+            load=load,
+            load_by=settings["load_by"],
+        )
+    except InputError:
+        return None
+
+
+def _warm_up(jobs: Workload, policies: Iterable[str]) -> None:
+    few = jobs.take(slice(FEW))
+    for policy in (QUEUE_POLICY, *policies):
+        simulate(few, policy)
+
+
+def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, bool]:
+    """Return the CPU time of a simulation that is left after some seconds, its starts, its end."""
+    with Underway() as under:
+        timer = threading.Timer(seconds, under.leave)
+        timer.start()
+        begun = time.thread_time()
+        try:
+            simulate(jobs, policy)
+        except Left:
+            return time.thread_time() - begun, under.started, False
+        finally:
+            timer.cancel()
+        return time.thread_time() - begun, under.started, True
+
+
+def _queue(jobs: Workload) -> Float64:
+    """Return how many jobs wait at each arrival, float64[n], by EASY backfilling.
+
+    All zeros if that would take too long.
+    """
+    _, start, ended = _run(jobs, QUEUE_POLICY, QUEUE_SECONDS)
+    if not ended:
+        return np.zeros(len(jobs))
+    begun = np.searchsorted(np.sort(start), jobs.submit, side="right")
+    waiting: Float64 = np.maximum(np.arange(len(jobs)) - begun, 0).astype(np.float64)
+    return waiting
+
+
+def _measured(jobs: Workload, policy: str, queue: Float64) -> tuple[float, bool]:
+    """Return what a simulation takes, s of CPU, and whether it went to its end."""
+    took, start, ended = _run(jobs, policy, MOMENT_SECONDS)
+    if ended:
+        return took, True
+    arrived = int(np.searchsorted(jobs.submit, start.max(initial=-1), side="right"))
+    weight = (1 + queue / QUEUE_JOBS) ** QUEUE_POWER
+    done = float(weight[:arrived].sum())
+    if not done or took < LEAST_SECONDS:
+        return 0.0, False
+    return took * float(weight.sum()) / done, False

@@ -1,0 +1,158 @@
+"""One long simulation is left when its run is asked to stop, and runs again as if it never had."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import farm
+from core import simulate
+from core.models.lublin import lublin
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution import executors, underway
+from farm.execution.aside import aside
+from farm.execution.executors import FINISH_SECONDS
+from farm.planning.tasks import Task
+from farm.watching.events import Said, read_events
+from tests.farm.harness import Command, counts, recorded_cells, wait_for
+
+JOBS = 60_000
+LONG = f"""name = "long"
+policies = ["fcfs+conservative"]
+loads = [1.6]
+resamples = 2
+[[traces]]
+name = "m"
+model = "lublin"
+processors = 128
+jobs = {JOBS}
+"""
+"""Minutes of simulation for each of the two cells."""
+
+AT_ONCE = 30.0
+"""Within this time, s, a run ends that is asked to: it waits for nothing that takes longer than
+`FINISH_SECONDS`, and the machine may be busy."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    simulate(lublin(128, jobs=20), "fcfs+conservative")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Command]:
+    (tmp_path / "long.toml").write_text(LONG)
+    command = Command(tmp_path, "run", "long.toml", "--workers", "2")
+    yield command
+    command.kill()
+
+
+def test_interrupted__what_takes_minutes_is_left(run: Command, tmp_path: Path) -> None:
+    """The run says what it waits for, ends by itself, and has no record of what it left."""
+    store = tmp_path / "long.farm"
+    wait_for(lambda: "running: m resample" in run.err, "what runs")
+    assert "fcfs+conservative on " in run.err
+    [one, other] = farm.status(store).running
+    assert {one.what, other.what} == {f"m resample {n} load 1.6 fcfs+conservative" for n in (1, 2)}
+    asked = time.monotonic()
+    run.process.send_signal(signal.SIGINT)
+    assert run.finish() == 130
+    assert time.monotonic() - asked < AT_ONCE
+    assert "Traceback" not in run.err
+    assert counts(run.out) == {"cells": 2, "before": 0, "done": 0, "failed": 0}
+    assert recorded_cells(store) == 0
+
+
+def test_in_this_process__a_signal_is_heard_while_the_kernel_runs(tmp_path: Path) -> None:
+    """Without a cluster, too."""
+    trace = Trace(name="m", model="lublin", processors=128, jobs=JOBS)
+    campaign = Campaign(
+        name="long", traces=(trace,), policies=("fcfs+conservative",), loads=("1.6",), resamples=2
+    )
+    struck: list[float] = []
+
+    def strike() -> None:
+        wait_for(lambda: any(one.under.share for one in [*underway._courses.values()]), "jobs")
+        struck.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=strike, daemon=True).start()
+    outcome = farm.run(campaign, tmp_path)
+    assert time.monotonic() - struck[0] < AT_ONCE
+    assert outcome.interrupted
+    assert (outcome.done, outcome.failed, recorded_cells(tmp_path)) == (0, 0, 0)
+    said = [event.text for event in read_events(tmp_path)[0] if isinstance(event, Said)]
+    assert said[0].startswith("stopping: finishing the blocks that end within 10 s")
+    # Its tasks are over, or end at the next instant.
+    wait_for(lambda: not underway._courses, "the end of the simulation")
+
+
+def test_what_ends_in_time_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short task is not left: its blocks are there when the run has stopped."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=300)
+    campaign = Campaign(name="short", traces=(trace,), policies=("fcfs+easy",), resamples=3)
+    attempt = executors.attempt
+
+    def signalled(task: Task) -> executors.Result:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        return attempt(task)
+
+    # The wish comes when the task is there, but this process has not been told of it yet.
+    monkeypatch.setattr(executors, "attempt", signalled)
+    monkeypatch.setattr(executors, "LOOK_SECONDS", 60.0)
+    outcome = farm.run(campaign, tmp_path)
+    assert outcome.interrupted
+    assert outcome.done == recorded_cells(tmp_path) > 0
+
+
+def test_the_rest_of_a_task__by_its_own_progress(tmp_path: Path) -> None:
+    """A tenth after ten seconds leaves ninety; at the beginning nothing is known."""
+    assert FINISH_SECONDS == 10
+    campaign = Campaign(
+        name="c",
+        traces=(Trace(name="m", model="lublin", processors=64, jobs=300),),
+        policies=("fcfs+easy",),
+        resamples=10,
+    )
+    from farm.execution.runner import begin
+
+    with begin(campaign, tmp_path) as prepared:
+        task = max(prepared.tasks, key=lambda one: len(one.blocks))
+        block = next(b for b in task.blocks if b.product.simulates)
+        cells = [(block, cell) for cell in prepared.store.span_of(block).cells]
+        with underway.course(task, cells) as one:
+            assert one.rest() == 0
+            one._begun -= 10
+            assert one.rest() > 1e6
+            one.go_on()
+            assert one.rest() == pytest.approx(10 * (len(cells) - 1), rel=0.1)
+            [report] = underway.reports(task.run)
+            assert (report.doing.cell, report.doing.cells) == (2, len(cells))
+            assert underway.reports("another run") == []
+            assert not one.under.left
+            underway.stop(task.run, 1.0)
+            wait_for(lambda: one.under.left, "the wish")
+        assert underway.is_stopping(task.run)
+        assert executors.attempt(task) == []
+
+
+def test_aside__raises_and_looks() -> None:
+    """What the function raises is raised here; meanwhile this thread is free."""
+    looks: list[float] = []
+
+    def slow() -> int:
+        time.sleep(0.2)
+        return 3
+
+    assert aside(slow, lambda: looks.append(1.0), 0.02) == 3
+    assert looks
+    with pytest.raises(ZeroDivisionError):
+        aside(lambda: 1 / 0, lambda: None, 1.0)
