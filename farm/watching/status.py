@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from farm.store.arrays import check_metadata
 from farm.store.records import Record
+from farm.store.skeleton import check_metadata
 from farm.store.store import Store
 from farm.watching.events import Begin, read_events
 
