@@ -242,9 +242,17 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
     try:
         for block in opened:
             shards += block.write()
-        settle(shards)
+        runs = {(block.store.path, block.run) for block in opened}
+        try:
+            settle(shards)
+        except FileNotFoundError:
+            # The next run has tidied up.
+            for store, run in runs:
+                if run:
+                    check_turn(store, run)
+            raise
         with ExitStack() as stack:
-            for store, run in {(block.store.path, block.run) for block in opened}:
+            for store, run in runs:
                 stack.enter_context(turn(store, run))
             for results in {block.store.results for block in opened}:
                 put(shards, results)
