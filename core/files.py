@@ -35,7 +35,7 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     ...     (Path(folder) / "new" / "file").read_bytes()
     b'all or nothing'
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
     try:
         with temporary.open("wb") as stream:
@@ -49,6 +49,23 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync(path.parent)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, and put their entries on the disk.
+
+    Raises
+    ------
+    OSError
+        If the operating system refuses.
+    """
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+        sync(folder.parent)
 
 
 def sync(path: Path) -> None:

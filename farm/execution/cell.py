@@ -26,7 +26,7 @@ from farm.campaign.samples import sample, users_at
 from farm.campaign.trace import Trace
 from farm.store.block import Rows
 from farm.store.geometry import Block, Cell
-from farm.store.logs import load_log
+from farm.store.logs import stored_log
 from farm.store.reading import stored_jobs
 from farm.store.store import Store
 
@@ -223,4 +223,4 @@ def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:
 
 @lru_cache(maxsize=8)
 def _log(path: Path) -> Workload:
-    return load_log(path)
+    return stored_log(path)

@@ -54,12 +54,15 @@ class Prepared:
         Cells that earlier runs have done.
     missing : mapping of Block to int
         Cells that each block of the tasks still needs.
+    mended : list of str
+        What of the store had been damaged and was made again, a sentence each.
     """
 
     store: Store
     tasks: list[Task]
     before: int
     missing: Mapping[Block, int]
+    mended: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -180,7 +183,8 @@ def begin(
     design(store, campaign, extents)  # refuses bad input before anything is written
     with locked(folder_of(store)) as name:
         # Again, since another run may have grown the store until it was locked.
-        built = build(design(store, campaign, extents))
+        mended: list[str] = []
+        built = build(design(store, campaign, extents), mended.append)
         with writing(built.path):
             remove_partial(built.path)
         heads = built.heads()
@@ -189,7 +193,7 @@ def begin(
         missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
         before = built.cells - sum(missing.values())
         tasks = [replace(task, run=name) for task in plan(built, campaign, blocks)]
-        yield Prepared(built, tasks, before, missing)
+        yield Prepared(built, tasks, before, missing, mended)
 
 
 def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outcome:
@@ -210,6 +214,8 @@ def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outc
     store = prepared.store
     watch = All(watch, EventLog(store.path))
     watch.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
+    for text in prepared.mended:
+        watch.see(Said(text=text))
     count = Count()
     with ExitStack() as stack:
         stack.callback(lambda: watch.see(End()))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,25 +16,26 @@ from farm.campaign.caution import Case, cautions
 from farm.campaign.trace import Trace
 from farm.planning.block_shape import lay_out
 from farm.planning.extents import Extent, extent_of
-from farm.store.arrays import check_metadata, consolidate, fit_group, open_results
 from farm.store.files import writing
 from farm.store.lock import NAME as LOCK
-from farm.store.logs import log_bytes
+from farm.store.lock import TURN
+from farm.store.logs import is_itself, log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
 from farm.store.names import keep_names
 from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding, holdings
 from farm.store.schema import Variable
+from farm.store.skeleton import check_metadata, install
 from farm.store.store import Store
-from farm.store.summary import fit_summary, fold
+from farm.store.summary import fold
 
 NOTHING = 0
 """Stands for a setting that leaves nothing out and is therefore not written down."""
 
-UNFINISHED = frozenset({"traces", "results.zarr", CAMPAIGN, COPY, LOCK, GROWING})
+UNFINISHED = frozenset({"traces", "results.zarr", CAMPAIGN, COPY, LOCK, TURN, GROWING})
 """What a store consists of before its store.json: a build that was killed is begun again."""
 
-OURS = frozenset({LOCK, GROWING})
+OURS = frozenset({LOCK, TURN, GROWING})
 """Files that only a store has: a folder without them holds somebody else's things."""
 
 
@@ -51,6 +51,10 @@ class Design:
         What it is to hold.
     logs : mapping of str to (Workload or None)
         Each trace's log; None for a model.
+    old : Store or None
+        What is on the disk.
+    damaged : tuple of str
+        Arrays there of which the metadata is gone, and can be made again.
     standing : bool
         Whether the store on the disk is like this already.
     """
@@ -58,6 +62,8 @@ class Design:
     store: Store
     campaign: Campaign
     logs: Mapping[str, Workload | None]
+    old: Store | None
+    damaged: tuple[str, ...]
     standing: bool
 
 
@@ -99,8 +105,7 @@ def design(
     """
     path = folder_of(path)
     old = _existing(path)
-    if old:
-        check_metadata(old)
+    damaged = check_metadata(old) if old else []
     extents = survey(campaign) if extents is None else extents
     sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
     if old:
@@ -136,15 +141,23 @@ def design(
         }
     store = replace(store, layouts=layouts)
     standing = old is not None and replace(old, text=store.text) == store
-    standing = standing and not (path / GROWING).exists()
+    standing = standing and not damaged and not (path / GROWING).exists()
     logs = {name: extent.log for name, extent in extents.items()}
-    return Design(store, campaign, logs, standing)
+    return Design(store, campaign, logs, old, tuple(damaged), standing)
 
 
-def build(design: Design) -> Store:
+def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
     """Make the store on the disk what its design says; what is in it stays.
 
-    store.json comes last, so that a build that was killed is begun again.
+    store.json comes last, and all else is on the disk by then, so that a build that was killed,
+    or cut short by a power failure, is begun again.
+
+    Parameters
+    ----------
+    design : Design
+        From `design`.
+    say : callable, optional
+        Told what had been damaged and is made again, a sentence each.
 
     Raises
     ------
@@ -158,10 +171,13 @@ def build(design: Design) -> Store:
             write_whole(store.path / GROWING, b"")
         for name, log in design.logs.items():
             path = store.log_path(name)
-            if log is not None and path is not None and not path.exists():
-                write_whole(path, log_bytes(log))
+            if log is None or path is None or is_itself(path):
+                continue
+            if path.exists():
+                say(f"the log of {name} was not the one that its name says; written anew")
+            write_whole(path, log_bytes(log))
         if not design.standing:
-            write_skeleton(store, store.results)
+            install(store, design.old)
             store.save()
             (store.path / GROWING).unlink()
             if next(store.records.rglob("*.json"), None):
@@ -172,25 +188,10 @@ def build(design: Design) -> Store:
         for trace in design.campaign.traces:
             log = design.logs[trace.name]
             keep_names(store.path, trace.name, log if trace.names else None)
+    if design.damaged:
+        names = ", ".join(design.damaged[:3]) + ", ..." * (len(design.damaged) > 3)
+        say(f"metadata that was missing or damaged has been made again: {names}")
     return store
-
-
-def write_skeleton(store: Store, results: Path) -> None:
-    """Create or grow a store's arrays, without the values that blocks write."""
-    root = open_results(results, "a")
-    for name in set(root.group_keys()).difference(store.axes["trace"]):
-        del root[name]
-    for name in store.axes["trace"]:
-        fit_group(root, store, name)
-        # As JSON: netCDF has no attribute with names in it.
-        root[name].attrs["dropped"] = json.dumps(dict(store.sources[name].get("dropped", {})))
-        if name in store.acknowledgements:
-            root[name].attrs["acknowledge"] = store.acknowledgements[name]
-        if name in store.cautions:
-            root[name].attrs["cautions"] = json.dumps(dict(store.cautions[name]))
-    fit_summary(root, store)
-    root.attrs.update({"campaign": store.campaign, **store.settings})
-    consolidate(results)
 
 
 def _cautions(trace: Trace, log: Workload | None, campaign: Campaign) -> dict[str, str]:

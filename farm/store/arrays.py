@@ -1,8 +1,7 @@
-"""The Zarr side of a store: create and grow its arrays, write and read one block of them."""
+"""The Zarr side of a store: create its arrays, open them, write one block of them."""
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
 from core.labels import load_number
 from core.metrics.widths import WIDTHS
 from farm.store.geometry import Axes
-from farm.store.manifest import GROWING
 from farm.store.product import PRODUCTS
 from farm.store.schema import CELL, COORDINATES, TARGET_LOAD, WEEKS, Variable
+from farm.store.shards import CHUNKS, Shard
 
 if TYPE_CHECKING:
     import zarr
@@ -40,72 +38,27 @@ def open_results(path: Path, mode: str = "r") -> zarr.Group:
     return zarr.open_group(path, mode=mode, zarr_format=3, use_consolidated=False)  # type: ignore[arg-type]
 
 
+def open_aside(path: Path) -> zarr.Group:
+    """Open a store's results for `write_values`."""
+    import zarr
+
+    from farm.store.aside import Aside
+
+    return zarr.open_group(Aside(path), mode="r+", zarr_format=3, use_consolidated=False)
+
+
 @lru_cache(maxsize=16)
 def open_arrays(path: Path, trace: str, run: str) -> Mapping[str, Any]:
     """Open all arrays of a trace for writing, once a run: while it lasts, no shape changes.
 
     Opening one costs 0.7 ms, a third of what it costs to write a small one.
     """
-    group: Any = open_results(path, "r+")[trace]
+    group: Any = open_aside(path)[trace]
     return dict(group.arrays())
 
 
-def fit_group(root: zarr.Group, store: Store, trace: str) -> None:
-    """Create a trace's group, or resize it to longer axes; what is written stays.
-
-    Parameters
-    ----------
-    root : zarr.Group
-        The store's results, writable.
-    store : Store
-        Says axes, sizes, and what it holds.
-    trace : str
-        Name of the group.
-    """
-    group = root.require_group(trace)
-    sizes, weeks = store.sizes(trace), store.weeks_of(trace)
-    labels: dict[str, Sequence[Any]] = {axis: store.axes[axis] for axis in CELL}
-    labels |= {"week": range(1, sizes["week"] + 1), "width": list(WIDTHS)}
-    if store.users[trace]:
-        labels["user"] = store.users[trace]
-    write_coordinates(group, labels)
-    create_values(group, WEEKS, weeks.shape, weeks.shape, None)
-    group[WEEKS.name][...] = weeks  # type: ignore[index]
-    for kind in store.holds:
-        lengths = store.layouts[trace].lengths(PRODUCTS[kind])
-        for variable in store.arrays_of(trace, kind):
-            _fit_array(group, variable, lengths, sizes)
-
-
-def check_metadata(store: Store) -> None:
-    """Refuse a store of which arrays are gone: its records alone would call their cells done.
-
-    Raises
-    ------
-    InputError
-        If the metadata of one is missing or unreadable, unless the store is being grown.
-    """
-    if (store.path / GROWING).exists():
-        return
-    names = [".", *store.axes, *(v.name for v in store.figures)]
-    for trace in store.axes["trace"]:
-        arrays = (v.name for kind in store.holds for v in store.arrays_of(trace, kind))
-        names += [trace, *(f"{trace}/{name}" for name in (*CELL, WEEKS.name, *arrays))]
-    for name in names:
-        file = store.results / name / "zarr.json"
-        try:
-            sound = isinstance(json.loads(file.read_bytes()), dict)
-        except (OSError, ValueError):
-            sound = False
-        if not sound:
-            raise InputError(
-                f"store {store.path}: {file.relative_to(store.path)} is missing or damaged, though "
-                f"records count on it; 'farm verify {store.path} --repair' mends it"
-            )
-
-
 def write_coordinates(group: zarr.Group, labels: Axes) -> None:
-    """Write the labels of a group's dimensions, anew and whole, and the loads as numbers."""
+    """Write the labels of a group's dimensions, and the loads as numbers."""
     # Fixed width: zarr reads its strings of any width as StringDType, which xarray does not plot
     # by and `astype` refuses. It warns, when it writes them, that version 3 has no text for them.
     with _without_warnings():
@@ -132,7 +85,6 @@ def _write_coordinate(
         compressors=_codecs(4 if values.dtype.kind == "U" else 8),
         dimension_names=[dimension],
         attributes={"long_name": COORDINATES[name]},
-        overwrite=True,
     )
     array[:] = values
 
@@ -155,7 +107,6 @@ def create_values(
         compressors=_codecs(np.dtype(variable.dtype).itemsize),
         dimension_names=variable.dims,
         attributes=variable.attributes,
-        overwrite=True,
     )
 
 
@@ -168,31 +119,33 @@ def _codecs(size: int) -> list[Any]:
     return [BloscCodec(cname="lz4", clevel=5, shuffle="shuffle", typesize=size), Crc32cCodec()]
 
 
-def write_block(array: Any, place: tuple[slice, ...], values: npt.NDArray[Any]) -> list[Path]:
-    """Write whole shards and return their files, which `sync` has yet to put on the disk.
+def write_values(array: Any, place: tuple[slice, ...], values: npt.NDArray[Any]) -> list[Shard]:
+    """Write whole shards beside their places, and return what is to become of their files.
 
     Parameters
     ----------
     array : zarr.Array
-        Where to.
+        Where to, of a group that `open_aside` opened.
     place : tuple of slice
         Runs along the array's leading dimensions, a shard along each.
     values : ndarray
-        Values over these runs and the dimension that is left, padded.
+        Values over these runs and the dimensions that are left, padded.
 
     Returns
     -------
-    list of Path
-        One, or several where the dimension that is left has grown; there is no file where every
-        value is the array's fill value.
+    list of Shard
+        One, or several where a dimension that is left has grown.
     """
     array[place] = values
     shard = array.shards or array.chunks
     corner = [run.start // length for run, length in zip(place, shard, strict=False)]
     left = zip(array.shape[len(corner) :], shard[len(corner) :], strict=True)
     store: Any = array.store_path.store
-    folder = Path(store.root, array.path, "c", *map(str, corner))
-    return [folder.joinpath(*map(str, at)) for at in product(*(range(-(-n // d)) for n, d in left))]
+    found = []
+    for at in product(*(range(-(-n // d)) for n, d in left)):
+        key = "/".join([array.path, CHUNKS, *map(str, (*corner, *at))])
+        found.append(store.take(key))
+    return [one for one in found if one is not None]
 
 
 def consolidate(path: Path) -> None:
@@ -215,7 +168,34 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _fit_array(
+def create_trace(root: zarr.Group, store: Store, trace: str) -> None:
+    """Create a trace's group, with its coordinates and its weeks.
+
+    Parameters
+    ----------
+    root : zarr.Group
+        Where.
+    store : Store
+        Says axes, sizes, and what it holds.
+    trace : str
+        Name of the group.
+    """
+    group = root.create_group(trace)
+    sizes, weeks = store.sizes(trace), store.weeks_of(trace)
+    labels: dict[str, Sequence[Any]] = {axis: store.axes[axis] for axis in CELL}
+    labels |= {"week": range(1, sizes["week"] + 1), "width": list(WIDTHS)}
+    if store.users[trace]:
+        labels["user"] = store.users[trace]
+    write_coordinates(group, labels)
+    create_values(group, WEEKS, weeks.shape, weeks.shape, None)
+    group[WEEKS.name][...] = weeks  # type: ignore[index]
+    for kind in store.holds:
+        lengths = store.layouts[trace].lengths(PRODUCTS[kind])
+        for variable in store.arrays_of(trace, kind):
+            _create_array(group, variable, lengths, sizes)
+
+
+def _create_array(
     group: zarr.Group, variable: Variable, lengths: Mapping[str, int], sizes: Mapping[str, int]
 ) -> None:
     shape = tuple(sizes[d] for d in variable.dims)
@@ -223,13 +203,7 @@ def _fit_array(
     cells = [lengths[d] for d in variable.dims if d in CELL]
     inner = shard[len(cells) :]
     chunk = (*chunk_shape(cells, math.prod(inner)), *inner)
-    shards = None if chunk == shard else shard
-    array: Any = group.get(variable.name)
-    # Other chunks are those of a build that was killed: a block would not be a shard of them.
-    if array is None or (array.chunks, array.shards) != (chunk, shards):
-        create_values(group, variable, shape, chunk, shards)
-    elif array.shape != shape:
-        array.resize(shape)
+    create_values(group, variable, shape, chunk, None if chunk == shard else shard)
 
 
 def chunk_shape(shard: Sequence[int], inner: int) -> tuple[int, ...]:

@@ -6,18 +6,19 @@ import traceback
 import uuid
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.files import sync
-from farm.store.arrays import open_arrays, write_block
+from farm.store.arrays import open_arrays, write_values
 from farm.store.geometry import Block, Span
-from farm.store.lock import check_turn
+from farm.store.lock import check_turn, turn
 from farm.store.provenance import origin
 from farm.store.records import Body, Head, Record, read_record, record_path, write_record
+from farm.store.shards import Shard, drop, put, settle
 from farm.store.store import Store
 
 Rows = Mapping[str, npt.NDArray[Any]]
@@ -47,7 +48,7 @@ class OpenBlock:
     """
 
     def __init__(self, store: Store, block: Block, run: str = "") -> None:
-        self.store, self.block, self._run = store, block, run
+        self.store, self.block, self.run = store, block, run
         self._record = record_path(store.records, block)
         self._mark = _mark(self._record)
         self._span = store.span_of(block)
@@ -116,8 +117,8 @@ class OpenBlock:
             "traceback": "".join(traceback.format_exception(error)),
         }
 
-    def write(self) -> list[Path]:
-        """Write the block's shard of every array that lacks it, and return the files of these.
+    def write(self) -> list[Shard]:
+        """Write the block's shard of every array that lacks it, beside its place.
 
         A block that is acknowledged already is left alone, whoever did it: an earlier attempt of
         the same task whose worker died later, or one that the scheduler took for lost.
@@ -127,7 +128,9 @@ class OpenBlock:
         OSError
             If the store cannot be written, or is another run's by now.
         """
-        self._check_turn()
+        if self.run:
+            # Before the work; again where it counts, in `commit`.
+            check_turn(self.store.path, self.run)
         if self._is_settled():
             return []
         shape = [p.stop - p.start for p in self.store.place_of(self.block, self._span)]
@@ -136,7 +139,7 @@ class OpenBlock:
         for name, values in self._values.items():
             if name not in self._written:
                 shaped = values.reshape([*shape, *values.shape[1:]])
-                written += write_block(self._arrays[name], place, shaped)
+                written += write_values(self._arrays[name], place, shaped)
         return written
 
     def acknowledge(self) -> None:
@@ -145,7 +148,7 @@ class OpenBlock:
         Raises
         ------
         OSError
-            As `write`.
+            If the store cannot be written.
         """
         if self._is_settled():
             return
@@ -156,7 +159,6 @@ class OpenBlock:
         body = Body(
             self._jobs, self._errors, self._figures, self._crc, self.seconds, self._origins()
         )
-        self._check_turn()
         write_record(self.store.records, Record(head, body))
 
     def _is_settled(self) -> bool:
@@ -167,10 +169,6 @@ class OpenBlock:
         own = origin()
         worked = self.missing or self.lacking
         return (*self._others, *([] if own in self._others or not worked else [own]))
-
-    def _check_turn(self) -> None:
-        if self._run:
-            check_turn(self.store.path, self._run)
 
     def _place(self, span: Span | None = None) -> tuple[slice, ...]:
         place = self.store.place_of(self.block, span or self._span)
@@ -231,18 +229,37 @@ class OpenBlock:
 def commit(blocks: Iterable[OpenBlock]) -> None:
     """Write the shards of blocks, put them on the disk, and only then write the records.
 
+    Files get into their places while no other run can begin: a worker that was stopped before and
+    goes on when the store has grown finds that it is not its turn.
+
     Raises
     ------
     OSError
         If the store cannot be written, or is another run's by now.
     """
     opened = list(blocks)
-    files = [file for block in opened for file in block.write() if file.exists()]
-    # After all are written: the first one to be synced takes most of the others' way.
-    for path in (*files, *{file.parent for file in files}):
-        sync(path)
-    for block in opened:
-        block.acknowledge()
+    shards: list[Shard] = []
+    try:
+        for block in opened:
+            shards += block.write()
+        runs = {(block.store.path, block.run) for block in opened}
+        try:
+            settle(shards)
+        except FileNotFoundError:
+            # The next run has tidied up.
+            for store, run in runs:
+                if run:
+                    check_turn(store, run)
+            raise
+        with ExitStack() as stack:
+            for store, run in runs:
+                stack.enter_context(turn(store, run))
+            for results in {block.store.results for block in opened}:
+                put(shards, results)
+            for block in opened:
+                block.acknowledge()
+    finally:
+        drop(shards)
 
 
 def _checksums(rows: Rows) -> dict[str, int]:

@@ -14,9 +14,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import InputError
+from core.files import make_folder
 from farm.store.files import writing
 
 NAME = "lock.json"
+
+TURN = "turn.lock"
+"""File that writers of blocks lock together while they move files into their places, and a run
+that begins locks alone: no writer of a run before it is then in the midst of that, and none will
+be, since it finds another run's name."""
+
+PATIENCE = 20.0
+"""Time that a run waits for such writers, s: they hold the file for some milliseconds, or have
+been stopped."""
+
+
+POLL = 0.02
+"""Time between two looks whether they have ended, s."""
 
 
 class Superseded(OSError):
@@ -43,24 +57,60 @@ def locked(store: Path) -> Iterator[str]:
     Raises
     ------
     InputError
-        If another process holds the lock, or the folder cannot be written.
+        If another process holds the lock, a writer of an earlier run does not end, or the folder
+        cannot be written.
     """
     path = store / NAME
     with writing(store):
-        store.mkdir(parents=True, exist_ok=True)
+        make_folder(store)
         handle = _acquire(path)
     try:
-        yield _sign(handle, store)
+        with writing(store):
+            # Who has not begun to move files finds no run to do it for.
+            os.ftruncate(handle, 0)
+            with _alone(store):
+                run = _sign(handle)
+        yield run
     finally:
         path.unlink(missing_ok=True)
         os.close(handle)
 
 
-def check_turn(store: Path, run: str) -> None:
-    """Refuse to go on if the run that a task belongs to is not the one which holds the store.
+@contextmanager
+def turn(store: Path, run: str) -> Iterator[None]:
+    """Hold off the next run as long as this lasts; refuse if it has begun already.
 
     Workers of a cluster that outlives its coordinator may still be at blocks of an abandoned run
-    when the store has grown: a shard of theirs would have the old shape.
+    when the store has grown: a shard of theirs would have the old shape. A check alone would not
+    do, since a worker may be stopped after it and go on days later.
+
+    Parameters
+    ----------
+    store : Path
+        The store's folder.
+    run : str
+        The run that asked for what is to be written, as `locked` named it; empty where nobody
+        else can be at the store.
+
+    Raises
+    ------
+    Superseded
+        If another run holds the store, or none does.
+    """
+    if not run:
+        yield
+        return
+    handle = os.open(store / TURN, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        check_turn(store, run)
+        yield
+    finally:
+        os.close(handle)
+
+
+def check_turn(store: Path, run: str) -> None:
+    """Refuse to go on if the run that a task belongs to is not the one which holds the store.
 
     Raises
     ------
@@ -75,15 +125,35 @@ def check_turn(store: Path, run: str) -> None:
         raise Superseded(errno.ECANCELED, "the run that asked for this block has ended")
 
 
-def _sign(handle: int, store: Path) -> str:
+def _sign(handle: int) -> str:
     run = uuid.uuid4().hex
     who = {"host": platform.node(), "pid": os.getpid(), "since": time.strftime("%FT%T%z")}
-    with writing(store):
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps({**who, "run": run}).encode(), 0)
-        # The handle stays open, and a network file system may show others only what is synced.
-        os.fsync(handle)
+    os.pwrite(handle, json.dumps({**who, "run": run}).encode(), 0)
+    # The handle stays open, and a network file system may show others only what is synced.
+    os.fsync(handle)
     return run
+
+
+@contextmanager
+def _alone(store: Path) -> Iterator[None]:
+    """Wait until no writer of an earlier run is moving files, and keep others from beginning."""
+    handle = os.open(store / TURN, os.O_RDWR | os.O_CREAT, 0o644)
+    until = time.monotonic() + PATIENCE
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise InputError(
+                        f"store {store}: a worker of a run that has ended is still in the midst of "
+                        "writing a block, perhaps stopped; let it go on, or end it"
+                    ) from None
+                time.sleep(POLL)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _acquire(path: Path) -> int:

@@ -92,6 +92,11 @@ class Product:
     optional: bool = False
     sums: tuple[tuple[str, Variable], ...] = ()
 
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Leading dimensions of its arrays."""
+        return CELL if self.policies else SAMPLE
+
     def holding(self, own: Iterable[str] = ()) -> Holding:
         """Return what a store of now has of it, with the metrics that a campaign brings.
 
@@ -106,12 +111,11 @@ class Product:
             If one of them is no metric.
         """
         arrays, figures = list(self.arrays), [variable for _, variable in self.sums]
-        dims = CELL if self.policies else SAMPLE
         for of, metric in self._metrics(own):
             if metric.over == ONE:
-                figures.append(_variable(of, metric, ("trace", *dims)))
+                figures.append(_variable(of, metric, ("trace", *self.dims)))
             else:
-                arrays.append(_variable(of, metric, (*dims, metric.over)))
+                arrays.append(_variable(of, metric, (*self.dims, metric.over)))
         return Holding(tuple(arrays), tuple(figures))
 
     def _metrics(self, own: Iterable[str]) -> Iterator[tuple[str, Metric]]:

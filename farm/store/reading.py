@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import InputError
 from core.labels import find_label
@@ -15,7 +17,9 @@ from core.schedule import Schedule
 from core.workload.columns import STORED
 from core.workload.workload import Workload
 from farm.store.arrays import open_results
-from farm.store.product import PRODUCTS
+from farm.store.geometry import ALL_POLICIES
+from farm.store.product import PRODUCTS, Product
+from farm.store.records import read_record
 from farm.store.store import Store
 
 if TYPE_CHECKING:
@@ -69,19 +73,17 @@ def job_table(
     Raises
     ------
     InputError
-        If it is not a store, has no such cell, or the cell is not done.
+        If it is not a store, has no such cell, the cell is not done, or its values are not
+        those that its records vouch for.
     """
+    import pandas as pd
+
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
-    group = open_store(store)[cell.pop("trace")].to_dataset()
-    chosen = group.sel(cell)
-    count = int(chosen["jobs"])
-    kinds = [PRODUCTS[kind] for kind in opened.holds if not PRODUCTS[kind].optional]
-    names = [v.name for kind in kinds for v in kind.arrays if v.dims[-1] == "job"]
-    table = chosen[names].isel(job=slice(count)).to_dataframe()[names]
-    if count == 0 or (table["start"] < 0).any():
-        raise InputError(f"store {store}: the cell {trace}, {cell} is not done")
-    return table.astype({"backfilled": bool, "killed": bool})
+    rows = _vouched(opened, **cell)
+    names = [v.name for kind in _kinds(opened) for v in kind.arrays if v.dims[-1] == "job"]
+    table = pd.DataFrame({name: rows[name] for name in names if name in rows})
+    return table.rename_axis("job").astype({"backfilled": bool, "killed": bool})
 
 
 def schedule_of(
@@ -117,14 +119,9 @@ def schedule_of(
     """
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
+    rows = _vouched(opened, **cell)
     jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
-    at = tuple(opened.axes[axis].index(cell[axis]) for axis in ("resample", "load", "policy"))
-    group: Any = open_results(opened.results)[cell["trace"]]
-    start = np.asarray(group["start"][(*at, slice(len(jobs)))])
-    if not len(jobs) or start.min() < 0:
-        raise InputError(f"store {store}: the cell {cell} is not done")
-    backfilled = np.asarray(group["backfilled"][(*at, slice(len(jobs)))])
-    return Schedule(jobs, cell["policy"], start, backfilled.astype(np.bool_))
+    return Schedule(jobs, cell["policy"], rows["start"], rows["backfilled"].astype(np.bool_))
 
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
@@ -142,6 +139,56 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
         name=trace,
         max_estimate=int(group["max_estimate"][at]),
     )
+
+
+def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
+    """Return what the arrays hold of one cell, checked against its records.
+
+    A shard that is missing, or another one's, is fill or other numbers to Zarr.
+    """
+    group: Any = open_results(store.results)[trace]
+    rows: dict[str, Any] = {}
+    for kind in _kinds(store):
+        labels = (resample, load, policy if kind.policies else ALL_POLICIES)
+        block = store.block_at(trace, kind, (resample, load, policy))
+        try:
+            record = read_record(store.records, block)
+        except ValueError:
+            record = None
+        if record is None or labels not in record.head.kept:
+            raise InputError(
+                f"store {store.path}: the cell {trace}, resample {resample}, load {load}, {policy} "
+                "is not done"
+            )
+        place = record.head.span.cells.index(labels)
+        jobs = int(record.body.jobs[place])
+        at = [store.axes[axis].index(x) for axis, x in zip(kind.dims, labels, strict=False)]
+        for variable in kind.arrays:
+            if variable.name not in record.body.crc:
+                continue  # the store has yet to learn it
+            inner = [slice(jobs)] * len(variable.inner)
+            rows[variable.name] = _read(group[variable.name], (*at, *inner))
+            found = zlib.crc32(np.ascontiguousarray(rows[variable.name]).data)
+            if found != record.body.crc[variable.name][place]:
+                raise InputError(
+                    f"store {store.path}: {variable.name} of {block} is not what its record "
+                    f"vouches for; 'farm verify {store.path} --repair' has it run again"
+                )
+    return rows
+
+
+def _read(array: Any, at: tuple[Any, ...]) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(array[at])
+    except OSError:
+        raise
+    except Exception:  # zarr's codecs raise many kinds on altered bytes
+        return np.empty(0, array.dtype)
+
+
+def _kinds(store: Store) -> list[Product]:
+    """Return what every store has of each cell."""
+    return [PRODUCTS[kind] for kind in store.holds if not PRODUCTS[kind].optional]
 
 
 def _cell(store: Store, **given: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import product as combinations
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from farm.store.geometry import (
 )
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
 from farm.store.place import folder_of
-from farm.store.product import PRODUCTS, Holding
+from farm.store.product import PRODUCTS, Holding, Product
 from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
 from farm.store.schema import CELL, SAMPLE, Variable
 from farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
@@ -221,6 +221,15 @@ class Store:
             labels[2] = (ALL_POLICIES,)
         return Span(*labels)
 
+    def block_at(self, trace: str, product: Product, cell: Cell) -> Block:
+        """Return the block that holds one cell; the first, of a product that is cut along jobs."""
+        lengths = self.layouts[trace].shape(product)
+        resample, load, policy = (
+            self.axes[axis].index(label) // length
+            for axis, label, length in zip(CELL, cell, lengths, strict=True)
+        )
+        return Block(trace, product.name, resample, load, policy if product.policies else 0)
+
     def blocks(self) -> list[Block]:
         """Return every block of the store, in the order of its axes."""
         return [
@@ -313,7 +322,7 @@ class Store:
 
     def weeks_of(self, trace: str) -> Int64:
         """Return the weeks that hold the submissions of every resample at every load."""
-        known, pairs = self.weeks[trace], product(self.axes["resample"], self.axes["load"])
+        known, pairs = self.weeks[trace], combinations(self.axes["resample"], self.axes["load"])
         found = [weeks_at(known, *pair) for pair in pairs]
         return np.array(found, np.int64).reshape(len(self.axes["resample"]), -1)
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from farm.store.arrays import create_values, open_results, write_coordinates
+from farm.store.arrays import open_aside, write_values
+from farm.store.shards import put, settle
 
 if TYPE_CHECKING:
-    import zarr
-
     from farm.store.product import Product
     from farm.store.records import Record
     from farm.store.store import Store
@@ -27,22 +26,13 @@ REFRESH_SHARE = 0.02
 Figures = dict[str, npt.NDArray[Any]]
 
 
-def fit_summary(root: zarr.Group, store: Store) -> None:
-    """Create the root's arrays anew for a store's axes; `fold` fills them.
-
-    One chunk an array: a mean over a million cells then reads one file.
-    """
-    write_coordinates(root, store.axes)
-    for variable in store.figures:
-        shape = tuple(len(store.axes[d]) for d in variable.dims)
-        create_values(root, variable, shape, shape, None)
-
-
 def fold(store: Store) -> None:
-    """Write the summary of all finished blocks of a store."""
-    root = open_results(store.results, "r+")
+    """Write the summary of all finished blocks of a store, and put it on the disk."""
+    root, shards = open_aside(store.results), []
     for name, values in folded(store).items():
-        root[name][...] = values  # type: ignore[index]
+        shards += write_values(root[name], (), values)
+    settle(shards)
+    put(shards, store.results)
 
 
 class Refresher:

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import structs
 
-from farm.store.arrays import check_metadata
 from farm.store.records import Record
+from farm.store.skeleton import check_metadata
 from farm.store.store import Store
 from farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
 

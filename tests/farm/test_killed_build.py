@@ -21,7 +21,15 @@ class Killed(BaseException):
     """Stands for the end of the process: nothing after it runs."""
 
 
-STEPS = ("fit_group", "fit_summary", "consolidate", "write_whole")
+STEPS = (
+    "planning.design.install",
+    "store.skeleton.consolidate",
+    "store.skeleton.put",
+    "store.skeleton.settle",
+    "store.skeleton._remove_others",
+    "planning.design.write_whole",
+)
+"""Functions of a build that die, by the module that calls them."""
 
 
 def kill_build(monkeypatch: pytest.MonkeyPatch, step: str, campaign: Campaign, store: Path) -> None:
@@ -31,7 +39,7 @@ def kill_build(monkeypatch: pytest.MonkeyPatch, step: str, campaign: Campaign, s
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"farm.planning.design.{step}", die)
+        patch.setattr(f"farm.{step}", die)
         with pytest.raises(Killed):
             farm.run(campaign, store)
 
@@ -51,7 +59,7 @@ def test_killed_build__of_another_campaign_leaves_no_layout_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Shards of an unfinished build must not outlive it: two tasks would write into one."""
-    kill_build(monkeypatch, "consolidate", GROWN["all"], tmp_path / "s")
+    kill_build(monkeypatch, "store.skeleton.consolidate", GROWN["all"], tmp_path / "s")
     farm.run(SMALL, tmp_path / "s")
     farm.run(SMALL, tmp_path / "whole")
     assert_same_results(tmp_path / "s", tmp_path / "whole")
@@ -81,7 +89,7 @@ def test_killed_growth__is_begun_again(
     assert_same_by_label(tmp_path / "s", tmp_path / "whole")
 
 
-@pytest.mark.parametrize("step", ["fit_summary", "consolidate"])
+@pytest.mark.parametrize("step", ["store.skeleton.put", "store.store.write_whole"])
 def test_killed_growth__may_be_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -297,7 +297,7 @@ def test_a_process_killed_while_it_learns__loses_nothing(
     assert ended.returncode == -signal.SIGKILL
     (tmp_path / "kill").unlink()
     # Nobody folded the summary of what was learnt.
-    assert {fault.why for fault in verify(store)} <= {"is not the summary of the records"}
+    assert all("the summary is stale" in fault.why for fault in verify(store))
     assert counts(learnt(larger, store)) == (24, 24, 0, 0)
     assert_same_results(store, tmp_path / "at-once")
     assert list(verify(store, Again(100))) == []

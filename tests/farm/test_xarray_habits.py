@@ -89,7 +89,7 @@ def test_nobody_is_warned(store: Path) -> None:
         "xr.open_zarr(path, chunks=None).load()\n"
         "xr.open_zarr(path, group='m', chunks=None).load()\n"
         "xr.open_datatree(path, engine='zarr', chunks=None).load()\n"
-        "from farm.planning.design import write_skeleton\n"
+        "from farm.store.skeleton import write_skeleton\n"
         "from pathlib import Path\n"
         "write_skeleton(farm.Store.open(sys.argv[1]), Path(sys.argv[2]))\n"
     )

@@ -1,0 +1,108 @@
+"""A worker that is stopped, and goes on when another run has grown the store, harms nothing."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import farm
+import farm.store.lock
+from core.errors import InputError
+from farm.execution.runner import begin
+from farm.verify import Again, verify
+from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts
+from tests.farm.harness import PATIENCE, POLL, ROOT
+
+SLEEPER = """
+import os, pickle, signal, sys
+from pathlib import Path
+
+task, where = pickle.loads(Path(sys.argv[1]).read_bytes()), sys.argv[2]
+slept = []
+
+def sleep(place):
+    if place == where and not slept:
+        slept.append(place)
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+from zarr.storage import _local
+put, replace = _local._put, Path.replace
+
+def stopped_put(path, *arguments, **keys):
+    if "/start/c/" in str(path):
+        sleep("writing")
+    return put(path, *arguments, **keys)
+
+def stopped_replace(self, target):
+    if "/start/c/" in str(target) and not str(target).endswith(".partial"):
+        sleep("moving")
+    if "/records/" in str(target):
+        sleep("acknowledging")
+    return replace(self, target)
+
+_local._put, Path.replace = stopped_put, stopped_replace
+from farm.execution.task import run_task
+run_task(task)
+"""
+"""Carries a task out, and stops before it writes a shard, moves one, or acknowledges a block."""
+
+
+class Sleeper:
+    """A worker of a run that has ended, stopped."""
+
+    def __init__(self, folder: Path, store: Path, where: str) -> None:
+        (folder / "sleeper.py").write_text(SLEEPER)
+        with begin(SMALL, store) as prepared:
+            (folder / "task").write_bytes(pickle.dumps(prepared.tasks[0]))
+            words = [sys.executable, str(folder / "sleeper.py"), str(folder / "task"), where]
+            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            self._process = subprocess.Popen(
+                words, env=environment, cwd=folder, stderr=subprocess.PIPE, text=True
+            )
+            stat, until = Path(f"/proc/{self._process.pid}/stat"), time.monotonic() + PATIENCE
+            while stat.read_text().rpartition(")")[2].split()[0] != "T":
+                assert time.monotonic() < until
+                assert self._process.poll() is None
+                time.sleep(POLL)
+
+    def wake(self) -> str:
+        """Let it go on to its end, and return what it said."""
+        self._process.send_signal(signal.SIGCONT)
+        return self._process.communicate(timeout=PATIENCE)[1]
+
+
+def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(tmp_path: Path) -> None:
+    """It was stopped inside a shard; what the next run acknowledged stays, byte by byte."""
+    store = tmp_path / "s"
+    sleeper = Sleeper(tmp_path, store, "writing")
+    larger = GROWN["all"]
+    assert counts(farm.run(larger, store)) == (larger.cells, 0, larger.cells, 0)
+    assert "the run that asked for this block has ended" in sleeper.wake()
+    assert list(verify(store, Again(0))) == []
+    farm.run(larger, tmp_path / "at-once")
+    assert_same_by_label(store, tmp_path / "at-once")
+    assert list(store.rglob("*.partial")) == []
+
+
+@pytest.mark.parametrize("where", ["moving", "acknowledging"])
+def test_a_sleeper_that_has_its_turn__is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """The next run says so instead of growing under it, and goes on once it has ended."""
+    store, larger = tmp_path / "s", GROWN["all"]
+    sleeper = Sleeper(tmp_path, store, where)
+    monkeypatch.setattr(farm.store.lock, "PATIENCE", 0.2)
+    with pytest.raises(InputError, match="is still in the midst of writing a block, perhaps stop"):
+        farm.run(larger, store)
+    assert "Traceback" not in sleeper.wake()
+    assert farm.run(larger, store).before > 0
+    assert list(verify(store, Again(0))) == []
+    farm.run(larger, tmp_path / "at-once")
+    assert_same_by_label(store, tmp_path / "at-once")
