@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
 
 PARTIAL = ".partial"
 """Ends the name of every file that is still being written; zarr uses the same ending."""
 
 
-def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
+def write_whole(path: Path, data: bytes | Iterable[Buffer], *, private: bool = False) -> None:
     """Write a file as a temporary one beside it, sync it, and rename it into place.
 
     Parameters
     ----------
     path : Path
         Target; its folder is made if it is missing.
-    data : bytes
-        The whole content.
+    data : bytes or iterable of bytes-like
+        The whole content, or its parts one after the other.
     private : bool
         Whether its owner alone may read it.
 
@@ -41,7 +46,7 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
         with temporary.open("wb") as stream:
             if private:
                 os.fchmod(stream.fileno(), 0o600)
-            stream.write(data)
+            stream.writelines([data] if isinstance(data, bytes) else data)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)

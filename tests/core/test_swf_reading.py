@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 
 from core import read_swf
 from core.logs.swf import read_fields
+from core.logs.swf_cache import ENVIRONMENT
 from tests.core.swf_texts import HEADER, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")
@@ -186,3 +190,31 @@ def test_read_fields_gives_fields_as_they_stand(tmp_path: Path) -> None:
     log = read_fields(path)
     assert (log.columns["wait"].tolist(), log.columns["partition"].tolist()) == ([44], [14])
     assert log.columns["run"].tolist() == [-1]
+
+
+PEAK = """
+import resource, sys
+from core import read_swf
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+jobs = len(read_swf(sys.argv[1]))
+print(jobs, before * 1024, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def test_ten_million_rows_take_two_gibibytes(tmp_path: Path) -> None:
+    """In proportion, beside what a chunk of the text takes, and the cache's entry with it."""
+    rows, most = 500_000, 10**7
+    text = (
+        f"{j} {j} 3 {j % 999} 2 -1 -1 2 900 -1 1 5 4 -1 1 -1 -1 -1\n" for j in range(1, rows + 1)
+    )
+    (tmp_path / "long.swf").write_text(HEADER + "".join(text))
+    run = subprocess.run(
+        [sys.executable, "-c", PEAK, str(tmp_path / "long.swf")],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, ENVIRONMENT: str(tmp_path / "cache")},
+    )
+    jobs, before, after = map(int, run.stdout.split())
+    assert jobs == rows
+    assert after - before < 2**31 * rows / most + 2**25
