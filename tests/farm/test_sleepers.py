@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,17 @@ import farm
 import farm.store.lock
 from core.errors import InputError
 from farm.execution.runner import begin
+from farm.planning import block_shape
 from farm.verify import Again, verify
-from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts
+from tests.farm.growing import SMALL, assert_same_by_label, counts
 from tests.farm.harness import PATIENCE, POLL, ROOT
+
+POLICIES = ("fcfs+easy", "saf+easy", "spf+easy", "sqf+easy", "fcfs+none")
+
+THREE, FIVE = (
+    replace(SMALL, policies=POLICIES[:count], loads=("original",), resamples=1) for count in (3, 5)
+)
+"""In blocks of two cells the third is alone in its shard, which the growth to five then fills."""
 
 SLEEPER = """
 import os, pickle, signal, sys
@@ -36,7 +45,7 @@ from zarr.storage import _local
 put, replace = _local._put, Path.replace
 
 def stopped_put(path, *arguments, **keys):
-    if "/start/c/" in str(path):
+    if "/start/c/0/0/1/" in str(path):
         sleep("writing")
     return put(path, *arguments, **keys)
 
@@ -54,12 +63,19 @@ run_task(task)
 """Carries a task out, and stops before it writes a shard, moves one, or acknowledges a block."""
 
 
+@pytest.fixture(autouse=True)
+def pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut the campaigns into blocks of two cells."""
+    monkeypatch.setattr(block_shape, "SHARD_BYTES", 8 * block_shape.JOB_STEP * 2)
+
+
 class Sleeper:
     """A worker of a run that has ended, stopped."""
 
     def __init__(self, folder: Path, store: Path, where: str) -> None:
         (folder / "sleeper.py").write_text(SLEEPER)
-        with begin(SMALL, store) as prepared:
+        with begin(THREE, store) as prepared:
+            assert len(prepared.tasks) == 1
             (folder / "task").write_bytes(pickle.dumps(prepared.tasks[0]))
             words = [sys.executable, str(folder / "sleeper.py"), str(folder / "task"), where]
             environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -82,11 +98,11 @@ def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(tmp_path: Path) ->
     """It was stopped inside a shard; what the next run acknowledged stays, byte by byte."""
     store = tmp_path / "s"
     sleeper = Sleeper(tmp_path, store, "writing")
-    larger = GROWN["all"]
-    assert counts(farm.run(larger, store)) == (larger.cells, 0, larger.cells, 0)
-    assert "the run that asked for this block has ended" in sleeper.wake()
+    assert counts(farm.run(FIVE, store)) == (5, 0, 5, 0)
+    said = sleeper.wake()
     assert list(verify(store, Again(0))) == []
-    farm.run(larger, tmp_path / "at-once")
+    assert "the run that asked for this block has ended" in said
+    farm.run(FIVE, tmp_path / "at-once")
     assert_same_by_label(store, tmp_path / "at-once")
     assert list(store.rglob("*.partial")) == []
 
@@ -96,13 +112,13 @@ def test_a_sleeper_that_has_its_turn__is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """The next run says so instead of growing under it, and goes on once it has ended."""
-    store, larger = tmp_path / "s", GROWN["all"]
+    store = tmp_path / "s"
     sleeper = Sleeper(tmp_path, store, where)
     monkeypatch.setattr(farm.store.lock, "PATIENCE", 0.2)
     with pytest.raises(InputError, match="is still in the midst of writing a block, perhaps stop"):
-        farm.run(larger, store)
+        farm.run(FIVE, store)
     assert "Traceback" not in sleeper.wake()
-    assert farm.run(larger, store).before > 0
+    assert counts(farm.run(FIVE, store)) == (5, 3, 2, 0)
     assert list(verify(store, Again(0))) == []
-    farm.run(larger, tmp_path / "at-once")
+    farm.run(FIVE, tmp_path / "at-once")
     assert_same_by_label(store, tmp_path / "at-once")

@@ -10,9 +10,14 @@ from hypothesis import given
 
 import farm
 from core import Pool, Workload, read_swf, write_swf
+from core.models.lublin import lublin
 from core.workload.columns import COLUMNS, STORED
 from farm import Campaign, Trace
+from farm.execution.runner import begin
+from farm.execution.task import run_task
 from farm.store.logs import load_log, log_bytes
+from farm.verify import verify
+from farm.watching.events import Event, Said, Watcher
 from tests.core.swf_texts import small
 from tests.strategies import workloads
 
@@ -57,3 +62,34 @@ def test_a_store_keeps_the_log_of_its_trace(tmp_path: Path) -> None:
     stored, log = load_log(path), read_swf(tmp_path / "real.swf")
     assert (stored.name, stored.epoch) == ("real", 844_000_000)
     assert stored.digest() == log.digest() == path.stem
+
+
+def test_a_log_of_another_name_is_not_simulated(tmp_path: Path) -> None:
+    """A worker refuses it, whose cells would be those of another log; the next run mends it."""
+    traces = []
+    for name, seed in (("a", 1), ("b", 2)):
+        write_swf(lublin(16, weeks=2, seed=seed, users=3), tmp_path / f"{name}.swf")
+        traces.append(Trace(file=str(tmp_path / f"{name}.swf")))
+    campaign = Campaign(name="two", traces=tuple(traces), policies=("fcfs+easy",), resamples=1)
+    store = tmp_path / "store"
+    said: list[str] = []
+    with begin(campaign, store) as prepared:
+        one, other = sorted((store / "traces").iterdir())
+        first, second = one.read_bytes(), other.read_bytes()
+        one.write_bytes(second)
+        other.write_bytes(first)
+        with pytest.raises(OSError, match="is not the log that its name says"):
+            run_task(prepared.tasks[0])
+    assert farm.status(store).done == 0
+
+    class Listener(Watcher):
+        def see(self, event: Event) -> None:
+            if isinstance(event, Said):
+                said.append(event.text)
+
+    farm.run(campaign, store, watch=Listener())
+    assert said == [
+        f"the log of {name} was not the one that its name says; written anew" for name in "ab"
+    ]
+    assert (one.read_bytes(), other.read_bytes()) == (first, second)
+    assert list(verify(store)) == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+import zarr
 from click.testing import CliRunner
 
 import farm
@@ -21,10 +22,13 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.cli import cli
 from farm.execution.cell import Simulations
+from farm.execution.runner import begin
+from farm.execution.task import run_task
 from farm.verify import Again, _drawn, repair, verify
+from farm.watching.events import Event, Said, Watcher
 
-NO_RESULT = {"events.jsonl"}
-"""Says what runs did; nothing depends on it."""
+NO_RESULT = {"events.jsonl", "turn.lock"}
+"""The first says what runs did, and nothing depends on it; the other is empty."""
 
 
 @pytest.fixture(scope="module")
@@ -269,3 +273,49 @@ def test_a_column_more_is_no_fault(store: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Simulations, "values", more)
     assert list(verify(store, Again(100))) == []
+
+
+def test_a_stale_summary_is_one_fault(campaign: Campaign, store: Path, tmp_path: Path) -> None:
+    """Of a run that goes on, or was killed: cells are done that the summary does not have yet."""
+    larger = replace(campaign, policies=("fcfs+easy", "saf+easy"))
+    with begin(larger, store) as prepared:
+        for task in prepared.tasks:
+            run_task(task)
+        (fault,) = verify(store, Again(0))
+    assert "the summary is stale" in fault.why
+    assert fault.block is None
+    farm.run(larger, store)
+    assert list(verify(store, Again(0))) == []
+
+
+def test_what_does_not_belong_is_found(store: Path) -> None:
+    """An array or a group that is none of the store's, at the root and in a trace."""
+    root = zarr.open_group(store / "results.zarr", mode="r+", use_consolidated=False)
+    root.create_array("mine", shape=(3,), dtype="f8")
+    root["log"].create_array("mine", shape=(3,), dtype="f8")  # type: ignore[union-attr]
+    root.create_group("other")
+    faults = list(verify(store))
+    names = {str(f.path.relative_to(store / "results.zarr")) for f in faults}
+    assert names == {"mine", "log/mine", "other"}
+    assert all("is none of the store's" in fault.why for fault in faults)
+    repair(store, faults)
+    assert (store / "results.zarr" / "mine").is_dir()
+
+
+def test_metadata_that_can_be_made_again_is(campaign: Campaign, sound: Path, store: Path) -> None:
+    """By the next run itself, with one line: coordinates and the summary, of which none is lost."""
+    said: list[str] = []
+
+    class Listener(Watcher):
+        def see(self, event: Event) -> None:
+            if isinstance(event, Said):
+                said.append(event.text)
+
+    results = store / "results.zarr"
+    (results / "wait" / "zarr.json").write_bytes(b"")
+    (results / "log" / "policy" / "zarr.json").unlink()
+    (results / "zarr.json").write_text("{")
+    farm.run(campaign, store, watch=Listener())
+    assert said == ["metadata that was missing or damaged has been made again: ., wait, log/policy"]
+    assert list(verify(store)) == []
+    assert contents(store) == contents(sound)

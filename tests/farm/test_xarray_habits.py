@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -171,3 +172,38 @@ def test_a_store_of_before_is_read(store: Path, tmp_path: Path) -> None:
     assert told(xr.open_zarr(old / "results.zarr", group="m", consolidated=False).attrs, "dropped")
     with pytest.raises(InputError, match="run its campaign into a new folder; farm bands and"):
         farm.run(CAMPAIGN, old)
+
+
+def test_a_flipped_bit_in_a_coordinate_is_an_error(store: Path, tmp_path: Path) -> None:
+    """And never another value, wherever in its file the bit is."""
+    copy = Path(shutil.copytree(store, tmp_path / "copy"))
+    sound = xr.open_zarr(copy / "results.zarr", group="m", chunks=None).load()
+    names = [name for name in sound.coords if (copy / "results.zarr/m" / str(name) / "c").is_dir()]
+    assert {"load", "policy", "resample", "target_load", "user", "week", "width"} <= set(names)
+    for name in [*names, "weeks"]:
+        (file,) = (p for p in (copy / "results.zarr/m" / str(name)).rglob("c/**/*") if p.is_file())
+        whole = file.read_bytes()
+        for at in {0, len(whole) // 2, len(whole) - 1}:
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+            with pytest.raises(Exception, match=r".+"):
+                xr.open_zarr(copy / "results.zarr", group="m", chunks=None)[name].load()
+        file.write_bytes(whole)
+
+
+@pytest.mark.parametrize("damage", ["deleted", "exchanged", "flipped"])
+def test_a_cell_is_what_its_record_vouches_for(store: Path, tmp_path: Path, damage: str) -> None:
+    """A shard that Zarr reads without a word, as fill or as others' values, is refused."""
+    copy = Path(shutil.copytree(store, tmp_path / "copy"))
+    (start,) = (p for p in (copy / "results.zarr/m/start/c").rglob("*") if p.is_file())
+    (wait,) = (p for p in (copy / "results.zarr/m/wait/c").rglob("*") if p.is_file())
+    if damage == "deleted":
+        start.unlink()
+    elif damage == "exchanged":
+        start.write_bytes(wait.read_bytes())
+    else:
+        whole = start.read_bytes()
+        start.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+    at = {"trace": "m", "policy": SPF, "resample": 2, "load": 0.9}
+    for ask in (job_table, schedule_of):
+        with pytest.raises(InputError, match="start of block m/cells/0-0-0 is not what its record"):
+            ask(copy, **at)  # type: ignore[operator]
