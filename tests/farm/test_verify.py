@@ -21,7 +21,9 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.cli import cli
 from farm.execution.cell import Simulations
+from farm.store.store import Store
 from farm.verify import Again, _drawn, repair, verify
+from tests.farm.refusals import GOOD
 
 NO_RESULT = {"events.jsonl"}
 """Says what runs did; nothing depends on it."""
@@ -269,3 +271,14 @@ def test_a_column_more_is_no_fault(store: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Simulations, "values", more)
     assert list(verify(store, Again(100))) == []
+
+
+def test_a_store_with_high_loads_is_verified(tmp_path: Path) -> None:
+    """It was made with them, whatever its campaign says of overload since."""
+    campaign = Campaign.from_dict({**GOOD, "loads": [2.5], "overload": True}, tmp_path)
+    farm.run(campaign, tmp_path / "s")
+    store = Store.open(tmp_path / "s")
+    text = store.text.replace("overload = true", "overload = false")
+    assert text != store.text
+    replace(store, text=text).save()
+    assert list(verify(tmp_path / "s", Again(2))) == []
