@@ -113,12 +113,12 @@ def simulate(
     With a campaign's --resample, --seed, --weeks, --draw, --load and --load-by it gives that
     cell again.
     """
-    from core import simulate as run_policy
     from core.logs.swf import swf_bytes
     from farm.campaign.campaign import load_label
     from farm.campaign.caution import Case, cautions
     from farm.campaign.samples import jobs_of
     from farm.campaign.trace import named
+    from farm.execution.following import followed
     from farm.output import output
 
     needs("resample", "weeks", "seed", "draw")
@@ -145,7 +145,7 @@ def simulate(
         found = cautions(case)
         if not as_json:
             warn({jobs.name: found})
-        schedule = run_policy(jobs, wanted)
+        schedule = followed(jobs, wanted)
     told = _as_json(schedule, tau, found) if as_json else _as_text(schedule, tau, every)
     if target:
         notes = _notes(log, schedule, click.get_current_context().params)
