@@ -52,10 +52,9 @@ class Course:
             return
         self._told = now
         share = self._under.share
-        text = (
-            f"{grouped(share * self._jobs)} of {grouped(self._jobs)} jobs have started ({100 * share:.0f} %), "
-            f"{lasting(now - self._begun)} so far"
-        )
+        jobs = f"{grouped(share * self._jobs)} of {grouped(self._jobs)} jobs"
+        so_far = f"{lasting(now - self._begun)} so far"
+        text = f"{jobs} have started ({100 * share:.0f} %), {so_far}"
         self._stream.write(f"{WIPE}{text}" if line else f"{text}\n")
         self._stream.flush()
         self._drawn |= line
