@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from core import InputError
 from farm.cli import cli, main
+from tests.farm import refusals
 from tests.farm.refusals import Said
 
 LOG = "; MaxProcs: 4\n" + "".join(
@@ -91,7 +92,7 @@ def test_an_order_of_a_package_that_raises_is_one_sentence(
     (folder / "entry_points.txt").write_text("[schedfarm.orders]\nold = order_that_raises:oldest\n")
     monkeypatch.syspath_prepend(package)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    Path("a.swf").write_text(LOG)
+    Path("a.swf").write_text(refusals.LOG)
     for order in ("old", "order_that_raises:oldest"):
         text = said("simulate", "a.swf", "--policy", f"{order}+easy")
         assert "order_that_raises.py, line 4, in oldest raised KeyError: 'no such" in text
