@@ -54,6 +54,8 @@ def significant(x: float) -> str:
 def lasting(seconds: float) -> str:
     """Write how long something lasts, in its two longest units; in years from two on.
 
+    A time below 0, as two clocks may give, is none.
+
     Examples
     --------
     >>> [lasting(x) for x in (0.25, 58, 119.7, 150, 5820, 58_426, 172_800, 2**31 - 1)]
@@ -61,6 +63,7 @@ def lasting(seconds: float) -> str:
     """
     if not math.isfinite(seconds):
         return NOTHING
+    seconds = max(seconds, 0)
     if seconds >= 2 * YEAR:
         return f"{grouped(seconds / YEAR, 1)} years"
     if seconds < READABLE:

@@ -104,7 +104,7 @@ FLOORS = {
         ("errors",),
         ("band_rule", "store"),
         ("bands", "drawing", "tables"),
-        ("figures", "compare", "explain", "notes", "plain"),
+        ("figures", "compare", "explain", "groups", "notes", "plain"),
         ("papers", "report"),
     ),
 }

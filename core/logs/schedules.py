@@ -107,17 +107,17 @@ def read_schedule(
     work = to_workload(
         kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=clean
     )
-    return _placed(work, np.minimum(kept["run"], HORIZON) + clean.run_plus)
+    return _placed(work, np.minimum(kept["run"], HORIZON) + clean.run_plus, source)
 
 
-def _placed(work: Workload, run: Int64) -> LoggedSchedule:
+def _placed(work: Workload, run: Int64, source: str) -> LoggedSchedule:
     wait = work.logged_wait
     # The workload holds every submit + estimate within HORIZON; so much again fits int64.
     absurd = (wait >= HORIZON) | (wait <= -HORIZON)
     if absurd.any():
         row = int(np.argmax(absurd))
         raise InputError(
-            f"{work.name}: job {work.job[row]} waits {wait[row]} s, past the clock's {HORIZON}; "
+            f"{source}: job {work.job[row]} waits {wait[row]} s, past the clock's {HORIZON}; "
             "check the units of the log's times"
         )
     overrun = np.where(work.killed, run - work.estimate - KILL_MARK, 0)

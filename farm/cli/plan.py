@@ -40,7 +40,7 @@ def plan(
     most so many: they reckon with the longest resample, and with arrays before compression. CPU
     time is measured: for some seconds one cell of each trace, load and rule is simulated, and what
     is not over by then goes on in proportion to its queue. With --no-probe it is what blocks are
-    laid out by, which knows no queue and may be off by a factor of 25.
+    laid out by, which knows no queue and was too low by up to 20 on logs of long queues.
     """
     import json
 

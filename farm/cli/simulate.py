@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,12 +120,12 @@ def simulate(
     With a campaign's --resample, --seed, --weeks, --draw, --load and --load-by it gives that
     cell again.
     """
-    from core import simulate as run_policy
     from core.logs.swf import swf_bytes
     from farm.campaign.campaign import load_label
     from farm.campaign.caution import Case, cautions
     from farm.campaign.samples import jobs_of
     from farm.campaign.trace import named
+    from farm.execution.following import followed
     from farm.output import output
 
     needs("resample", "weeks", "seed", "draw")
@@ -151,7 +152,7 @@ def simulate(
         found = cautions(case)
         if not as_json:
             warn({jobs.name: found})
-        schedule = run_policy(jobs, wanted)
+        schedule = followed(jobs, wanted, StringIO() if quiet else None)
     was = _as_logged(jobs)
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:

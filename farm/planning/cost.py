@@ -128,11 +128,16 @@ def queue(jobs: int, policy: Policy, load: str) -> float:
     >>> [round(queue(jobs, policy, "0.7")) for jobs in (6_000, 60_000)]
     [1, 1]
     """
-    value = ORIGINAL_LOAD if load == ORIGINAL else min(float(load), HIGHEST_LOAD)
+    value = load_value(load)
     seeming = value if policy.row.overtakes else value * IDLE_LOAD
     steady = (seeming / ORIGINAL_LOAD) ** LOAD_POWER
     most = max(jobs, 1) / JOBS_PER_QUEUE
     return steady * most / (steady + most)
+
+
+def load_value(load: str) -> float:
+    """Return the number that stands for a load's label."""
+    return ORIGINAL_LOAD if load == ORIGINAL else min(float(load), HIGHEST_LOAD)
 
 
 def rate_of(policy: str) -> Rate:

@@ -27,22 +27,25 @@ from core.simulation.simulate import simulate
 from core.simulation.underway import Underway
 from core.workload.workload import Workload
 from farm.campaign.samples import jobs_of
-from farm.planning.cost import cell_seconds, rate_of
+from farm.planning.cost import cell_seconds, load_value, rate_of
 from farm.planning.design import Design
 from farm.store.geometry import Block, Span
 from farm.store.product import PRODUCTS
 from farm.store.store import Store
 
-BUDGET_SECONDS = 6.0
-"""A probe takes about so long; compiling what has never run on this machine comes on top."""
+BUDGET_SECONDS = 8.0
+"""CPU time that a probe takes; compiling what never ran on this machine comes on top."""
 
 MOMENT_SECONDS = 0.3
-"""One cell is simulated for so long at most. Extrapolated from 0.3 s, 83 % of 30 simulations of
-1 to 25 s (six logs, loads 0.7, 0.95 and 1.1) were within a factor of 2 and 97 % within 3, their
-ratios 0.30 to 2.85; from 0.05 s 67 % and 88 %."""
+"""CPU time for which one cell is simulated at most. Extrapolated from 0.3 s, 83 % of 36
+simulations of 0.3 to 15 s (six logs, loads 0.7, 0.95 and 1.1, six policies) were within a factor
+of 2 and 97 % within 3, their ratios 0.30 to 2.9; from 0.1 s 79 % and 92 % of 52, 0.29 to 5.8."""
 
-LEAST_SECONDS = 0.02
-"""Shorter simulations say nothing where they are cut off."""
+SHORT_SECONDS = 0.1
+"""Each has so long at least; where kinds are so many that this takes too long, some are left."""
+
+LOOK_SECONDS = 0.01
+"""Time between two looks at whether a moment is over."""
 
 QUEUE_SECONDS = 1.0
 """EASY backfilling, which says how long the queue is, is left after this time."""
@@ -53,8 +56,8 @@ FEW = 50
 """Jobs that are simulated first, so that kernels are compiled."""
 
 QUEUE_JOBS, QUEUE_POWER = 10.0, 1.5
-"""An instant with q jobs waiting costs as (1 + q / QUEUE_JOBS) to this power: of the powers 0.5,
-1, 1.5 and 2 the one whose extrapolations are neither high nor low, 1.01 in the geometric middle."""
+"""An arrival that finds q jobs waiting costs as (1 + q / QUEUE_JOBS) to this power: of 0.5, 1, 1.5
+and 2 the one whose extrapolations are neither high nor low, 1.01 in the geometric middle."""
 
 Kind = tuple[str, bool, str, Rate]
 """Trace, whether it is the log itself, load, and the rates of what costs alike of the policies."""
@@ -95,19 +98,13 @@ class Probe:
         )
 
     def factor(self, kind: Kind) -> float:
-        """Return the factor of a kind, or of those that are most like it; 1 if there is none."""
-        if kind in self.factors:
-            return self.factors[kind]
-        trace, _, _, rate = kind
-        for alike in (
-            [f for (t, _, _, r), f in self.factors.items() if (t, r) == (trace, rate)],
-            [f for (_, _, _, r), f in self.factors.items() if r == rate],
-            [f for (t, _, _, _), f in self.factors.items() if t == trace],
-            list(self.factors.values()),
-        ):
-            if alike:
-                return math.exp(math.fsum(map(math.log, alike)) / len(alike))
-        return 1.0
+        """Return the factor of a kind, or of the one most like it; 1 if nothing was measured.
+
+        Another trace says least, then another rule, then a load farther away.
+        """
+        if kind in self.factors or not self.factors:
+            return self.factors.get(kind, 1.0)
+        return self.factors[min(self.factors, key=lambda one: _difference(one, kind))]
 
     def costs(self, store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
         """Return the CPU time of blocks, s, as `farm.planning.tasks.block_costs`, corrected."""
@@ -118,6 +115,11 @@ class Probe:
     def _cost(self, kind: str, jobs: int, cell: int, met: Met, policy: str) -> float:
         planned: float = PRODUCTS[kind].cost(jobs, policy, met[2], cell)
         return planned * self.factor((*met, rate_of(policy))) if planned else 0.0
+
+
+def _difference(one: Kind, other: Kind) -> tuple[bool, bool, float, bool]:
+    loads = abs(load_value(one[2]) - load_value(other[2]))
+    return one[0] != other[0], one[3] != other[3], loads, one[1] != other[1]
 
 
 def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECONDS) -> Probe:
@@ -141,6 +143,7 @@ def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECON
     with own.sources(store.own):
         work = _kinds(store, blocks)
         factors: dict[Kind, float] = {}
+        count = left = sum(len(policies) for _, policies in work)
         whole, spent = 0, 0.0
         for met, policies in work:
             if spent >= seconds:
@@ -149,16 +152,17 @@ def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECON
             if jobs is None:
                 continue
             _warm_up(jobs, policies.values())
-            start = time.monotonic()
+            start = time.process_time()
             queue = _queue(jobs)
             for rate, policy in policies.items():
-                took, ended = _measured(jobs, policy, queue)
+                moment = min(MOMENT_SECONDS, max(SHORT_SECONDS, (seconds - spent) / left))
+                took, ended = _measured(jobs, policy, queue, moment)
                 if took:
                     planned = cell_seconds(store.jobs[met[0]], policy, met[2])
                     factors[*met, rate] = took / planned
                     whole += ended
-            spent += time.monotonic() - start
-    count = sum(len(policies) for _, policies in work)
+                left -= 1
+            spent += time.process_time() - start
     return Probe(factors, whole, count, time.monotonic() - begun)
 
 
@@ -223,18 +227,26 @@ def _warm_up(jobs: Workload, policies: Iterable[str]) -> None:
 
 
 def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, bool]:
-    """Return the CPU time of a simulation that is left after some seconds, its starts, its end."""
+    """Return the CPU time of a simulation, its starts, and its end; it is left after some s."""
     with Underway() as under:
-        timer = threading.Timer(seconds, under.leave)
-        timer.start()
-        begun = time.thread_time()
+        begun, over = time.process_time(), threading.Event()
+
+        def wait() -> None:
+            # By CPU time: on a busy machine a moment is longer, not less telling.
+            while not over.wait(LOOK_SECONDS) and time.process_time() - begun < seconds:
+                pass
+            under.leave()
+
+        threading.Thread(target=wait, daemon=True).start()
+        ended = True
         try:
             simulate(jobs, policy)
         except Left:
-            return time.thread_time() - begun, under.started, False
+            ended = False
         finally:
-            timer.cancel()
-        return time.thread_time() - begun, under.started, True
+            took = time.process_time() - begun
+            over.set()
+        return took, under.started, ended
 
 
 def _queue(jobs: Workload) -> Float64:
@@ -250,14 +262,14 @@ def _queue(jobs: Workload) -> Float64:
     return waiting
 
 
-def _measured(jobs: Workload, policy: str, queue: Float64) -> tuple[float, bool]:
+def _measured(jobs: Workload, policy: str, queue: Float64, moment: float) -> tuple[float, bool]:
     """Return what a simulation takes, s of CPU, and whether it went to its end."""
-    took, start, ended = _run(jobs, policy, MOMENT_SECONDS)
+    took, start, ended = _run(jobs, policy, moment)
     if ended:
         return took, True
     arrived = int(np.searchsorted(jobs.submit, start.max(initial=-1), side="right"))
     weight = (1 + queue / QUEUE_JOBS) ** QUEUE_POWER
     done = float(weight[:arrived].sum())
-    if not done or took < LEAST_SECONDS:
+    if not done:
         return 0.0, False
     return took * float(weight.sum()) / done, False

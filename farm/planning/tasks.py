@@ -24,7 +24,7 @@ TASK_BYTES = 8 * SHARD_BYTES
 
 DOUBT_SECONDS = 0.2
 """What was planned weighs against what was measured as if it had taken so long: the plan of a
-trace whose queues grow may be off by a factor of 25."""
+trace whose queues grow may be off by a factor of 20."""
 
 TOO_LONG = 2.0
 """A task that should take so many times the longest one of the plan is cut."""

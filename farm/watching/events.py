@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from core.numerals import lasting
 from farm.store.files import writing
 from farm.store.geometry import Block
 
@@ -20,30 +21,10 @@ NAME = "events.jsonl"
 UNKNOWN = -1.0
 """Stands for a time left that nothing measured supports yet, s."""
 
-UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
-
 
 def now() -> float:
     """Return the Unix time, s, to the millisecond."""
     return round(time.time(), 3)
-
-
-def spoken(seconds: float) -> str:
-    """Return a time as people say it, in at most two units.
-
-    Examples
-    --------
-    >>> spoken(12.4), spoken(192), spoken(90_000), spoken(-3)
-    ('12 s', '3 min 12 s', '1 d 1 h', '0 s')
-    """
-    left, said = max(0, round(seconds)), list[str]()
-    for unit, size in UNITS:
-        if left >= size or (unit == "s" and not said):
-            said.append(f"{left // size} {unit}")
-            left %= size
-        elif said:
-            break
-    return " ".join(said[:2])
 
 
 class Happening(Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -139,7 +120,7 @@ class Doing(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         part = f"cell {self.cell} of {self.cells}, " if self.cells > 1 else ""
         return (
-            f"{self.what} on {self.worker}, {spoken(self.seconds)} so far, {part}"
+            f"{self.what} on {self.worker}, {lasting(self.seconds)} so far, {part}"
             f"{100 * self.share:.0f} % of its jobs"
         )
 

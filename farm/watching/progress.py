@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
+from core.numerals import grouped, lasting
 from farm.watching.events import (
     UNKNOWN,
     Begin,
@@ -15,7 +16,6 @@ from farm.watching.events import (
     Lost,
     Running,
     Said,
-    spoken,
 )
 
 LINE_SECONDS = 5.0
@@ -58,9 +58,10 @@ class Meter:
         said, seconds = [f"{self.failed} failed"], now - self.begun
         if self.done and seconds >= RATE_SECONDS:
             rate = self.done / seconds
-            said.append(f"{rate:,.1f} cells/s" if rate >= 0.1 else f"{HOUR * rate:.1f} cells/h")
+            slow = rate < 0.1
+            said.append(f"{HOUR * rate:.1f} cells/h" if slow else f"{grouped(rate, 1)} cells/s")
         if self.left >= 0 and self.before + self.done < self.cells:
-            said.append(f"about {spoken(self.left)} left")
+            said.append(f"about {lasting(self.left)} left")
         return ", ".join(said)
 
 

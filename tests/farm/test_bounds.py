@@ -199,3 +199,12 @@ def test_one_wild_submit_time(said: Said) -> None:
     ):
         assert "job 30 is submitted at 1000000000000000 s, 31,6" in text
         assert "a log lasts at most a century" in text
+
+
+def test_options_twice_or_in_vain(said: Said) -> None:
+    """Both values are named; a switch has none."""
+    Path("a.swf").write_text(LOG)
+    words = ("simulate", "a.swf", "--policy", "easy")
+    text = said(*words, "--load", "0.8", "--load=0.9")
+    assert text == "Error: --load is given 2 times, as 0.8 and as 0.9; give it once"
+    assert "Error: --overload does nothing without --load; give both" in said(*words, "--overload")

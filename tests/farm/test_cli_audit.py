@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from core.audit import read_schedule
 from core.errors import InputError
+from core.logs.clean import Clean
 from farm.cli import cli, main
+from tests.farm.refusals import ROW
 
 BURST = "".join(
     f"{job} {job // 3 * 7} -1 {run} {procs} -1 -1 {procs} {run + job % 4} -1 1 1{6 * ' -1'}\n"
@@ -218,7 +221,7 @@ def test_bad_options(tmp_path: Path, words: tuple[object, ...], sentence: str) -
         (None, "cannot read the log"),
         ("", "holds no data row"),
         ("; MaxProcs: 4\n1 0 -1 5 2", "5 fields"),
-        ("1 0 0 5 2 -1 -1 2 5 -1 1 1 -1 -1 -1 -1 -1 -1\n", "no machine size"),
+        ("1 0 0 5 2 -1 -1 2 5 -1 1 1 -1 -1 -1 -1 -1 -1\n", "neither MaxProcs nor MaxNodes"),
         ("; MaxProcs: 4\n1 0 -1 5 2 -1 -1 2 5 -1 1 1 -1 -1 -1 -1 -1 -1\n", "gives wait times"),
         (
             f"; MaxProcs: 4\n1 5 {2**63 - 1} 5 2 -1 -1 2 5 -1 1 1 -1 -1 -1 -1 -1 -1\n",
@@ -245,3 +248,17 @@ def test_bad_files_end_with_status_2(
     assert printed.err.startswith(f"farm: {path}")
     assert printed.err.count("\n") == 1
     assert sentence in printed.err
+
+
+def test_a_schedule_is_read_as_its_rows_are_cleaned(tmp_path: Path) -> None:
+    """Batsim runs a second more than its log says; a job that is killed here runs on there."""
+    rows = "; MaxProcs: 2\n" + "".join(
+        ROW.format(k, 0).replace("-1 10", f"{wait} 30", 1) for k, wait in ((1, 0), (2, 31))
+    )
+    path = tmp_path / "b.swf"
+    path.write_text(rows)
+    assert judged(path, "easy")[0] == 1
+    assert judged(path, "easy", "--clean", "run_plus=1,kill=false")[0] == 0
+    schedule = read_schedule(path, clean=Clean(run_plus=1, kill=False))
+    assert schedule.workload.run.tolist() == [31, 31]
+    assert schedule.overrun.tolist() == [0, 0]

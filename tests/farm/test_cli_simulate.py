@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from click.testing import CliRunner
 
 from core import InputError
 from farm.cli import cli, main
+from tests.farm import refusals
+from tests.farm.refusals import Said
 
 LOG = "; MaxProcs: 4\n" + "".join(
     f"{job} 0 -1 {run} 4{13 * ' -1'}\n" for job, run in enumerate([30, 20, 10], 1)
@@ -68,3 +71,29 @@ def test_a_draw_may_have_options() -> None:
     assert len(told[0]["sha256_starts"]) == 64
     with pytest.raises(InputError, match="block=3: workload 'long' has 2 whole weeks"):
         CliRunner().invoke(cli, [*words, "--draw", "weeks,block=3"], catch_exceptions=False)
+
+
+RAISES = '''
+def oldest(submit, now):
+    """Raises when it is called."""
+    raise KeyError("no such\\ncolumn")
+'''
+
+
+def test_an_order_of_a_package_that_raises_is_one_sentence(
+    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the exception and the line, be it named by an entry point or by its module."""
+    package = tmp_path / "site"
+    folder = package / "plugin-1.0.dist-info"
+    folder.mkdir(parents=True)
+    (package / "order_that_raises.py").write_text(RAISES)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[schedfarm.orders]\nold = order_that_raises:oldest\n")
+    monkeypatch.syspath_prepend(package)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    Path("a.swf").write_text(refusals.LOG)
+    for order in ("old", "order_that_raises:oldest"):
+        text = said("simulate", "a.swf", "--policy", f"{order}+easy")
+        assert "order_that_raises.py, line 4, in oldest raised KeyError: 'no such" in text
+        assert text.endswith("; mend it there")

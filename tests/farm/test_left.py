@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import signal
 import threading
 import time
@@ -14,9 +16,10 @@ import pytest
 import farm
 from core import simulate
 from core.models.lublin import lublin
+from core.workload.load import scale_load
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
-from farm.execution import executors, underway
+from farm.execution import executors, following, underway
 from farm.execution.aside import aside
 from farm.execution.executors import FINISH_SECONDS
 from farm.planning.tasks import Task
@@ -142,6 +145,44 @@ def test_the_rest_of_a_task__by_its_own_progress(tmp_path: Path) -> None:
             wait_for(lambda: one.under.left, "the wish")
         assert underway.is_stopping(task.run)
         assert executors.attempt(task) == []
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_one_simulation__tells_how_far_it_is(
+    kind: type[io.StringIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal in one line that is gone at the end, elsewhere in plain lines."""
+    for name in ("FIRST_SECONDS", "LINE_SECONDS", "LOOK_SECONDS"):
+        monkeypatch.setattr(following, name, 0.02)
+    jobs, stream = scale_load(lublin(128, jobs=4_000), 1.3), kind()
+    found = following.followed(jobs, "fcfs+conservative", stream)
+    assert found.digest() == simulate(jobs, "fcfs+conservative").digest()
+    text = stream.getvalue()
+    assert re.search(r"[\d ]+ of 4 000 jobs have started \(\d+ %\), \d+ s so far", text)
+    if kind is Terminal:
+        assert "\n" not in text
+        assert text.endswith(following.WIPE)
+    else:
+        assert text.endswith("so far\n")
+
+
+def test_one_simulation__is_left_at_an_interrupt() -> None:
+    """Ctrl-C is heard at once, though the kernel would take minutes."""
+    jobs = scale_load(lublin(128, jobs=JOBS), 1.6)
+    simulate(jobs.take(slice(20)), "fcfs+conservative")
+    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        following.followed(jobs, "fcfs+conservative", io.StringIO())
+    assert time.monotonic() - begun < AT_ONCE
 
 
 def test_aside__raises_and_looks() -> None:

@@ -117,7 +117,7 @@ def test_watchers__tell_no_rate_and_no_time_left_that_mean_nothing() -> None:
         teller.see(Begin(time=900.0, cells=594, before=0))
         teller.see(structs.replace(block, time=960.0, left=3_700.0))
         teller.leave(960.0)
-        assert "0 failed, 0.1 cells/s, about 1 h 1 min left" in stream.getvalue()
+        assert "0 failed, 0.1 cells/s, about 1 h 2 min left" in stream.getvalue()
 
 
 def test_what_runs__is_told_by_watch_and_status(tmp_path: Path) -> None:

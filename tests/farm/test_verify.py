@@ -24,8 +24,10 @@ from farm.cli import cli
 from farm.execution.cell import Simulations
 from farm.execution.runner import begin
 from farm.execution.task import run_task
+from farm.store.store import Store
 from farm.verify import Again, _drawn, repair, verify
 from farm.watching.events import Event, Said, Watcher
+from tests.farm.refusals import GOOD
 
 NO_RESULT = {"events.jsonl", "turn.lock"}
 """The first says what runs did, and nothing depends on it; the other is empty."""
@@ -319,3 +321,14 @@ def test_metadata_that_can_be_made_again_is(campaign: Campaign, sound: Path, sto
     assert said == ["metadata that was missing or damaged has been made again: ., wait, log/policy"]
     assert list(verify(store)) == []
     assert contents(store) == contents(sound)
+
+
+def test_a_store_with_high_loads_is_verified(tmp_path: Path) -> None:
+    """It was made with them, whatever its campaign says of overload since."""
+    campaign = Campaign.from_dict({**GOOD, "loads": [2.5], "overload": True}, tmp_path)
+    farm.run(campaign, tmp_path / "s")
+    store = Store.open(tmp_path / "s")
+    text = store.text.replace("overload = true", "overload = false")
+    assert text != store.text
+    replace(store, text=text).save()
+    assert list(verify(tmp_path / "s", Again(2))) == []
