@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from core.errors import InputError
+from core.names import nearest
 from core.policy.policy import Policy
 
 SHOWN = 20
@@ -61,8 +61,8 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
             if spelt(label) == wanted:
                 return label
     # What has a meaning, such as another policy, is no slip.
-    near = [] if wanted else difflib.get_close_matches(str(given), map(str, labels), 1, NEAR)
-    guess = f"did you mean {near[0]!r}? " if near else ""
+    near = None if wanted else nearest(given, labels, NEAR)
+    guess = f"did you mean {near!r}? " if near else ""
     more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
     listed = ", ".join(map(str, labels[:SHOWN]))
     raise InputError(f"unknown {what} {given!r}; {guess}known: {listed}{more}")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+ALIKE = 0.6
+"""How alike a guess has to be, from 0 to 1."""
 
-def nearest(given: object, known: Iterable[object]) -> str | None:
+
+def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str | None:
     """Return the known name that a misspelt one is likest to, whatever its case; None if none is.
 
     Examples
@@ -18,7 +21,7 @@ def nearest(given: object, known: Iterable[object]) -> str | None:
     """
     by_case = {str(name).lower(): str(name) for name in known}
     word = str(given).lower()
-    near = difflib.get_close_matches(word, by_case, n=max(1, len(by_case)))
+    near = difflib.get_close_matches(word, by_case, n=max(1, len(by_case)), cutoff=alike)
     # Letters that changed places are the likeliest slip of short names: sfj is sjf, not saf.
     near.sort(key=lambda name: sorted(name) != sorted(word))
     return by_case[near[0]] if near else None
