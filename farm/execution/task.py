@@ -18,6 +18,9 @@ from farm.store.geometry import Block, Cell
 from farm.store.store import Store
 from farm.watching.events import BlockDone
 
+SICK = (MemoryError, OSError, ImportError)
+"""Errors that are the worker's and not the cell's: another one may do better."""
+
 Question = tuple[Block, Cell, Rows | None]
 """A block, a cell of it, and what is stored of that already."""
 
@@ -40,8 +43,8 @@ def run_task(task: Task) -> list[BlockDone]:
 
     Raises
     ------
-    OSError
-        If the store cannot be written. A cell that fails does not raise: its error is recorded.
+    OSError, MemoryError, ImportError
+        If this worker cannot do it. A cell that fails by itself does not raise: that is recorded.
     """
     if is_stopping(task.run):
         return []
@@ -97,6 +100,11 @@ def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterat
     ------
     Answer
         In the order of the questions.
+
+    Raises
+    ------
+    OSError, MemoryError, ImportError
+        If this worker cannot do it.
     """
     made = Simulations(store, trace)
     for block, cell, stored in questions:
@@ -106,7 +114,9 @@ def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterat
             begun = time.process_time()
             values = made.values(block, cell, stored)
             yield *values, time.process_time() - begun
-        except Exception as error:  # a cell's failure is data, whatever its kind
+        except SICK:
+            raise
+        except Exception as error:  # what the cell itself determines is data, whatever its kind
             yield error
 
 

@@ -224,6 +224,10 @@ class Backlog:
             task = self._of(task, task.blocks[:half])
         return task
 
+    def give_back(self, task: Task) -> None:
+        """Take a task back that a worker could not do: it is the next."""
+        self._tasks.appendleft(task)
+
     def learn(self, block: Block, seconds: float) -> None:
         """Take note of the CPU time that a block took, s."""
         self.took += seconds

@@ -1,0 +1,172 @@
+"""What one worker cannot do another one does; what none can stays missing, and is no failure."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import farm
+from farm.campaign.campaign import Campaign
+from farm.execution import executors
+from farm.watching.events import Said, read_events
+from tests.cluster.processes import Site, site
+from tests.farm.harness import Command, assert_same_results, counts, two_machines
+
+LOADS = (0.5, 0.7)
+RESAMPLES = 4
+POLICIES = ("fcfs+easy",)
+CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
+CAMPAIGN = two_machines("sick", 3, RESAMPLES, LOADS, POLICIES)
+
+FILE_BYTES = 200
+"""No file of a worker may become longer: none of a block's is shorter."""
+
+STARVED = """
+from farm.execution import task
+
+def answers(store, trace, questions):
+    raise MemoryError("no room for 8 GiB")
+    yield
+
+task.answers = answers
+"""
+"""A worker that has too little memory for whatever it is given."""
+
+WORDS = """
+import os
+
+def name(submit):
+    if os.environ.get("SICK"):
+        raise ImportError("no module named words")
+    return submit
+"""
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the campaign that nothing happened to."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "sick.toml").write_text(CAMPAIGN)
+    assert farm.run(Campaign.from_toml(folder / "sick.toml"), folder / "sick.farm").done == CELLS
+    return folder / "sick.farm"
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Iterator[Site]:
+    (tmp_path / "sick.toml").write_text(CAMPAIGN)
+    (tmp_path / "starved.py").write_text(STARVED)
+    with site(tmp_path) as one:
+        yield one
+
+
+def run(there: Site, folder: Path) -> Command:
+    from distributed import Client
+
+    with Client(there.address) as client:
+        client.wait_for_workers(2, timeout=60)
+    return Command(folder, "run", "sick.toml", "--on", there.address)
+
+
+def limited(there: Site) -> subprocess.Popen[bytes]:
+    worker = there.worker()
+    resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    return worker
+
+
+def starved(there: Site, folder: Path) -> None:
+    preload = str(folder / "starved.py")
+    there._start("worker", "--no-nanny", "--nthreads", "1", "--preload", preload)
+
+
+def said(store: Path) -> list[str]:
+    return [event.text for event in read_events(store)[0] if isinstance(event, Said)]
+
+
+def test_a_worker_that_cannot_write__is_set_aside(
+    there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """Its host and what it could not use are named once; the other one does all."""
+    sick = limited(there)
+    there.worker()
+    command = run(there, tmp_path)
+    try:
+        assert command.finish() == 0, command.err
+    finally:
+        command.kill()
+    assert counts(command.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
+    [sentence] = [text for text in said(tmp_path / "sick.farm") if "cannot use" in text]
+    assert f":{sick.pid} cannot use " in sentence
+    assert sentence.endswith("(File too large); it is set aside, the others go on")
+    assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+def test_no_worker_can_write__the_run_ends(there: Site, tmp_path: Path) -> None:
+    """In one sentence; the next run goes on."""
+    limited(there)
+    limited(there)
+    command = run(there, tmp_path)
+    try:
+        assert command.finish() == 2, command.err
+    finally:
+        command.kill()
+    assert "cannot be written: File too large" in command.err
+    assert "Traceback" not in command.err
+
+
+def test_too_little_memory__another_worker_does_it(
+    there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """None of its errors is recorded as a cell's."""
+    starved(there, tmp_path)
+    there.worker()
+    command = run(there, tmp_path)
+    try:
+        assert command.finish() == 0, command.err
+    finally:
+        command.kill()
+    assert farm.status(tmp_path / "sick.farm").failed == 0
+    assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+def test_a_package_that_no_worker_has__leaves_cells_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are said to be lost, not recorded, and simulated once it is there."""
+    (tmp_path / "words.py").write_text(WORDS)
+    text = CAMPAIGN.replace("fcfs+easy", "words:name+easy")
+    (tmp_path / "sick.toml").write_text(text)
+    campaign = Campaign.from_toml(tmp_path / "sick.toml")
+    monkeypatch.setenv("SICK", "1")
+    first = farm.run(campaign, tmp_path / "s")
+    assert (first.done, first.failed) == (0, CELLS)
+    found = farm.status(tmp_path / "s")
+    assert (found.done, found.failed, found.missing) == (0, 0, CELLS)
+    monkeypatch.delenv("SICK")
+    assert farm.run(campaign, tmp_path / "s").done == CELLS
+
+
+def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look of 640 s was none; a scheduler that is lost after it is told of with the reason."""
+    told: list[str] = []
+    client: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://h:1"))
+    workers = executors._Workers(client, executors.Stop(), told.append)
+    assert str(workers.lost()).startswith("the scheduler at tcp://h:1 was lost; the same command")
+    completed = SimpleNamespace(
+        thread_condition=threading.Condition(), has_ready=lambda: True, next_batch=lambda block: []
+    )
+    clock = iter((100.0, 101.0, 200.0, 840.0))
+    monkeypatch.setattr(executors, "_clock", lambda: next(clock))
+    assert executors._ended(completed, workers.note_sleep) == []
+    assert told == []
+    assert executors._ended(completed, workers.note_sleep) == []
+    assert told == ["this machine stood still for 10 min 40 s; the run goes on if the cluster does"]
+    assert str(workers.lost()).startswith(
+        "the scheduler at tcp://h:1 was lost after this machine stood still for 10 min 40 s; "
+    )
