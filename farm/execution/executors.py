@@ -17,12 +17,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.errors import InputError
+from core.numerals import lasting
 from farm.execution.aside import aside
 from farm.execution.task import SICK, run_task
 from farm.execution.underway import Report, abandon, reports, stop
 from farm.planning.tasks import Backlog, Task
 from farm.store.geometry import Block
-from farm.watching.events import BlockDone, spoken
+from farm.watching.events import BlockDone
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -376,7 +377,7 @@ class _Workers:
 
         Connections and workers that others gave up meanwhile are lost only after it.
         """
-        self._slept = f"this machine stood still for {spoken(seconds)}"
+        self._slept = f"this machine stood still for {lasting(seconds)}"
         self._asked = -math.inf
         self._say(f"{self._slept}; the run goes on if the cluster does")
 
