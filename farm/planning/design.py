@@ -105,7 +105,7 @@ def design(
     """
     path = folder_of(path)
     old = _existing(path)
-    damaged = check_metadata(old) if old else []
+    damaged = check_metadata(old, mend=True) if old else []
     extents = survey(campaign) if extents is None else extents
     sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
     if old:

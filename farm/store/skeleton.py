@@ -102,29 +102,41 @@ def strangers(store: Store, fresh: Path) -> list[Path]:
     ]
 
 
-def check_metadata(store: Store) -> list[str]:
-    """Return which arrays' metadata is missing or damaged that the next run makes again.
+def check_metadata(store: Store, *, mend: bool = False) -> list[str]:
+    """Refuse a store of which metadata is gone: its records alone would call their cells done.
 
-    None while the store is being grown: all of it is made then.
+    Parameters
+    ----------
+    store : Store
+        Which; while it is being grown, all is made anyway, and nothing is refused.
+    mend : bool
+        Whether to return what the campaign alone determines, such as coordinates, to be made
+        again, instead of refusing it, too.
+
+    Returns
+    -------
+    list of str
+        Paths of these arrays and groups.
 
     Raises
     ------
     InputError
-        If it is that of an array of blocks: their records alone would call their cells done.
+        If the metadata of one is missing or unreadable.
     """
     if (store.path / GROWING).exists():
         return []
     inside = (".", *CELL, TARGET_LOAD, WEEKS.name, "week", "width")
     names = [".", *store.axes, TARGET_LOAD, *(v.name for v in store.figures)]
     names += [f"{trace}/{name}" for trace in store.axes["trace"] for name in inside]
-    for name in sorted(_arrays(store)):
-        if not _is_sound(store.results / name):
-            file = Path(store.results.name, name, METADATA)
-            raise InputError(
-                f"store {store.path}: {file} is missing or damaged, though records count on it; "
-                f"'farm verify {store.path} --repair' mends it"
-            )
-    return [name for name in names if not _is_sound(store.results / name)]
+    can = [name for name in names if not _is_sound(store.results / name)]
+    cannot = [name for name in sorted(_arrays(store)) if not _is_sound(store.results / name)]
+    for name in (*cannot, *([] if mend else can)):
+        file = Path(store.results.name, name, METADATA)
+        raise InputError(
+            f"store {store.path}: {file} is missing or damaged, though records count on it; "
+            f"'farm verify {store.path} --repair' mends it"
+        )
+    return can
 
 
 def _arrays(store: Store) -> set[str]:

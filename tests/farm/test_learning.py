@@ -442,7 +442,7 @@ def test_a_kind_of_fairness_that_is_asked_no_more__is_refused(
         farm.run(campaign, tmp_path / "s")
 
 
-@pytest.mark.parametrize("version", [3, 5])
+@pytest.mark.parametrize("version", [4, 6])
 def test_another_format__is_refused(campaign: Campaign, tmp_path: Path, version: int) -> None:
     """One sentence says which, and what to do."""
     store = tmp_path / "s"
