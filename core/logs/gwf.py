@@ -9,13 +9,13 @@ import numpy as np
 from core.arrays import Int64
 from core.errors import InputError
 from core.logs.clean import AS_HERE, Clean
+from core.logs.packed import text_lines
 from core.logs.rows import (
     check_sizes,
     chosen_rows,
     kept_rows,
     needed_size,
     number_words,
-    text_lines,
     to_workload,
     whole_field,
 )

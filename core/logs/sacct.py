@@ -12,6 +12,7 @@ import numpy as np
 from core.arrays import Int64
 from core.errors import InputError
 from core.logs.clean import AS_HERE, Clean
+from core.logs.packed import text_lines
 from core.logs.rows import REASONS as ROW_REASONS
 from core.logs.rows import (
     check_sizes,
@@ -19,7 +20,6 @@ from core.logs.rows import (
     kept_rows,
     needed_size,
     number_words,
-    text_lines,
     to_workload,
     whole_field,
 )

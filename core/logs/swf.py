@@ -16,12 +16,12 @@ from core.errors import InputError
 from core.files import write_whole
 from core.logs import swf_cache, swf_text
 from core.logs.clean import AS_HERE, Clean
+from core.logs.packed import unpacked_parts
 from core.logs.rows import (
     check_sizes,
     chosen_rows,
     kept_rows,
     to_workload,
-    unpacked_parts,
 )
 from core.logs.swf_text import Log
 from core.workload.workload import Workload

@@ -14,7 +14,8 @@ from pathlib import Path
 from core.checks import printable
 from core.errors import InputError
 from core.logs.formats import file_ends
-from core.logs.rows import log_name, read_bytes, unpacked
+from core.logs.packed import read_bytes, unpacked
+from core.logs.rows import log_name
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
 """Variable that names the folder of logs; unset or empty, the user's cache folder."""
