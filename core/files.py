@@ -6,16 +6,14 @@ import os
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer as Buffer
 
 PARTIAL = ".partial"
 """Ends the name of every file that is still being written; zarr uses the same ending."""
 
 
-def write_whole(path: Path, data: bytes | Iterable[Buffer], *, private: bool = False) -> None:
+def write_whole(
+    path: Path, data: bytes | Iterable[bytes | memoryview], *, private: bool = False
+) -> None:
     """Write a file as a temporary one beside it, sync it, and rename it into place.
 
     Parameters

@@ -21,7 +21,7 @@ from core.logs.swf import read_swf
 from core.metrics.weekly import weekly
 from core.models.lublin import lublin
 from farm.logs.registry import here
-from farm.planning.cost import cell_seconds, fair_seconds
+from farm.planning.cost import cell_seconds, relaxed_seconds, strict_seconds
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
 """Where this project's developers keep the archive's logs, outside of it."""
@@ -107,8 +107,8 @@ def fair(folder: Path) -> Grid:
         fair_start_times(lublin(64, jobs=60), policy, jobs=range(9))
     for name, load, jobs in loaded(traces()):
         for policy in (*POLICIES, *STARVING):
-            for kind in ("strict", "relaxed"):
-                planned = fair_seconds(len(jobs), policy, load, kind)
+            for kind, cost in (("strict", strict_seconds), ("relaxed", relaxed_seconds)):
+                planned = cost(len(jobs), policy, load, len(jobs))
                 if planned < LONGEST:
                     took = seconds(lambda j=jobs, p=policy, k=kind: fair_start_times(j, p, k))
                     yield f"{name}, {policy}, {kind}", took, planned
