@@ -6,8 +6,9 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 
-from farm.execution.executors import NEWS_SECONDS, Stop
-from farm.execution.underway import Report
+from farm.execution.courses import Report
+from farm.execution.executors import NEWS_SECONDS
+from farm.execution.stop import Stop
 from farm.planning.tasks import Backlog
 from farm.store.geometry import Block
 from farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher

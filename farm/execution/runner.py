@@ -16,8 +16,9 @@ from msgspec import structs
 
 from core.files import remove_partial
 from farm.campaign.campaign import Campaign
-from farm.execution.executors import FINISH_SECONDS, Stop, on_dask, serial
+from farm.execution.executors import on_dask, serial
 from farm.execution.hearing import Hearing
+from farm.execution.stop import FINISH_SECONDS, Stop
 from farm.planning.design import build, design, survey
 from farm.planning.tasks import (
     Backlog,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from core.errors import Left
 from farm.campaign.trace import Trace
 from farm.execution.cell import Figures, Simulations
+from farm.execution.courses import course, is_stopping
 from farm.execution.isolate import Killed, isolated
-from farm.execution.underway import course, is_stopping
 from farm.planning.tasks import Task
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell

@@ -19,11 +19,12 @@ from core.models.lublin import lublin
 from core.workload.load import scale_load
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
-from farm.execution import executors, following, underway
+from farm.execution import courses, executors, following
 from farm.execution.aside import aside
-from farm.execution.executors import FINISH_SECONDS
+from farm.execution.sick import Sick
+from farm.execution.stop import FINISH_SECONDS
 from farm.planning.tasks import Task
-from farm.watching.events import Said, read_events
+from farm.watching.events import BlockDone, Said, read_events
 from tests.farm.harness import Command, counts, recorded_cells, wait_for
 
 JOBS = 60_000
@@ -82,7 +83,7 @@ def test_in_this_process__a_signal_is_heard_while_the_kernel_runs(tmp_path: Path
     struck: list[float] = []
 
     def strike() -> None:
-        wait_for(lambda: any(one.under.share for one in [*underway._courses.values()]), "jobs")
+        wait_for(lambda: any(one.under.share for one in [*courses._courses.values()]), "jobs")
         struck.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -94,7 +95,7 @@ def test_in_this_process__a_signal_is_heard_while_the_kernel_runs(tmp_path: Path
     said = [event.text for event in read_events(tmp_path)[0] if isinstance(event, Said)]
     assert said[0].startswith("stopping: finishing the blocks that end within 10 s")
     # Its tasks are over, or end at the next instant.
-    wait_for(lambda: not underway._courses, "the end of the simulation")
+    wait_for(lambda: not courses._courses, "the end of the simulation")
 
 
 def test_what_ends_in_time_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +104,7 @@ def test_what_ends_in_time_is_finished(tmp_path: Path, monkeypatch: pytest.Monke
     campaign = Campaign(name="short", traces=(trace,), policies=("fcfs+easy",), resamples=3)
     attempt = executors.attempt
 
-    def signalled(task: Task) -> executors.Result:
+    def signalled(task: Task) -> list[BlockDone] | Sick:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
         return attempt(task)
@@ -131,19 +132,19 @@ def test_the_rest_of_a_task__by_its_own_progress(tmp_path: Path) -> None:
         task = max(prepared.tasks, key=lambda one: len(one.blocks))
         block = next(b for b in task.blocks if b.product.simulates)
         cells = [(block, cell) for cell in prepared.store.span_of(block).cells]
-        with underway.course(task, cells) as one:
+        with courses.course(task, cells) as one:
             assert one.rest() == 0
             one._begun -= 10
             assert one.rest() > 1e6
             one.go_on()
             assert one.rest() == pytest.approx(10 * (len(cells) - 1), rel=0.1)
-            [report] = underway.reports(task.run)
+            [report] = courses.reports(task.run)
             assert (report.doing.cell, report.doing.cells) == (2, len(cells))
-            assert underway.reports("another run") == []
+            assert courses.reports("another run") == []
             assert not one.under.left
-            underway.stop(task.run, 1.0)
+            courses.stop(task.run, 1.0)
             wait_for(lambda: one.under.left, "the wish")
-        assert underway.is_stopping(task.run)
+        assert courses.is_stopping(task.run)
         assert executors.attempt(task) == []
 
 

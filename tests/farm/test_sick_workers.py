@@ -14,7 +14,9 @@ import pytest
 
 import farm
 from farm.campaign.campaign import Campaign
-from farm.execution import executors
+from farm.execution import window
+from farm.execution.stop import Stop
+from farm.execution.workers import Workers
 from farm.watching.events import Said, read_events
 from tests.cluster.processes import Site, site
 from tests.farm.harness import Command, assert_same_results, counts, two_machines
@@ -156,16 +158,16 @@ def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> No
     """A look of 640 s was none; a scheduler that is lost after it is told of with the reason."""
     told: list[str] = []
     client: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://h:1"))
-    workers = executors._Workers(client, executors.Stop(), told.append)
+    workers = Workers(client, Stop(), told.append)
     assert str(workers.lost()).startswith("the scheduler at tcp://h:1 was lost; the same command")
     completed = SimpleNamespace(
         thread_condition=threading.Condition(), has_ready=lambda: True, next_batch=lambda block: []
     )
     clock = iter((100.0, 101.0, 200.0, 840.0))
-    monkeypatch.setattr(executors, "_clock", lambda: next(clock))
-    assert executors._ended(completed, workers.note_sleep) == []
+    monkeypatch.setattr(window, "clock", lambda: next(clock))
+    assert window._ended(completed, workers.note_sleep) == []
     assert told == []
-    assert executors._ended(completed, workers.note_sleep) == []
+    assert window._ended(completed, workers.note_sleep) == []
     assert told == ["this machine stood still for 10 min 40 s; the run goes on if the cluster does"]
     assert str(workers.lost()).startswith(
         "the scheduler at tcp://h:1 was lost after this machine stood still for 10 min 40 s; "

@@ -1,0 +1,61 @@
+"""What a worker cannot do though another may: of too little memory, far from the store's disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+from dataclasses import dataclass
+
+from farm.execution.task import SICK, run_task
+from farm.planning.tasks import Task
+from farm.watching.events import BlockDone
+
+THE_STORES = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
+"""Errors that every worker would have: no space is left, or the run's turn is over."""
+
+
+@dataclass(frozen=True)
+class Sick:
+    """Say that a worker could not do a task which another one may.
+
+    Parameters
+    ----------
+    error : Exception
+        Why.
+    host : str
+        Host and process.
+    address : str
+        How the scheduler calls it; empty in the run's own process.
+    """
+
+    error: Exception
+    host: str
+    address: str
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether the worker cannot use the store: it would fail at whatever it is given."""
+        return isinstance(self.error, OSError) and self.error.errno not in THE_STORES
+
+    def __str__(self) -> str:
+        error = self.error
+        path = getattr(error, "filename", None) or "the store"
+        return f"worker {self.host} cannot use {path} ({getattr(error, 'strerror', None) or error})"
+
+
+def attempt(task: Task) -> list[BlockDone] | Sick:
+    """Run a task; that this worker cannot do it is an answer, of which the others learn."""
+    try:
+        return run_task(task)
+    except SICK as error:
+        return Sick(error, f"{platform.node()}:{os.getpid()}", _address())
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return ""

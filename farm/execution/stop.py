@@ -1,0 +1,31 @@
+"""The wish that a run stop."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+FINISH_SECONDS = 10.0
+"""What would end within this time of the wish to stop is finished, what takes longer is left."""
+
+
+@dataclass
+class Stop:
+    """Carry the wish to submit nothing more, and when it came, s on the monotonic clock."""
+
+    since: float = field(default=math.inf)
+
+    @property
+    def wished(self) -> bool:
+        """Whether the run is to stop."""
+        return self.since < math.inf
+
+    def wish(self) -> None:
+        """Stop the run."""
+        self.since = min(self.since, time.monotonic())
+
+    @property
+    def grace(self) -> float:
+        """Time that is left to what runs, s."""
+        return max(0.0, self.since + FINISH_SECONDS - time.monotonic())

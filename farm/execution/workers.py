@@ -1,0 +1,110 @@
+"""The workers of a cluster: how many there are, which are set aside, when none is left."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from core.errors import InputError
+from core.numerals import lasting
+from farm.execution.sick import Sick
+from farm.execution.stop import Stop
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOOK_SECONDS = 1.0
+"""Time between two looks at whether to stop, and at a cluster that has no worker."""
+
+COUNT_SECONDS = 5.0
+"""Time between two questions for the number of worker threads: each is a round trip to the
+scheduler, 2 ms of CPU, and workers come and go in seconds."""
+
+TRIES = 2
+"""So many workers try what one has too little memory for, or lacks a package for."""
+
+
+class SchedulerLost(InputError):
+    """Say that a run ended because its scheduler did."""
+
+
+class Workers:
+    """Know how many worker threads a cluster has, as of a moment ago, and say when none is left."""
+
+    def __init__(self, client: Client, stop: Stop, say: Callable[[str], None]) -> None:
+        self.address = client.scheduler.address if client.scheduler else "its address"
+        self._client, self._stop, self._say = client, stop, say
+        self._asked = -math.inf
+        self._count = 0
+        self._threads: dict[str, int] = {}
+        self._aside: set[str] = set()
+        self._slept = ""
+        self._before: int | None = None
+
+    def count(self) -> int:
+        """Return how many threads they have, as of some seconds ago."""
+        now = time.monotonic()
+        if now - self._asked > (COUNT_SECONDS if self._count else LOOK_SECONDS):
+            self._count, self._asked = self._ask(), now
+            self._tell(self._before, self._count)
+            self._before = self._count
+        return self._count
+
+    def note_sleep(self, seconds: float) -> None:
+        """Take note that nothing was heard for so long since this machine stood still, and say so.
+
+        Connections and workers that others gave up meanwhile are lost only after it.
+        """
+        self._slept = f"this machine stood still for {lasting(seconds)}"
+        self._asked = -math.inf
+        self._say(f"{self._slept}; the run goes on if the cluster does")
+
+    def lost(self) -> SchedulerLost:
+        """Return the sentence for a scheduler that is no more."""
+        why = f" after {self._slept}" * bool(self._slept)
+        return SchedulerLost(
+            f"the scheduler at {self.address} was lost{why}; the same command goes on from here, "
+            "once one runs"
+        )
+
+    def but(self, tried: set[str]) -> list[str] | None:
+        """Return the workers that a task may go to; None for all."""
+        barred = (self._aside | tried) & self._threads.keys()
+        return [one for one in self._threads if one not in barred] if barred else None
+
+    def are_gone(self, where: list[str]) -> bool:
+        """Tell whether none of some workers is there any more, as of the last look."""
+        return not self._threads.keys() & set(where)
+
+    def others(self, sick: Sick, tried: set[str]) -> bool:
+        """Set a worker aside that cannot use the store; return whether another is to try its task.
+
+        What the store itself lacks, and what a second worker could not do either, stays undone.
+        """
+        if sick.sets_aside and sick.address not in self._aside:
+            self._aside.add(sick.address)
+            self._asked = -math.inf
+            left = [one for one in self._threads if one not in self._aside]
+            if left:
+                self._say(f"{sick}; it is set aside, the others go on")
+        known = isinstance(sick.error, OSError)
+        again = sick.sets_aside if known else len(tried) < TRIES
+        return again and self.but(tried) != []
+
+    def _ask(self) -> int:
+        try:
+            self._threads = dict(self._client.nthreads())
+        except OSError:  # what a client raises whose connection is closed
+            raise self.lost() from None
+        return sum(n for one, n in self._threads.items() if one not in self._aside)
+
+    def _tell(self, before: int | None, now: int) -> None:
+        if self._stop.wished:
+            return
+        if before == 0 and now:
+            self._say(f"a worker of {self.address} is there; the run goes on")
+        elif before != 0 and not now:
+            lack = "all workers of {} are gone" if before else "{} has no worker"
+            self._say(f"{lack.format(self.address)}; waiting for one (Ctrl-C stops)")
