@@ -1,10 +1,11 @@
 """Parsed logs on disk, found by their content, so that a log is parsed once on each host.
 
 An entry is named by the SHA-256 of the file's bytes and the version of this format, so it never
-goes stale; it may be deleted at any time. A folder that cannot be used means no cache.
+goes stale; it may be deleted at any time. A folder that cannot be used, or that others may write,
+means no cache.
 
-An entry is one .npy array: 23 words of int64 (rows, processors, max_estimate, epoch, a sum of
-each column, a sum of these words), then the 18 columns one after the other.
+An entry is one .npy array: 23 words of int64 (rows, processors, max_estimate, epoch, the CRC-32
+of each column, and of the words before), then the 18 columns one after the other.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import contextlib
 import hashlib
 import io
 import os
+import stat
+import zlib
 from collections.abc import Sequence
 from io import BufferedReader
 from pathlib import Path
@@ -23,7 +26,7 @@ import numpy as np
 from core.files import write_whole
 from core.logs.swf_text import FIELDS, Log
 
-VERSION = 3
+VERSION = 4
 """Version of an entry's format; another version has other names."""
 
 ENVIRONMENT = "SCHEDFARM_CACHE"
@@ -53,6 +56,13 @@ def folder() -> Path | None:
         return None
 
 
+def _is_own(place: Path) -> bool:
+    """Tell whether nobody but this user, or root, could have written a folder's files."""
+    about = place.stat()
+    others = stat.S_IWGRP | stat.S_IWOTH
+    return about.st_uid in (os.geteuid(), 0) and not about.st_mode & others
+
+
 def key(file: BufferedReader) -> str:
     """Return the name of the entry for a file of this content."""
     file.seek(0)
@@ -68,6 +78,8 @@ def load(name: str, fields: Sequence[str]) -> Log | None:
     if place is None:
         return None
     try:
+        if not _is_own(place):
+            return None
         with open(place / name, "rb") as file:
             return _read(file, fields)
     # A damaged entry can break the reader in any way.
@@ -80,7 +92,7 @@ def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
     np.lib.format.read_magic(file)
     _, _, kind = np.lib.format.read_array_header_1_0(file)
     head = np.fromfile(file, np.int64, _HEAD)
-    if head[-1] != head[:-1].sum():
+    if head[-1] != zlib.crc32(head[:-1].tobytes()):
         return None
     begin, columns = file.tell(), {}
     rows, processors, max_estimate, epoch, *sums = head[:-1].tolist()
@@ -88,7 +100,7 @@ def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
         k = FIELDS.index(field)
         file.seek(begin + k * rows * kind.itemsize)
         column = np.fromfile(file, kind, rows)
-        if column.size != rows or int(column.sum()) != sums[k]:
+        if column.size != rows or zlib.crc32(column.data) != sums[k]:
             return None
         columns[field] = column
     return Log(columns, processors, max_estimate, epoch)
@@ -100,18 +112,20 @@ def store(name: str, log: Log) -> None:
     if place is None:
         return
     columns = [log.columns[field] for field in FIELDS]
-    head = [columns[0].size, log.processors, log.max_estimate, log.epoch]
-    words = np.array([*head, *(int(c.sum()) for c in columns), 0])
-    words[-1] = words.sum()
     small = np.iinfo(np.int32)
     fits = all(small.min <= c.min() and c.max() <= small.max for c in columns)
     kind = np.int32 if fits else np.int64
+    # Not joined to one array: of 10^7 rows that is 720 MB more.
+    parts = [np.ascontiguousarray(column, kind) for column in columns]
+    head = [columns[0].size, log.processors, log.max_estimate, log.epoch]
+    words = np.array([*head, *(zlib.crc32(part.data) for part in parts), 0])
+    words[-1] = zlib.crc32(words[:-1].tobytes())
     first = words.view(kind)
     shape = (first.size + len(columns) * columns[0].size,)
     stream = io.BytesIO()
     about = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(stream, about)
-    # Not joined to one array: of 10^7 rows that is 720 MB more.
-    parts = (first.data, *(column.astype(kind, copy=False).data for column in columns))
     with contextlib.suppress(OSError):
-        write_whole(place / name, [stream.getvalue(), *parts])
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_own(place):
+            write_whole(place / name, [stream.getvalue(), first.data, *(one.data for one in parts)])

@@ -64,6 +64,7 @@ def locked(store: Path) -> Iterator[str]:
     with writing(store):
         make_folder(store)
         handle = _acquire(path)
+        _check_effective(path, handle)
     try:
         with writing(store):
             # Who has not begun to move files finds no run to do it for.
@@ -72,7 +73,8 @@ def locked(store: Path) -> Iterator[str]:
                 run = _sign(handle)
         yield run
     finally:
-        path.unlink(missing_ok=True)
+        if _is_at(path, handle):
+            path.unlink(missing_ok=True)
         os.close(handle)
 
 
@@ -165,10 +167,36 @@ def _acquire(path: Path) -> int:
             holder = _holder(handle)
             os.close(handle)
             raise InputError(f"store {path.parent} is in use by {holder}; wait for it") from None
-        if path.exists() and os.fstat(handle).st_ino == path.stat().st_ino:
+        if _is_at(path, handle):
             return handle
         # The last holder took the file away between our opening and locking it.
         os.close(handle)
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Tell whether an open file is the one that stands at a path, and no later one of its name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _check_effective(path: Path, handle: int) -> None:
+    """Refuse a lock that holds nobody off, as on some network disks, if somebody may be there."""
+    other = os.open(path, os.O_RDWR)
+    try:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(other)
+    if os.fstat(handle).st_size:
+        holder = _holder(handle)
+        os.close(handle)
+        raise InputError(
+            f"store {path.parent}: locks have no effect on this disk, and {path.name} names "
+            f"{holder}; make sure that it has ended, then delete that file"
+        )
 
 
 def _holder(handle: int) -> str:

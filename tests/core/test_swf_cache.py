@@ -50,6 +50,44 @@ def test_damaged_entries_are_ignored_and_rewritten(tmp_path: Path, swf_cache: Pa
     assert entry.read_bytes() == whole
 
 
+def test_reversed_columns_are_damage(tmp_path: Path, swf_cache: Path) -> None:
+    """Which a sum of them would not show."""
+    path = tmp_path / "turned.swf"
+    rows = (row(submit=k, run=k % 97) for k in range(4_000))
+    path.write_text("\n".join(["; MaxProcs: 64", *rows]))
+    right = read_swf(path).digest()
+    (entry,) = swf_cache.glob(f"{hashlib.sha256(path.read_bytes()).hexdigest()}-v*.npy")
+    values = np.load(entry)
+    run = values.size - (len(FIELDS) - FIELDS.index("run")) * 4_000
+    turned = values.copy()
+    turned[run : run + 4_000] = values[run : run + 4_000][::-1]
+    assert turned.sum() == values.sum()
+    assert not np.array_equal(turned, values)
+    np.save(entry, turned)
+    assert read_swf(path).digest() == right
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702])
+def test_folder_that_others_may_write_is_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    """They could have put anything under the name of a log."""
+    path = tmp_path / "big.swf"
+    path.write_text(big(2_000))
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
+    read_swf(path)
+    place = folder()
+    assert place is not None
+    assert place.stat().st_mode & 0o777 == 0o700
+    (entry,) = place.iterdir()
+    assert load(entry.name, FIELDS) is not None
+    place.chmod(mode)
+    assert load(entry.name, FIELDS) is None
+    entry.unlink()
+    assert len(read_swf(path)) == 2_000
+    assert list(place.iterdir()) == []
+
+
 def test_unusable_cache_means_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache folder that cannot be made, or none, changes nothing else."""
     path = tmp_path / "big.swf"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from core import InputError
-from farm.store.lock import NAME, locked
+from farm.store.lock import NAME, check_turn, locked
 
 HOLD = """
 import sys, time
@@ -60,4 +62,28 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     """A path below a file is one sentence."""
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written"), locked(tmp_path / "file" / "store"):
+        pass
+
+
+def test_lock_of_another_run_outlives_the_first(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        with locked(tmp_path):
+            (tmp_path / NAME).unlink()
+            process = stack.enter_context(holder(tmp_path))
+        assert (tmp_path / NAME).exists()
+        with pytest.raises(InputError, match=f"in use by process {process.pid}"), locked(tmp_path):
+            pass
+        process.communicate()
+
+
+def test_locks_without_effect_do_not_end_the_run_that_holds_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second run is refused by what the file says; after the first has ended, it is not."""
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    with locked(tmp_path) as run:
+        with pytest.raises(InputError, match="locks have no effect on this disk, and lock.json na"):
+            locked(tmp_path).__enter__()
+        check_turn(tmp_path, run)
+    with locked(tmp_path):
         pass
