@@ -24,7 +24,7 @@ from farm.store.logs import load_log, log_bytes, stored_columns
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
 from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding
-from farm.store.records import Record, block_of, record_path
+from farm.store.records import Record, block_of, record_files, record_path
 from farm.store.schema import Variable
 from farm.store.skeleton import copy_skeleton, skeleton_files, strangers, write_skeleton
 from farm.store.store import Store
@@ -107,7 +107,7 @@ def verify(path: str | Path, again: Again | None = None) -> Iterator[Fault]:
     logs = list(_check_logs(store))
     yield from logs
     sound, faulty = [], False
-    for file in sorted(store.records.rglob("*.json")):
+    for file in sorted(record_files(store.records)):
         record, fault = _check_record(store, file)
         if fault:
             faulty = True

@@ -180,6 +180,8 @@ class Campaign:
                 raise InputError(f"traces holds {trace!r}; it must be a farm.Trace")
         check_types(self)
         check_name("name", self.name)
+        if not self.title.isprintable():
+            raise InputError(f"title {self.title!r}: use one line of characters that can be seen")
         if not self.resamples:
             object.__setattr__(self, "log", True)
         if self.cells > MOST_CELLS:
@@ -315,6 +317,10 @@ class Campaign:
             given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
             raise InputError(f"campaign {path}: {error}") from None
+        except RecursionError:
+            raise InputError(
+                f"campaign {path}: brackets stand within brackets too deep; no key needs that"
+            ) from None
         try:
             return cls.from_dict(given, path.parent)
         except InputError as error:

@@ -24,6 +24,7 @@ from farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
 from farm.store.names import keep_names
 from farm.store.place import folder_of
 from farm.store.product import PRODUCTS, Holding, holdings
+from farm.store.records import record_files
 from farm.store.schema import Variable
 from farm.store.skeleton import check_metadata, install
 from farm.store.store import Store
@@ -180,7 +181,7 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
             install(store, design.old)
             store.save()
             (store.path / GROWING).unlink()
-            if next(store.records.rglob("*.json"), None):
+            if next(record_files(store.records), None):
                 # A growth has left it empty, for as long as the run would take.
                 fold(store)
         elif (store.path / MANIFEST).read_bytes() != store.to_bytes():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +23,9 @@ COPY = "store.copy.json"
 
 CAMPAIGN = "campaign.toml"
 """Holds the campaign as last run, for people; store.json holds it, too."""
+
+
+_PLACE = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def sealed(plain: Mapping[str, Any]) -> bytes:
@@ -74,7 +78,20 @@ def unsealed(path: Path, data: bytes) -> dict[str, Any]:
             f"{path / MANIFEST} has been altered; 'farm verify {path} --repair' restores it "
             "from its copy"
         )
+    _check_places(path, plain)
     return {key: value for key, value in plain.items() if key not in ("format", "version")}
+
+
+def _check_places(path: Path, plain: Mapping[str, Any]) -> None:
+    """Refuse names that would lead out of the store: its files are written and deleted by them."""
+    logs = (source.get("columns") for source in plain["sources"].values())
+    names = [*plain["axes"]["trace"], *plain["sources"], *(log for log in logs if log is not None)]
+    for name in names:
+        if not (isinstance(name, str) and _PLACE.fullmatch(name)) or name in (".", ".."):
+            raise InputError(
+                f"{path / MANIFEST} names {name!r}, which is no name of a trace or a log; this is "
+                "no store that farm run wrote, so leave it alone"
+            )
 
 
 def _seal(plain: Mapping[str, Any]) -> int:

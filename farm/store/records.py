@@ -166,6 +166,11 @@ def read_record(folder: Path, block: Block) -> Record | None:
         return None
 
 
+def record_files(folder: Path) -> Iterator[Path]:
+    """Yield the files of records below a folder; a trace may be called such as one of them."""
+    return (path for path in folder.rglob("*.json") if path.is_file())
+
+
 def read_heads(folder: Path, store: str) -> dict[Block, Head]:
     """Return the head of every record below a folder, by block.
 
@@ -182,7 +187,7 @@ def read_heads(folder: Path, store: str) -> dict[Block, Head]:
         If a file is not a record, or is another store's.
     """
     found = {}
-    for path in sorted(folder.rglob("*.json")):
+    for path in sorted(record_files(folder)):
         with path.open("rb") as stream:
             first = stream.readline()
         try:

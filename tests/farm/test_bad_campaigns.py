@@ -46,6 +46,7 @@ def on(platform: object) -> list[dict[str, Any]]:
         ({"loads": [10**400]}, ("c.toml", "load 1000", "0.9")),
         ({"resamples": -1}, ("c.toml", "resamples is -1", "at least 1")),
         ({"resamples": "ten"}, ("c.toml", "resamples is 'ten'", "whole number", "at least 1")),
+        ({"title": "a\x1b[31mb"}, ("c.toml", "title", "characters that can be seen")),
         ({"tau": 0}, ("c.toml", "tau is 0", "at least 1")),
         ({"seed": -1}, ("c.toml", "seed is -1", "0 to 2^63")),
         ({"seed": 2**63}, ("c.toml", "seed is 9223372036854775808", "0 to 2^63")),
@@ -178,6 +179,7 @@ def test_campaign__own_metric_with_a_name_that_is_taken(
         (b"name = '\xff'\n", ("c.toml", "utf-8")),
         (b"\x1f\x8b\x08\x00", ("c.toml",)),
         (b"", ("c.toml", "'name' is missing")),
+        (b"a = " + b"[" * 20_000, ("c.toml", "brackets stand within brackets too deep")),
     ],
 )
 def test_campaign__not_toml(said: Said, content: bytes, words: tuple[str, ...]) -> None:

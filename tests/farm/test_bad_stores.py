@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import farm
+from core import InputError
 from farm.campaign.campaign import Campaign
 from farm.verify import repair, verify
 from tests.farm.harness import snapshot
@@ -169,3 +170,32 @@ def test_bands__unknown_metric(store: Path, said: Said, command: str) -> None:
     text = said(command, "tiny.farm", "--metric", "wiat")
     assert "'wiat'" in text
     assert "bounded_slowdown" in text
+
+
+@pytest.mark.parametrize("command", ["run", "status"])
+@pytest.mark.parametrize("place", ["../../outside", "a/b", "..", ""])
+def test_store__names_that_lead_out_of_it(
+    store: Path, said: Said, command: str, place: str
+) -> None:
+    """Files are written, and by a repair deleted, under these names: none outside is touched."""
+    outside = store.parent.parent / "outside"
+    outside.mkdir(exist_ok=True)
+    (outside / "0-0-0.json").touch()
+    plain = json.loads((store / "store.json").read_bytes())
+    axes, sources = plain["axes"], plain["sources"]
+    renamed = {**axes, "trace": [place]}
+    alter(store, axes=renamed, sources={place: sources["m"]})
+    (store / "store.copy.json").write_bytes((store / "store.json").read_bytes())
+    write(GOOD, Path("c.toml"))
+    given = ("run", "c.toml", "--store") if command == "run" else (command,)
+    assert repr(place) in said(*given, "tiny.farm")
+    with pytest.raises(InputError, match="no name of a trace or a log"):
+        repair(store, list(verify(store)))
+    assert (outside / "0-0-0.json").exists()
+
+
+def test_trace_may_be_called_as_a_record_is(tmp_path: Path) -> None:
+    campaign = Campaign.from_dict({**GOOD, "traces": other_trace(name="x.json")}, tmp_path)
+    farm.run(campaign, tmp_path / "s")
+    assert farm.run(campaign, tmp_path / "s").done == 0
+    assert list(verify(tmp_path / "s")) == []
