@@ -34,9 +34,9 @@ SETTINGS: dict[str, Any] = {
     # again cell by cell in processes of their own, where only the guilty cell fails: few deaths
     # are enough to find it, and an innocent task loses nothing but time.
     "distributed.scheduler.allowed-failures": 2,
-    # Heartbeats come from a thread beside the kernels, which hold no GIL; but a user's own order
-    # in plain Python on an overloaded machine may delay them for long.
-    "distributed.scheduler.worker-ttl": "10 minutes",
+    # Who is dead is known by its connection and its nanny. Heartbeats may be late by any time: of a
+    # user's own order in plain Python, and after a night in which the whole machine was suspended.
+    "distributed.scheduler.worker-ttl": None,
 }
 
 UNWATCHED: dict[str, Any] = {
