@@ -85,7 +85,7 @@ def find_source(module: str, folder: Path | None = None) -> Source:
 
     Examples
     --------
-    >>> find_source("core.errors").text.startswith('\"\"\"The one exception')
+    >>> find_source("core.errors").text.startswith('\"\"\"The exception')
     True
     """
     beside = None if folder is None else folder.joinpath(*module.split(".")).with_suffix(".py")

@@ -27,7 +27,7 @@ def policy_words(begun: str) -> list[str]:
     Examples
     --------
     >>> policy_words("sa"), policy_words("saf+e"), policy_words("saf+easy,w")
-    (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+planned'], \
+    (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+planned', 'saf+logged'], \
 ['saf+easy'], ['saf+easy,walk=start', 'saf+easy,walk=arrival', 'saf+easy,walk=queue'])
     """
     from core import own

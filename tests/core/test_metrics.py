@@ -196,7 +196,7 @@ def test_a_user_brings_a_function_or_a_row() -> None:
     assert metric.value(Counted(LITERAL)) == 40 / 3600
     assert find_metric(f"{here}:TWICE").value(Counted(LITERAL)) == 45.0
     for name, why in (
-        ("wiat", "metric 'wiat' is unknown; known: jobs, counted, wait"),
+        ("wiat", "metric 'wiat' is unknown; did you mean 'wait'? known: jobs, counted, wait"),
         (f"{here}:NUMBER", "is 7, int; it must be a function or a Metric"),
         (f"{here}:absent", f"metric '{here}:absent' cannot be imported"),
         ("core.metrics.declared:METRICS", ", dict; it must be"),

@@ -60,7 +60,7 @@ def test_nobody_asks_for_a_rules_name(room: str) -> None:
 @pytest.mark.parametrize(
     ("room", "known"),
     [
-        ("policy", {"policy", "own", "arrays", "durations", "errors", "workload"}),
+        ("policy", {"policy", "own", "arrays", "durations", "errors", "names", "workload"}),
         ("kernels", {"kernels", "arrays"}),
     ],
 )

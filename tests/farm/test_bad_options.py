@@ -26,7 +26,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (("--workers", "0"), ("workers is 0", "at least 1")),
         (("--workers", "two"), ("--workers", "'two'")),
-        (("--on", "nonsense"), ("'nonsense'", "local, tcp://HOST:PORT")),
+        (("--on", "nonsense"), ("'nonsense'", "local, tls://HOST:PORT, tcp://HOST:PORT")),
         (("--on", "tcp://127.0.0.1:8786", "--workers", "2"), ("workers is 2", "leave it out")),
         (("--on", "scheduler-file:none.json"), ("none.json", "dask scheduler")),
         (("--scheduler-file", "none.json"), ("none.json", "dask scheduler")),

@@ -11,6 +11,7 @@ import tomli_w
 import xarray as xr
 from click.testing import CliRunner, Result
 
+from analysis.store import told
 from core import InputError, read_log
 from farm import Campaign, Trace
 from farm.campaign.caution import CAUTIONS, Case, cautions
@@ -95,8 +96,9 @@ def campaign(*names: str, **keys: object) -> Path:
 
 
 def kept(store: str | Path, trace: str) -> dict[str, Any]:
-    """Return the attributes of a trace's group."""
-    return dict(xr.open_zarr(Path(store, "results.zarr"), group=trace).attrs)
+    """Return the attributes of a trace's group, its cautions by their keys."""
+    attrs = dict(xr.open_zarr(Path(store, "results.zarr"), group=trace).attrs)
+    return {**attrs, "cautions": told(attrs, "cautions")} if "cautions" in attrs else attrs
 
 
 def test_every_caution_has_a_log_that_calls_for_it() -> None:

@@ -166,7 +166,7 @@ def test_one_simulation__tells_how_far_it_is(
     found = following.followed(jobs, "fcfs+conservative", stream)
     assert found.digest() == simulate(jobs, "fcfs+conservative").digest()
     text = stream.getvalue()
-    assert re.search(r"[\d ]+ of 4 000 jobs have started \(\d+ %\), \d+ s so far", text)
+    assert re.search(r"[\d ]+ of 4 000 jobs have started \(\d+ %\), [\d.]+ s so far", text)
     if kind is Terminal:
         assert "\n" not in text
         assert text.endswith(following.WIPE)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from analysis.store import told
 from core import InputError, Workload, offered_load, scale_load, write_swf
 from core.models import MODELS, poisson
 from core.workload.load import scale_arrivals
@@ -152,14 +153,14 @@ def test_weeks_are_those_of_the_first_samples(log: Path) -> None:
 def test_weeks_without_samples_draw_none(tmp_path: Path) -> None:
     """A log that cannot be resampled, for its weeks and users, can still be simulated itself."""
     row = "{} {} -1 10 2 -1 -1 2 20 -1 1 {} -1 -1 -1 -1 -1 -1\n"
-    text = "".join(row.format(k + 1, k * 1000 * WEEK, k) for k in range(400))
+    text = "".join(row.format(k + 1, k * WEEK // 5, k) for k in range(26_000))
     (tmp_path / "p.swf").write_text("; MaxProcs: 64\n" + text)
     c = campaign(tmp_path / "p.swf", load_by="interarrival", resamples=0, log=True)
     w = c.traces[0].read()
     assert w is not None
     with pytest.raises(InputError, match="users"):
         cell(c, w, 1, "original")
-    assert weeks_by_load(c.traces[0], w, c)["original"][0] == span_weeks(w) == 399_001
+    assert weeks_by_load(c.traces[0], w, c)["original"][0] == span_weeks(w) == 5_200
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -225,7 +226,7 @@ def test_a_store_keeps_what_was_dropped_and_how_loads_are_reached(
     tree = xr.open_datatree(tmp_path / "s" / "results.zarr", engine="zarr")
     w = c.traces[0].read()
     assert w is not None
-    assert tree["p"].attrs["dropped"] == dict(w.dropped) == {"outside weeks": 400 - len(w)}
+    assert told(tree["p"].attrs, "dropped") == dict(w.dropped) == {"outside weeks": 400 - len(w)}
     assert tree.attrs["load_by"] == "users"
     other = campaign(log, load_by="interarrival", trace={"select": {"weeks": [0, 9]}}, **keys)
     with pytest.raises(InputError, match="made with load_by = 'users', and the campaign says 'int"):

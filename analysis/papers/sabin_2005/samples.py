@@ -197,12 +197,11 @@ def report_samples(tree: xr.DataTree, store: Path) -> list[Path]:
         whiskers = xr.concat([found["low"], found["high"]], "end")
         title = _caption(found["samples"].values.flat, "Bar")
         middle = found["median"].assign_attrs(values.attrs)
-        columns = found[[*BAND, *STANDING]].to_dataframe(
-            dim_order=["trace", "load", "order", "rule"]
-        )
+        columns = [*BAND, *STANDING]
+        frame = found.to_dataframe(dim_order=["trace", "load", "order", "rule"])[columns]
         written += [
             write_figure(store, name, bar_chart(middle, title, whiskers, found["log"])),
-            write_table(store, name, columns.assign(units=values.attrs["units"])),
+            write_table(store, name, frame.assign(units=values.attrs["units"])),
         ]
     name, pairs = "samples-ratios", ratios(tree)
     return [
