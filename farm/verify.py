@@ -354,7 +354,7 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
     store, block, body = made.store, record.head.block, record.body
     cell = record.head.span.cells[place]
     try:
-        _, rows, _ = made.values(block, cell, None)
+        _, rows, figures = made.values(block, cell, None)
     except Exception as error:  # a user's own order may raise anything
         why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
         yield Fault(record_path(store.records, block), why, block)
@@ -368,3 +368,8 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
                 f"{block}: simulated again, {cell} comes out differently",
                 block,
             )
+    for name in sorted(figures.keys() & body.figures.keys()):
+        before, now = body.figures[name][place], np.float64(figures[name])
+        if before.tobytes() != now.tobytes() and not (before != before and now != now):
+            why = f"{block}: simulated again, {name} of {cell} is {now:g}, and was {before:g}"
+            yield Fault(record_path(store.records, block), why, block)

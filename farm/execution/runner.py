@@ -32,7 +32,7 @@ from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.lock import locked
 from farm.store.place import folder_of
-from farm.store.provenance import origin
+from farm.store.provenance import ForeignCode, code_digest, origin
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
 from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher, now
@@ -193,7 +193,8 @@ def begin(
         blocks = missing_blocks(built, heads, retry_failed=retry_failed)
         missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
         before = built.cells - sum(missing.values())
-        tasks = [replace(task, run=name) for task in plan(built, campaign, blocks)]
+        code = code_digest()
+        tasks = [replace(task, run=name, code=code) for task in plan(built, campaign, blocks)]
         yield Prepared(built, tasks, before, missing, mended)
 
 
@@ -302,6 +303,8 @@ def _carry_out(
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(prepared.store.path, result) from result
+        if isinstance(result, ForeignCode):
+            raise result
         if isinstance(result, BaseException):
             lost.append((task, result))
             continue

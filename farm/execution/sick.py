@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from farm.execution.task import SICK, run_task
 from farm.planning.tasks import Task
+from farm.store.provenance import ForeignCode
 from farm.watching.events import BlockDone
 
 THE_STORES = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
@@ -35,11 +36,15 @@ class Sick:
 
     @property
     def sets_aside(self) -> bool:
-        """Whether the worker cannot use the store: it would fail at whatever it is given."""
+        """Whether it would fail at whatever it is given: its disk or its program is amiss."""
+        if isinstance(self.error, ForeignCode):
+            return True
         return isinstance(self.error, OSError) and self.error.errno not in THE_STORES
 
     def __str__(self) -> str:
         error = self.error
+        if isinstance(error, ForeignCode):
+            return str(error)
         path = getattr(error, "filename", None) or "the store"
         return f"worker {self.host} cannot use {path} ({getattr(error, 'strerror', None) or error})"
 

@@ -79,7 +79,7 @@ class Workers:
         return not self._threads.keys() & set(where)
 
     def others(self, sick: Sick, tried: set[str]) -> bool:
-        """Set a worker aside that cannot use the store; return whether another is to try its task.
+        """Set a worker aside that can do nothing; return whether another is to try its task.
 
         What the store itself lacks, and what a second worker could not do either, stays undone.
         """
@@ -89,8 +89,8 @@ class Workers:
             left = [one for one in self._threads if one not in self._aside]
             if left:
                 self._say(f"{sick}; it is set aside, the others go on")
-        known = isinstance(sick.error, OSError)
-        again = sick.sets_aside if known else len(tried) < TRIES
+        for_all = isinstance(sick.error, OSError) and not sick.sets_aside
+        again = sick.sets_aside or (not for_all and len(tried) < TRIES)
         return again and self.but(tried) != []
 
     def _ask(self) -> int:

@@ -50,6 +50,8 @@ class Task:
     run : str
         Name of the run that asks, without which nothing is written; see
         `farm.store.lock.check_turn`. Empty where nobody else can be at the store.
+    code : str
+        Digest of the program that asks, see `farm.store.provenance.check_code`; empty for none.
     """
 
     store: Store
@@ -58,6 +60,7 @@ class Task:
     seconds: float
     careful: bool = False
     run: str = ""
+    code: str = ""
 
 
 def missing_blocks(

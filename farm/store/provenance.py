@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import subprocess
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 from pathlib import Path
+
+from core.errors import InputError
 
 PACKAGE = "schedfarm"
 
@@ -19,6 +22,54 @@ UNKNOWN = "unknown"
 
 CHANGED = "+changes"
 """Follows a commit whose files have been edited since."""
+
+
+CODE = ("core", "farm")
+"""Packages that decide what is in a store."""
+
+
+class ForeignCode(InputError):
+    """Say that a worker's program is not that of the run."""
+
+
+@cache
+def code_digest() -> str:
+    """Return the SHA-256 of the program that decides what is in a store, as it stands on the disk.
+
+    Asked for once in each process, as it begins to work: 8 ms.
+
+    Examples
+    --------
+    >>> len(code_digest())
+    64
+    """
+    root, found = Path(__file__).resolve().parents[2], hashlib.sha256()
+    for package in CODE:
+        for path in sorted((root / package).rglob("*.py")):
+            text = path.read_bytes()
+            found.update(f"{path.relative_to(root).as_posix()} {len(text)}\n".encode() + text)
+    return found.hexdigest()
+
+
+def check_code(digest: str) -> None:
+    """Refuse to work for a run that another program has begun.
+
+    Parameters
+    ----------
+    digest : str
+        The run's `code_digest`; empty where nobody asks.
+
+    Raises
+    ------
+    ForeignCode
+        If it is another one than this process's.
+    """
+    own = code_digest()
+    if digest not in ("", own):
+        raise ForeignCode(
+            f"{platform.node()} has another program than this run ({own[:8]} instead of "
+            f"{digest[:8]}, a digest of {' and '.join(CODE)}); install the same schedfarm there"
+        )
 
 
 @cache

@@ -67,9 +67,9 @@ class Site:
         address: str = json.loads(self.file.read_text())["address"]
         return address
 
-    def worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker."""
-        return self._start("worker", "--no-nanny", "--nthreads", "1")
+    def worker(self, **environment: str) -> subprocess.Popen[bytes]:
+        """Start a worker, with variables beside this process's."""
+        return self._start("worker", "--no-nanny", "--nthreads", "1", **environment)
 
     def end(self) -> None:
         """End whatever is left."""
@@ -77,10 +77,12 @@ class Site:
             process.kill()
             process.wait(60)
 
-    def _start(self, role: str, *options: str) -> subprocess.Popen[bytes]:
+    def _start(self, role: str, *options: str, **environment: str) -> subprocess.Popen[bytes]:
         # A port of the dashboard's own: it is there even where nobody may look at it.
         quiet = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0")
-        self._started.append(start_dask(role, self.file, self._log, *options, *quiet))
+        self._started.append(
+            start_dask(role, self.file, self._log, *options, *quiet, **environment)
+        )
         return self._started[-1]
 
 

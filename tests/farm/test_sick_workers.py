@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import resource
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ from farm.execution.stop import Stop
 from farm.execution.workers import Workers
 from farm.watching.events import Said, read_events
 from tests.cluster.processes import Site, site
-from tests.farm.harness import Command, assert_same_results, counts, two_machines
+from tests.farm.harness import ROOT, Command, assert_same_results, counts, two_machines
 
 LOADS = (0.5, 0.7)
 RESAMPLES = 4
@@ -120,6 +122,47 @@ def test_no_worker_can_write__the_run_ends(there: Site, tmp_path: Path) -> None:
         command.kill()
     assert "cannot be written: File too large" in command.err
     assert "Traceback" not in command.err
+
+
+def foreign(folder: Path) -> str:
+    """Copy the program, with another mean wait in it."""
+    for package in ("core", "farm", "cluster", "analysis"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pyc*"))
+    declared = folder / "core" / "metrics" / "declared.py"
+    text = declared.read_text()
+    right, wrong = "lambda c: ratio(c.waited, len(c))", "lambda c: 1 + ratio(c.waited, len(c))"
+    assert text.count(right) == 1
+    declared.write_text(text.replace(right, wrong))
+    return str(folder)
+
+
+def test_another_program__is_refused_by_host(
+    there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """Nothing of its results gets into the store, whichever worker is asked first."""
+    there.worker(PYTHONPATH=foreign(tmp_path / "foreign"))
+    there.worker()
+    command = run(there, tmp_path)
+    try:
+        assert command.finish() == 0, command.err
+    finally:
+        command.kill()
+    [sentence] = [text for text in said(tmp_path / "sick.farm") if "another program" in text]
+    assert sentence.startswith(f"{platform.node()} has another program than this run (")
+    assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+def test_no_worker_has_the_program__the_run_ends(there: Site, tmp_path: Path) -> None:
+    there.worker(PYTHONPATH=foreign(tmp_path / "foreign"))
+    there.worker(PYTHONPATH=str(tmp_path / "foreign"))
+    command = run(there, tmp_path)
+    try:
+        assert command.finish() == 2, command.err
+    finally:
+        command.kill()
+    assert "has another program than this run" in command.err
+    assert "Traceback" not in command.err
+    assert farm.status(tmp_path / "sick.farm").done == 0
 
 
 def test_too_little_memory__another_worker_does_it(

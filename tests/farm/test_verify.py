@@ -17,6 +17,7 @@ from click.testing import CliRunner
 import farm
 from core.errors import InputError
 from core.logs.swf import write_swf
+from core.metrics.declared import METRICS
 from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
@@ -288,6 +289,24 @@ def test_a_stale_summary_is_one_fault(campaign: Campaign, store: Path, tmp_path:
     assert fault.block is None
     farm.run(larger, store)
     assert list(verify(store, Again(0))) == []
+
+
+def test_numbers_of_another_program_are_found(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its schedules are right and its records whole; simulated again, a metric is another."""
+    right = METRICS["queue_length"]
+    wrong = replace(right, of=lambda counted: 1 + right.of(counted))
+    with monkeypatch.context() as other:
+        other.setitem(METRICS, "queue_length", wrong)
+        farm.run(campaign, tmp_path / "s")
+    assert list(verify(tmp_path / "s", Again(0))) == []
+    faults = list(verify(tmp_path / "s", Again(100)))
+    assert len(faults) == 2
+    assert all("simulated again, queue_length of" in fault.why for fault in faults)
+    repair(tmp_path / "s", faults)
+    assert farm.run(campaign, tmp_path / "s").done == 2
+    assert list(verify(tmp_path / "s", Again(100))) == []
 
 
 def test_what_does_not_belong_is_found(store: Path) -> None:
