@@ -6,8 +6,10 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 import xarray as xr
@@ -31,6 +33,13 @@ CAMPAIGN = Campaign(
     loads=("original", "0.9", "0.95"),
     resamples=3,
 )
+
+
+@pytest.fixture(autouse=True)
+def _without_a_cluster() -> Iterator[None]:
+    """Let Dask compute here: it may still look for a cluster whose scheduler a test has killed."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
 
 
 @pytest.fixture(scope="module")
