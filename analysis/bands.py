@@ -354,7 +354,12 @@ def gains(
 
 def _with_log(band: xr.Dataset, own: xr.DataArray) -> xr.Dataset:
     """Put the log's own value beside a band, at the band's labels."""
-    return band.assign(log=own.sel({dim: band[dim] for dim in own.dims if dim in band.coords}))
+    return band.assign(log=_at(band, own))
+
+
+def _at(band: xr.Dataset, values: xr.DataArray) -> xr.DataArray:
+    """Return values at the labels that a band has."""
+    return values.sel({dim: band[dim] for dim in values.dims if dim in band.coords})
 
 
 def _gain(values: xr.DataArray, baseline: str, *, larger: bool) -> xr.DataArray:
@@ -381,11 +386,11 @@ def _say_loads(store: Store, summary: xr.Dataset, band: xr.Dataset) -> xr.Datase
     load = summary.get(OFFERED)
     if load is None or not {RESAMPLE} < set(load.dims) <= {RESAMPLE, *band.dims}:
         return band
-    samples = of_samples(load).sel({d: band[d] for d in load.dims if d in band.coords})
+    samples = _at(band, of_samples(load))
     said = {"load_least": samples.min(RESAMPLE), "load_most": samples.max(RESAMPLE)}
     own = _of_logs(store, summary, OFFERED)
     if own is not None:
-        said["load_log"] = own.sel({d: band[d] for d in own.dims if d in band.coords})
+        said["load_log"] = _at(band, own)
     return band.assign(said)
 
 

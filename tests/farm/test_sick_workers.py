@@ -78,6 +78,16 @@ def run(there: Site, folder: Path) -> Command:
     return Command(folder, "run", "sick.toml", "--on", there.address)
 
 
+def finished(there: Site, folder: Path, status: int) -> Command:
+    """Run the campaign to its end, with that exit status."""
+    command = run(there, folder)
+    try:
+        assert command.finish() == status, command.err
+    finally:
+        command.kill()
+    return command
+
+
 def limited(there: Site) -> subprocess.Popen[bytes]:
     worker = there.worker()
     resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
@@ -99,11 +109,7 @@ def test_a_worker_that_cannot_write__is_set_aside(
     """Its host and what it could not use are named once; the other one does all."""
     sick = limited(there)
     there.worker()
-    command = run(there, tmp_path)
-    try:
-        assert command.finish() == 0, command.err
-    finally:
-        command.kill()
+    command = finished(there, tmp_path, 0)
     assert counts(command.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
     [sentence] = [text for text in said(tmp_path / "sick.farm") if "cannot use" in text]
     assert f":{sick.pid} cannot use " in sentence
@@ -115,11 +121,7 @@ def test_no_worker_can_write__the_run_ends(there: Site, tmp_path: Path) -> None:
     """In one sentence; the next run goes on."""
     limited(there)
     limited(there)
-    command = run(there, tmp_path)
-    try:
-        assert command.finish() == 2, command.err
-    finally:
-        command.kill()
+    command = finished(there, tmp_path, 2)
     assert "cannot be written: File too large" in command.err
     assert "Traceback" not in command.err
 
@@ -142,11 +144,7 @@ def test_another_program__is_refused_by_host(
     """Nothing of its results gets into the store, whichever worker is asked first."""
     there.worker(PYTHONPATH=foreign(tmp_path / "foreign"))
     there.worker()
-    command = run(there, tmp_path)
-    try:
-        assert command.finish() == 0, command.err
-    finally:
-        command.kill()
+    finished(there, tmp_path, 0)
     [sentence] = [text for text in said(tmp_path / "sick.farm") if "another program" in text]
     assert sentence.startswith(f"{platform.node()} has another program than this run (")
     assert_same_results(tmp_path / "sick.farm", undisturbed)
@@ -155,11 +153,7 @@ def test_another_program__is_refused_by_host(
 def test_no_worker_has_the_program__the_run_ends(there: Site, tmp_path: Path) -> None:
     there.worker(PYTHONPATH=foreign(tmp_path / "foreign"))
     there.worker(PYTHONPATH=str(tmp_path / "foreign"))
-    command = run(there, tmp_path)
-    try:
-        assert command.finish() == 2, command.err
-    finally:
-        command.kill()
+    command = finished(there, tmp_path, 2)
     assert "has another program than this run" in command.err
     assert "Traceback" not in command.err
     assert farm.status(tmp_path / "sick.farm").done == 0
@@ -171,11 +165,7 @@ def test_too_little_memory__another_worker_does_it(
     """None of its errors is recorded as a cell's."""
     starved(there, tmp_path)
     there.worker()
-    command = run(there, tmp_path)
-    try:
-        assert command.finish() == 0, command.err
-    finally:
-        command.kill()
+    finished(there, tmp_path, 0)
     assert farm.status(tmp_path / "sick.farm").failed == 0
     assert_same_results(tmp_path / "sick.farm", undisturbed)
 
