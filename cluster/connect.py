@@ -23,9 +23,6 @@ WRITE_TIMEOUT = 1.0
 
 LOOK_SECONDS = 0.1
 
-PLAIN = ("tcp://", "ws://")
-"""Beginnings of addresses that anybody can talk to."""
-
 CHATTY = ("distributed.client", "distributed.batched", "tornado.application", "asyncio")
 """Loggers that tell with a traceback of each future that a lost scheduler leaves behind."""
 
@@ -70,25 +67,6 @@ def connect(spec: ClusterSpec | str = "local", *, watched: bool = False) -> Iter
     client = _existing(spec)
     with _closing(client):
         yield client
-
-
-def exposure(client: Client) -> str:
-    """Say in a sentence who else can use a cluster; nothing where its connections are encrypted.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> exposure(SimpleNamespace(scheduler=SimpleNamespace(address="tls://10.0.0.1:8786")))
-    ''
-    """
-    address = client.scheduler.address if client.scheduler else ""
-    if not address.startswith(PLAIN):
-        return ""
-    return (
-        f"{address} is not encrypted and asks nobody who he is: whoever reaches it, such as any "
-        "user of its machine, can run code as you and as its workers; a scheduler with "
-        "certificates is a tls:// address"
-    )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from contextlib import suppress
 import click
 
 from farm.cli.audit import audit
+from farm.cli.certificates import certificates
 from farm.cli.completion import completion
 from farm.cli.init import init
 from farm.cli.lists import campaigns, metrics, policies
@@ -33,7 +34,8 @@ def cli() -> None:
 
 for command in (
     run, plan, status, watch, verify, bands, gains, who,
-    simulate, audit, init, policies, metrics, campaigns, traces, completion,
+    simulate, audit, init, policies, metrics, campaigns, traces, certificates,
+    completion,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -56,9 +56,9 @@ class Site:
         self._log = folder / "dask.log"
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def scheduler(self) -> None:
+    def scheduler(self, **environment: str) -> None:
         """Start the scheduler, and wait until its file is whole: it is there before its text is."""
-        self._start("scheduler", "--port", "0")
+        self._start("scheduler", "--port", "0", **environment)
         wait_for(lambda: self.file.exists() and self.file.read_text().endswith("}"), "its file")
 
     @property
@@ -87,11 +87,11 @@ class Site:
 
 
 @contextmanager
-def site(folder: Path) -> Iterator[Site]:
-    """Start a scheduler; end it and its workers with the context."""
+def site(folder: Path, **environment: str) -> Iterator[Site]:
+    """Start a scheduler, with variables of its own; end it and its workers with the context."""
     one = Site(folder)
     try:
-        one.scheduler()
+        one.scheduler(**environment)
         yield one
     finally:
         one.end()
