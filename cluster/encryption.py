@@ -19,9 +19,7 @@ EXPOSED = (
     "its workers"
 )
 
-REMEDY = (
-    "'farm certificates' makes what a scheduler with certificates, a tls:// address, needs"
-)
+REMEDY = "'farm certificates' makes what a scheduler with certificates, a tls:// address, needs"
 
 
 def check_encrypted(address: str, *, insecure: bool = False) -> None:

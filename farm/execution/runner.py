@@ -18,6 +18,7 @@ from core.files import remove_partial
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import on_dask, serial
 from farm.execution.hearing import Hearing
+from farm.execution.rollcall import Errand
 from farm.execution.stop import FINISH_SECONDS, Stop
 from farm.planning.design import build, design, survey
 from farm.planning.tasks import (
@@ -32,7 +33,7 @@ from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.lock import locked
 from farm.store.place import folder_of
-from farm.store.provenance import ForeignCode, code_digest, origin
+from farm.store.provenance import Foreign, origin, program
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
 from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher, now
@@ -193,8 +194,8 @@ def begin(
         blocks = missing_blocks(built, heads, retry_failed=retry_failed)
         missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
         before = built.cells - sum(missing.values())
-        code = code_digest()
-        tasks = [replace(task, run=name, code=code) for task in plan(built, campaign, blocks)]
+        own = program()
+        tasks = [replace(task, run=name, program=own) for task in plan(built, campaign, blocks)]
         yield Prepared(built, tasks, before, missing, mended)
 
 
@@ -297,13 +298,14 @@ def _carry_out(
     backlog = Backlog(tasks, block_costs(prepared.store, (b for t in tasks for b in t.blocks)))
     run, hearing = tasks[0].run if tasks else "", Hearing(backlog, stop, watch)
     if client:
-        results = on_dask(client, backlog, stop, run, hearing.hear, say)
+        errand = Errand(prepared.store.path, run, tasks[0].program if tasks else None)
+        results = on_dask(client, backlog, stop, errand, hearing.hear, say)
     else:
         results = serial(backlog, stop, run, hearing.hear)
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(prepared.store.path, result) from result
-        if isinstance(result, ForeignCode):
+        if isinstance(result, Foreign):
             raise result
         if isinstance(result, BaseException):
             lost.append((task, result))

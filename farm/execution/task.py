@@ -15,11 +15,11 @@ from farm.execution.isolate import Killed, isolated
 from farm.planning.tasks import Task
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell
-from farm.store.provenance import ForeignCode, check_code
+from farm.store.provenance import Foreign, check_program
 from farm.store.store import Store
 from farm.watching.events import BlockDone
 
-SICK = (MemoryError, OSError, ImportError, ForeignCode)
+SICK = (MemoryError, OSError, ImportError, Foreign)
 """Errors that are the worker's and not the cell's: another one may do better."""
 
 Question = tuple[Block, Cell, Rows | None]
@@ -44,10 +44,10 @@ def run_task(task: Task) -> list[BlockDone]:
 
     Raises
     ------
-    OSError, MemoryError, ImportError, ForeignCode
+    OSError, MemoryError, ImportError, Foreign
         If this worker cannot do it. A cell that fails by itself does not raise: that is recorded.
     """
-    check_code(task.code)
+    check_program(task.program)
     if is_stopping(task.run):
         return []
     blocks = [OpenBlock(task.store, block, task.run) for block in task.blocks]

@@ -1,4 +1,4 @@
-"""A farm's certificates let its own programs in, and nobody without one, with a foreign or old one."""
+"""A farm's certificates let its own programs in, and nobody else: none, a foreign or an old one."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ import pytest
 import farm
 from farm.campaign.campaign import Campaign
 from farm.execution import window
+from farm.execution.rollcall import Errand
 from farm.execution.stop import Stop
 from farm.execution.workers import Workers
 from farm.watching.events import Said, read_events
@@ -191,7 +192,7 @@ def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> No
     """A look of 640 s was none; a scheduler that is lost after it is told of with the reason."""
     told: list[str] = []
     client: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://h:1"))
-    workers = Workers(client, Stop(), told.append)
+    workers = Workers(client, Stop(), told.append, Errand(Path("s"), "", None))
     assert str(workers.lost()).startswith("the scheduler at tcp://h:1 was lost; the same command")
     completed = SimpleNamespace(
         thread_condition=threading.Condition(), has_ready=lambda: True, next_batch=lambda block: []
