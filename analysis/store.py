@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
+from analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
 from core.arrays import Int64
 from core.errors import InputError
 from core.labels import find_label
@@ -52,7 +53,8 @@ def open_summary(store: Store) -> xr.Dataset:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version.
+        If the path is no store, or one of a newer version; when values are read that are not
+        those of the records.
 
     Examples
     --------
@@ -62,7 +64,8 @@ def open_summary(store: Store) -> xr.Dataset:
     """
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
-    return _open(_arrays(store), None)
+    path = _arrays(store)
+    return vouched_summary(_open(path, None), _records(path.parent))
 
 
 def open_trace(store: Store, trace: str) -> xr.Dataset:
@@ -96,7 +99,9 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     """
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
-        return _open(_arrays(store), trace)
+        path = _arrays(store)
+        data, records = _open(path, trace), _records(path.parent)
+        return vouched_trace(data, records[trace]) if trace in records else data
     data = store[trace].to_dataset()
     # A tree hands its root's coordinates down to every group.
     own = {name for values in data.values() for name in values.dims}
@@ -114,7 +119,7 @@ def open_tree(store: str | os.PathLike[str]) -> xr.DataTree:
     Returns
     -------
     DataTree
-        Read lazily.
+        Read lazily; values are checked as those of `open_summary` and `open_trace`.
 
     Raises
     ------
@@ -130,9 +135,15 @@ def open_tree(store: str | os.PathLike[str]) -> xr.DataTree:
     """
     path = _arrays(store)
     try:
-        return xr.open_datatree(path, engine="zarr", consolidated=False)
+        tree = xr.open_datatree(path, engine="zarr", consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise StoreError(f"the arrays {str(path)!r} cannot be read: {error}") from error
+    records = _records(path.parent)
+    for trace, child in tree.children.items():
+        if trace in records:
+            child.dataset = vouched_trace(child.to_dataset(inherit=False), records[trace])
+    tree.dataset = vouched_summary(tree.to_dataset(), records)
+    return tree
 
 
 def of_log(data: Data) -> Data:
@@ -372,6 +383,14 @@ def _arrays(store: str | os.PathLike[str]) -> Path:
     if not (folder / ARRAYS).is_dir():
         raise StoreError(f"store {str(folder)!r} has no {ARRAYS} yet; run its campaign first")
     return folder / ARRAYS
+
+
+def _records(folder: Path) -> dict[str, Records]:
+    """Return the records of each trace; none of a version whose records are not known here."""
+    head = _head(folder)
+    if head["version"] < SINCE or "layouts" not in head:
+        return {}
+    return {trace: Records(folder, head, trace) for trace in head["axes"]["trace"]}
 
 
 def _log_path(folder: Path, trace: str) -> Path | None:

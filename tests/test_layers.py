@@ -102,6 +102,7 @@ FLOORS = {
     ),
     "analysis": (
         ("errors",),
+        ("vouched",),
         ("band_rule", "store"),
         ("bands", "drawing", "tables"),
         ("figures", "compare", "explain", "groups", "notes", "plain"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from core import own
 from core.simulation.underway import Underway
+from farm.execution.awake import awake
 from farm.planning.tasks import Task
 from farm.store.geometry import Block, Cell
 from farm.watching.events import Doing
@@ -58,12 +59,12 @@ class Course:
         self.task, self.cells = task, cells
         self.under = Underway()
         self.at = 0
-        self._begun = time.monotonic()
+        self._begun = awake()
 
     @property
     def seconds(self) -> float:
-        """Time since the task began, s."""
-        return time.monotonic() - self._begun
+        """Time that the task has taken, s; not that while this process stood still."""
+        return awake() - self._begun
 
     def go_on(self) -> None:
         """Take note that one more cell is done."""
