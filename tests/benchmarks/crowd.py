@@ -87,15 +87,15 @@ def measure(count: int, seconds: float, tasks: int, real: bool, folder: Path) ->
     file = folder / "scheduler.json"
     with ExitStack() as stack:
         ends = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--host", "127.0.0.1")
-        named = ("--scheduler-file", str(file))
-        scheduler = start(stack, "-m", "distributed.cli.dask_scheduler", "--port", "0", *ends, *named)
+        ends = (*ends, "--scheduler-file", str(file))
+        scheduler = start(stack, "-m", "distributed.cli.dask_scheduler", "--port", "0", *ends)
         while not file.exists() or not file.read_text().endswith("}"):
             time.sleep(0.1)
         client = stack.enter_context(Client(scheduler_file=str(file)))
         address = client.scheduler.address
         if real:
             for _ in range(count):
-                one = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", *ends, *named)
+                one = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", *ends)
                 start(stack, "-m", "distributed.cli.dask_worker", *one)
         else:
             for first in range(0, count, IN_A_PROCESS):
@@ -115,11 +115,12 @@ def measure(count: int, seconds: float, tasks: int, real: bool, folder: Path) ->
         wall = time.perf_counter() - begun
         own, its = time.process_time() - own - planned, spent(other) - its
         tell(
-            f"{count} workers, {done} tasks in {wall:.1f} s ({done / wall:.1f} a second): of CPU a "
-            f"task the scheduler took {1e3 * (its - idle * wall) / done:.2f} ms, the coordinator "
-            f"{1e3 * own / done:.2f} ms; idle workers cost the scheduler {1e3 * idle / count:.3f} ms "
-            f"a second each; busy, scheduler {its / wall:.3f} and coordinator {own / wall:.3f} of a "
-            f"core; scheduler {other.memory_info().rss / 2**20:.0f} MiB"
+            f"{count} workers, {done} tasks in {wall:.1f} s ({done / wall:.1f} a second): CPU of "
+            f"the scheduler {1e3 * (its - idle * wall) / done:.2f} ms a task and "
+            f"{1e3 * idle / count:.3f} ms a second for each idle worker, "
+            f"{its / wall:.3f} of a core in all; of the coordinator {1e3 * own / done:.2f} ms a "
+            f"task, {own / wall:.3f} of a core; {other.memory_info().rss / 2**20:.0f} MiB of "
+            "memory in the scheduler"
         )
 
 
@@ -166,9 +167,7 @@ def main() -> None:
             import dask
 
             dask.config.refresh()
-        measure(
-            given.workers, given.seconds, given.tasks or 3 * given.workers, given.real, folder
-        )
+        measure(given.workers, given.seconds, given.tasks or 3 * given.workers, given.real, folder)
 
 
 if __name__ == "__main__":
