@@ -2,6 +2,8 @@
 
 from cluster.connect import connect
 from cluster.encryption import exposure
-from cluster.spec import ClusterError, ClusterSpec
+from cluster.errors import ClusterError
+from cluster.opening import Opening
+from cluster.spec import ClusterSpec
 
-__all__ = ["ClusterError", "ClusterSpec", "connect", "exposure"]
+__all__ = ["ClusterError", "ClusterSpec", "Opening", "connect", "exposure"]

@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cluster.spec import ClusterError
+from cluster.errors import ClusterError
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, CertificateBuilder

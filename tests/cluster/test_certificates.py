@@ -15,6 +15,9 @@ from distributed.security import Security
 from cluster import ClusterError, certificates
 from cluster.certificates import found, make, security
 from tests.cluster.processes import Site, site
+from tests.cluster.test_existing_cluster import CAMPAIGN
+from tests.farm.harness import counts
+from tests.farm.harness import farm as farm_process
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +91,30 @@ def test_an_expired_one_is_refused_by_the_scheduler_and_said_before(
     assert not is_let_in(there.address, known)
     with pytest.raises(ClusterError, match=r"cert.pem: its validity ended on .* --renew"):
         found(old)
+
+
+def test_a_campaign_runs_with_it_and_not_without(
+    there: Site, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    (tmp_path / "there.toml").write_text(CAMPAIGN.to_toml())
+    command = ["run", "there.toml", "--on", there.address, "--store", "s"]
+    without = farm_process(tmp_path, *command)
+    assert without.returncode == 2
+    assert "asks for certificates, and there are none in Dask's configuration" in without.stderr
+    assert not (tmp_path / "s").exists()
+    named = farm_process(tmp_path, *command, "--certificates", str(mine))
+    assert (named.returncode, counts(named.stdout)["done"]) == (0, 16), named.stderr
+
+
+def test_the_command_makes_them(tmp_path: Path) -> None:
+    done = farm_process(tmp_path, "certificates", "here", "--days", "3")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"DASK_CONFIG={tmp_path / 'here' / 'dask.yaml'}" in done.stdout
+    assert found(tmp_path / "here") is not None
+    again = farm_process(tmp_path, "certificates", "here")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr.count("\n") == 1
 
 
 def test_its_files_are_its_owners(mine: Path) -> None:

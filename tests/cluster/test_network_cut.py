@@ -119,6 +119,33 @@ def done_by(store: Path) -> list[str]:
     return [event.worker.rpartition(":")[2] for event in events if isinstance(event, BlockDone)]
 
 
+def test_a_scheduler_that_a_network_can_use__is_refused_unless_wanted(
+    network: Network, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "cut.toml").write_text(CAMPAIGN.replace("resamples = 150", "resamples = 2"))
+    file, on = tmp_path / "scheduler.json", network.on("head")
+    command = ("run", "cut.toml", "--scheduler-file", str(file))
+    with ExitStack() as stack:
+        for role, *options in (("scheduler", "--port", "0"), ("worker", "--no-nanny")):
+            pages = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--host", "10.99.0.1")
+            log = tmp_path / f"{role}.log"
+            process = start_dask(role, file, log, *pages, *options, before=on)
+            stack.callback(process.wait, 60)
+            stack.callback(process.kill)
+        wait_for(lambda: file.exists() and file.read_text().endswith("}"), "its file")
+        refused = Command(tmp_path, *command, before=on)
+        assert refused.finish() == 2
+        assert "farm: tcp://10.99.0.1:" in refused.err
+        assert "over the network can run code as you" in refused.err
+        assert "--insecure takes this one as it is" in refused.err
+        assert not (tmp_path / "cut.farm").exists()
+        taken = Command(tmp_path, *command, "--insecure", before=on)
+        assert taken.finish() == 0, taken.err
+        assert "note: tcp://10.99.0.1:" in taken.err
+        assert counts(taken.out)["done"] == 2
+
+
 def test_a_cut_worker_costs_no_cell(
     network: Network, settings: dict[str, str], tmp_path: Path
 ) -> None:
