@@ -18,7 +18,7 @@ HOUSE = {"core", "cluster", "farm", "analysis"}
 
 MAY_IMPORT = {
     "core": {"numpy", "numba"},
-    "cluster": {"core", "dask", "distributed"},
+    "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {
         "core",
         "cluster",
@@ -91,8 +91,8 @@ FLOORS = {
         ("metrics", "audit"),
     ),
     "cluster": (
-        ("errors", "settings", "certificates", "walltime", "opening", "examples"),
-        ("queues",),
+        ("errors", "settings", "walltime", "opening", "examples"),
+        ("certificates", "encryption", "queues"),
         ("launchers",),
         ("spec",),
         ("local", "existing", "jobs", "kubernetes", "gateway", "ssh", "watching"),
