@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cluster import ClusterSpec
     from farm.campaign.campaign import Campaign
     from farm.execution.runner import Outcome
+    from farm.store.place import Place
     from farm.store.store import Store
 
 SOME_FAILED = 1
@@ -52,7 +53,7 @@ INTERRUPTED = 130
 @click.option("--quiet", is_flag=True, help="Do not say how far the run is.")
 def run(
     campaign: str,
-    store: Path | None,
+    store: str | None,
     folder: Path | None,
     spec: str | None,
     scheduler_file: Path | None,
@@ -74,6 +75,7 @@ def run(
     from farm.campaign.shipped import find
     from farm.execution.runner import begin, carry_out
     from farm.output import output
+    from farm.store.place import place_of
     from farm.watching.progress import Quiet, watcher
 
     where = _where(spec, scheduler_file, workers)
@@ -83,13 +85,13 @@ def run(
     wanted = find(campaign)
     check_report(wanted)
     wanted = wanted.located(folder)
-    target = store or Path(f"{wanted.name}.farm")
+    target = place_of(store or f"{wanted.name}.farm")
     read = (campaign, *(t.file for t in wanted.traces if t.file))
     page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
         # A cluster that has to be there already is asked first: without it nothing is written.
         client = stack.enter_context(connect(where)) if where.kind != "local" else None
-        prepared = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
+        prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
         if not as_json:
             _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
@@ -125,7 +127,7 @@ def _warn(store: Store, campaign: Campaign) -> None:
         click.echo(sentence, err=True)
 
 
-def _as_text(outcome: Outcome, store: Path) -> str:
+def _as_text(outcome: Outcome, store: Place) -> str:
     from core.numerals import counted, grouped
 
     before, done, failed = map(grouped, (outcome.before, outcome.done, outcome.failed))
@@ -135,7 +137,7 @@ def _as_text(outcome: Outcome, store: Path) -> str:
     )
 
 
-def _as_json(outcome: Outcome, store: Path) -> str:
+def _as_json(outcome: Outcome, store: Place) -> str:
     import json
 
     counts = {key: getattr(outcome, key) for key in ("cells", "before", "done", "failed")}
@@ -155,7 +157,7 @@ def _where(spec: str | None, scheduler_file: Path | None, workers: int | None) -
     return ClusterSpec("scheduler-file", str(scheduler_file), workers)
 
 
-def _show(campaign: Campaign, store: Path) -> None:
+def _show(campaign: Campaign, store: Place) -> None:
     from analysis.papers import report_text, write_report
     from core.errors import InputError
     from farm.cli.results import show_bands
@@ -163,13 +165,13 @@ def _show(campaign: Campaign, store: Path) -> None:
 
     try:
         if campaign.report:
-            written = write_report(campaign.report, store)
-            for line in (report_text(campaign.report, store), *written):
+            written = write_report(campaign.report, str(store), store.beside)
+            for line in (report_text(campaign.report, str(store)), *written):
                 click.echo(line)
         else:
-            figure = store / "figures" / "bands.png"
-            figure.parent.mkdir(exist_ok=True)
-            show_bands(store, Output("figure", str(figure), figure))
+            figure = store.beside / "figures" / "bands.png"
+            figure.parent.mkdir(parents=True, exist_ok=True)
+            show_bands(str(store), Output("figure", str(figure), figure))
     except BrokenPipeError:
         raise
     except (InputError, OSError) as error:

@@ -49,7 +49,7 @@ class Task:
         no other with it.
     run : str
         Name of the run that asks, without which nothing is written; see
-        `farm.store.lock.check_turn`. Empty where nobody else can be at the store.
+        `farm.store.place.Place`. Empty where nobody else can be at the store.
     code : str
         Digest of the program that asks, see `farm.store.provenance.check_code`; empty for none.
     """
