@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
+from analysis.place import StoreName, hierarchy, is_there, read_file
 from analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
 from core.arrays import Int64
 from core.errors import InputError
@@ -19,7 +20,7 @@ from core.labels import find_label
 from core.workload.resample_weeks import whole_weeks
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
-"""A store's folder, or the tree that `open_tree` made of it."""
+"""A store's folder or address, or the tree that `open_tree` made of it."""
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
@@ -64,8 +65,8 @@ def open_summary(store: Store) -> xr.Dataset:
     """
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
-    path = _arrays(store)
-    return vouched_summary(_open(path, None), _records(path.parent))
+    data = _open(store, None)
+    return vouched_summary(data, _records(store))
 
 
 def open_trace(store: Store, trace: str) -> xr.Dataset:
@@ -99,8 +100,7 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     """
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
-        path = _arrays(store)
-        data, records = _open(path, trace), _records(path.parent)
+        data, records = _open(store, trace), _records(store)
         return vouched_trace(data, records[trace]) if trace in records else data
     data = store[trace].to_dataset()
     # A tree hands its root's coordinates down to every group.
@@ -108,7 +108,7 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     return data.drop_dims(set(data.dims) - own)
 
 
-def open_tree(store: str | os.PathLike[str]) -> xr.DataTree:
+def open_tree(store: StoreName) -> xr.DataTree:
     """Open a whole store: the summary at the root, a child for each trace.
 
     Parameters
@@ -133,12 +133,12 @@ def open_tree(store: str | os.PathLike[str]) -> xr.DataTree:
     ...
     analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
     """
-    path = _arrays(store)
+    _check(store)
     try:
-        tree = xr.open_datatree(path, engine="zarr", consolidated=False)
+        tree = xr.open_datatree(hierarchy(store, ARRAYS), engine="zarr", consolidated=False)
     except (OSError, ValueError, KeyError) as error:
-        raise StoreError(f"the arrays {str(path)!r} cannot be read: {error}") from error
-    records = _records(path.parent)
+        raise _unreadable(store, "", error) from error
+    records = _records(store)
     for trace, child in tree.children.items():
         if trace in records:
             child.dataset = vouched_trace(child.to_dataset(inherit=False), records[trace])
@@ -202,7 +202,7 @@ def has_log(store: Store, trace: str) -> bool:
     labels = open_summary(store).get("resample")
     if labels is None or LOG not in labels.values:
         return False
-    return isinstance(store, xr.DataTree) or "model" not in _source(Path(store), trace)
+    return isinstance(store, xr.DataTree) or "model" not in _source(store, trace)
 
 
 class LogJobs(NamedTuple):
@@ -231,12 +231,11 @@ def log_jobs(store: Store, trace: str) -> LogJobs | None:
     """
     if isinstance(store, xr.DataTree):
         return None
-    path = _log_path(Path(store), trace)
-    if path is None:
+    columns = _log_columns(store, trace, "submit", "run", "procs")
+    if not columns:
         return None
-    columns = _log_columns(path, "submit", "run", "procs")
     weeks = whole_weeks(columns["submit"])
-    sampled = _source(Path(store), trace).get("weeks") or weeks
+    sampled = _source(store, trace).get("weeks") or weeks
     return LogJobs(**columns, weeks=weeks, sample_weeks=sampled)
 
 
@@ -271,8 +270,8 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     ...
     analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
     """
-    path = None if isinstance(store, xr.DataTree) else _log_path(Path(store), trace)
-    columns = {} if path is None else _log_columns(path, "job", column)
+    known = not isinstance(store, xr.DataTree)
+    columns = _log_columns(store, trace, "job", column) if known else {}
     if column not in columns:
         raise StoreError(f"the log of trace {trace!r} does not say {column!r} of its jobs")
     order = np.lexsort((columns[column], columns["job"]))
@@ -362,70 +361,78 @@ def told(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
     return dict(json.loads(said) if isinstance(said, str) else said)
 
 
-def _arrays(store: str | os.PathLike[str]) -> Path:
-    folder = Path(store)
-    if not folder.is_dir():
-        raise StoreError(f"store {str(folder)!r} is not a folder; name one that farm run wrote")
-    head = _head(folder)
+def _check(store: StoreName) -> None:
+    """Refuse what is no store that is understood here."""
+    text = os.fspath(store)
+    if not is_there(store):
+        raise StoreError(f"store {text!r} is not a folder; name one that farm run wrote")
+    head, file = _head(store), f"{text}/store.json"
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise StoreError(f"{str(folder / 'store.json')!r} does not say 'format': {FORMAT!r}")
+        raise StoreError(f"{file!r} does not say 'format': {FORMAT!r}")
     version = head.get("version")
     if not isinstance(version, int) or version < 1:
-        raise StoreError(
-            f"{str(folder / 'store.json')!r} says version {version!r}; "
-            f"a version is a whole number from 1"
-        )
+        raise StoreError(f"{file!r} says version {version!r}; a version is a whole number from 1")
     if version > VERSION:
         raise StoreError(
-            f"store {str(folder)!r} has format version {version}; this schedfarm reads up to "
+            f"store {text!r} has format version {version}; this schedfarm reads up to "
             f"{VERSION}, so read it with a newer one"
         )
-    if not (folder / ARRAYS).is_dir():
-        raise StoreError(f"store {str(folder)!r} has no {ARRAYS} yet; run its campaign first")
-    return folder / ARRAYS
+    if not is_there(store, ARRAYS):
+        raise StoreError(f"store {text!r} has no {ARRAYS} yet; run its campaign first")
 
 
-def _records(folder: Path) -> dict[str, Records]:
+def _records(store: StoreName) -> dict[str, Records]:
     """Return the records of each trace; none of a version whose records are not known here."""
-    head = _head(folder)
+    head = _head(store)
     if head["version"] < SINCE or "layouts" not in head:
         return {}
-    return {trace: Records(folder, head, trace) for trace in head["axes"]["trace"]}
+    return {trace: Records(store, head, trace) for trace in head["axes"]["trace"]}
 
 
-def _log_path(folder: Path, trace: str) -> Path | None:
-    path = folder / "traces" / f"{_source(folder, trace).get('columns')}.npz"
-    return path if path.is_file() else None
-
-
-def _log_columns(path: Path, *names: str) -> dict[str, Int64]:
-    with np.load(path, allow_pickle=False) as columns:
+def _log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
+    """Return columns of a trace's log; none of a model, or where the log is gone."""
+    try:
+        data = read_file(store, f"traces/{_source(store, trace).get('columns')}.npz")
+    except FileNotFoundError:
+        return {}
+    with np.load(io.BytesIO(data), allow_pickle=False) as columns:
         return {name: columns[name] for name in names if name in columns}
 
 
-def _source(folder: Path, trace: str) -> dict[str, Any]:
+def _source(store: StoreName, trace: str) -> dict[str, Any]:
     """Return what store.json says a trace comes from; nothing where it does not."""
-    found = _head(folder).get("sources", {}).get(trace, {})
+    found = _head(store).get("sources", {}).get(trace, {})
     return found if isinstance(found, dict) else {}
 
 
-def _head(folder: Path) -> Any:
-    path = folder / "store.json"
+def _head(store: StoreName) -> Any:
+    text = os.fspath(store)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_file(store, "store.json"))
     except FileNotFoundError:
         raise StoreError(
-            f"store {str(folder)!r} has no store.json; name a folder that farm run wrote"
+            f"store {text!r} has no store.json; name a folder that farm run wrote"
         ) from None
+    except StoreError:
+        raise
     except (OSError, ValueError) as error:
-        raise StoreError(f"{str(path)!r} cannot be read as JSON: {error}") from error
+        raise StoreError(f"'{text}/store.json' cannot be read as JSON: {error}") from error
 
 
-def _open(path: Path, group: str | None) -> xr.Dataset:
+def _open(store: StoreName, group: str | None) -> xr.Dataset:
+    _check(store)
     # Not consolidated: a store that has grown since may carry metadata of its smaller self.
     try:
-        data: xr.Dataset = xr.open_zarr(path, group=group, consolidated=False, chunks=None)
+        data: xr.Dataset = xr.open_zarr(
+            hierarchy(store, ARRAYS), group=group, consolidated=False, chunks=None
+        )
     except (OSError, ValueError, KeyError) as error:
-        where = path / group if group else path
-        raise StoreError(f"the arrays {str(where)!r} cannot be read: {error}") from error
+        raise _unreadable(store, group or "", error) from error
     return data
+
+
+def _unreadable(store: StoreName, group: str, error: Exception) -> StoreError:
+    if isinstance(error, StoreError):
+        return error
+    where = "/".join(filter(None, (os.fspath(store), ARRAYS, group)))
+    return StoreError(f"the arrays {where!r} cannot be read: {error}")

@@ -12,7 +12,6 @@ import zlib
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -22,6 +21,7 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from analysis.errors import StoreError
+from analysis.place import StoreName, list_files, read_file, read_files
 
 SINCE = 5
 """The version of the format from which on records are as they are read here."""
@@ -59,16 +59,16 @@ class Records:
 
     Parameters
     ----------
-    folder : Path
-        The store's folder.
+    store : path
+        The store's folder, or its address.
     head : mapping
         What its store.json says.
     trace : str
         A label of its trace axis.
     """
 
-    def __init__(self, folder: Path, head: Mapping[str, Any], trace: str) -> None:
-        self._store, self._trace, self._axes = folder, trace, head["axes"]
+    def __init__(self, store: StoreName, head: Mapping[str, Any], trace: str) -> None:
+        self._store, self._trace, self._axes = store, trace, head["axes"]
         self._layout = head["layouts"][trace]
         self._arrays, self._figures = (
             {v["name"]: kind for kind, holding in head["holds"].items() for v in holding[what]}
@@ -127,9 +127,8 @@ class Records:
         if kind is None:
             return None
         found, seen = np.full([len(self._axes[axis]) for axis in CELL], np.nan), False
-        for path in (self._store / "records" / self._trace / kind).glob("*.json"):
-            numbers = [int(part) for part in path.name.partition(".")[0].split("-")]
-            record = self._record((kind, *numbers, int(path.name.split(".")[1])))
+        for block in self._load(kind):
+            record, numbers = self._known[block], block[1:-1]
             if record is None or name not in record.figures:
                 continue
             seen = True
@@ -160,19 +159,40 @@ class Records:
         if block not in self._known:
             kind, resample, load, policy, piece = block
             name = f"{resample:05d}-{load:05d}-{policy:05d}.{piece:05d}.json"
-            path = self._store / "records" / self._trace / kind / name
             try:
-                self._known[block] = _read(path.read_bytes())
+                data = read_file(self._store, f"records/{self._trace}/{kind}/{name}")
             except FileNotFoundError:
                 self._known[block] = None
-            except (ValueError, KeyError, TypeError):
-                raise self.refused(f"the record {name} of {self._trace}/{kind}") from None
+            else:
+                self._take(block, data)
         return self._known[block]
+
+    def _load(self, kind: str) -> list[BlockKey]:
+        """Read all records of a kind, and return their blocks."""
+        files = list_files(self._store, f"records/{self._trace}/{kind}")
+        blocks = {name: _block(kind, name) for name in files if name.endswith(".json")}
+        new = [name for name, block in blocks.items() if block not in self._known]
+        for name, data in zip(new, read_files(self._store, new), strict=True):
+            self._take(blocks[name], data)
+        return list(blocks.values())
+
+    def _take(self, block: BlockKey, data: bytes) -> None:
+        try:
+            self._known[block] = _read(data)
+        except (ValueError, KeyError, TypeError):
+            kind, *numbers = block
+            raise self.refused(f"the record {numbers} of {self._trace}/{kind}") from None
 
     def _column(self, block: BlockKey, name: str, crc: Mapping[str, str]) -> list[int]:
         if (block, name) not in self._columns:
             self._columns[block, name] = np.frombuffer(b64decode(crc[name]), "<u4").tolist()
         return self._columns[block, name]
+
+
+def _block(kind: str, name: str) -> BlockKey:
+    places, piece, _ = name.rpartition("/")[2].split(".")
+    resample, load, policy = map(int, places.split("-"))
+    return kind, resample, load, policy, int(piece)
 
 
 def _read(data: bytes) -> _Record:

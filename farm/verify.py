@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import tempfile
 import tomllib
 import zlib
 from collections import defaultdict
@@ -18,15 +17,16 @@ import numpy.typing as npt
 from core.errors import InputError
 from farm.campaign.campaign import Campaign
 from farm.execution.cell import Simulations
-from farm.store.arrays import open_results
+from farm.store.arrays import ARRAYS, open_results
+from farm.store.bucket import Unavailable
 from farm.store.geometry import Block, Cell
-from farm.store.logs import load_log, log_bytes, stored_columns
+from farm.store.logs import digest_in, load_log, log_bytes, stored_columns
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
-from farm.store.place import folder_of
+from farm.store.place import Place, Where, place_of
 from farm.store.product import PRODUCTS, Holding
-from farm.store.records import Record, block_of, record_files, record_path
+from farm.store.records import FOLDER, Record, block_of, record_name, record_names
 from farm.store.schema import Variable
-from farm.store.skeleton import copy_skeleton, skeleton_files, strangers, write_skeleton
+from farm.store.skeleton import skeleton_of, strangers
 from farm.store.store import Store
 from farm.store.summary import fold, folded
 
@@ -39,15 +39,15 @@ class Fault:
 
     Parameters
     ----------
-    path : Path
-        The file, or the folder of the array.
+    name : str
+        The file, or the folder of the array, by its name in the store.
     why : str
         What is wrong with it.
     block : Block or None
         The block to run again, where that mends it.
     """
 
-    path: Path
+    name: str
     why: str
     block: Block | None = None
 
@@ -72,13 +72,13 @@ class Again:
     cells: int = 0
 
 
-def verify(path: str | Path, again: Again | None = None) -> Iterator[Fault]:
+def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     """Find every altered, torn or missing byte of a store's arrays and records.
 
     Parameters
     ----------
-    path : str or Path
-        The store's folder.
+    where : str, path or Place
+        The store's folder or address.
     again : Again, optional
         Which cells to simulate again and compare: by default one of each policy.
 
@@ -96,9 +96,9 @@ def verify(path: str | Path, again: Again | None = None) -> Iterator[Fault]:
     -----
     Altered metadata ends the search, since no value can be read by it: repair, and verify again.
     """
-    path = folder_of(path)
-    yield from _check_manifests(path)
-    store = _described(path)
+    place = place_of(where)
+    yield from _check_manifests(place)
+    store = _described(place)
     yield from _check_campaign(store)
     skeleton = list(_check_skeleton(store))
     yield from skeleton
@@ -107,8 +107,9 @@ def verify(path: str | Path, again: Again | None = None) -> Iterator[Fault]:
     logs = list(_check_logs(store))
     yield from logs
     sound, faulty = [], False
-    for file in sorted(record_files(store.records)):
-        record, fault = _check_record(store, file)
+    names = record_names(place)
+    for name, data in zip(names, place.read_each(names), strict=True):
+        record, fault = _check_record(store, name, data or b"")
         if fault:
             faulty = True
             yield fault
@@ -120,13 +121,13 @@ def verify(path: str | Path, again: Again | None = None) -> Iterator[Fault]:
         yield from _check_again(store, sound, again or Again())
 
 
-def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
+def repair(where: Where, faults: list[Fault]) -> list[Block]:
     """Mend what can be mended from the rest, and drop the records of blocks to run again.
 
     Parameters
     ----------
-    path : str or Path
-        The store's folder.
+    where : str, path or Place
+        The store's folder or address.
     faults : list of Fault
         What `verify` found.
 
@@ -135,99 +136,102 @@ def repair(path: str | Path, faults: list[Fault]) -> list[Block]:
     list of Block
         Blocks that the next run does again.
     """
-    path = folder_of(path)
-    store = _described(path)
+    place = place_of(where)
+    store = _described(place)
     store.save()
     blocks: dict[Block, None] = {}
     for fault in faults:
-        if fault.path.name.endswith(".npz"):
-            fault.path.unlink(missing_ok=True)
-        if fault.path.suffix == ".json" and fault.path.is_relative_to(store.records):
-            fault.path.unlink(missing_ok=True)
+        if fault.name.endswith(".npz"):
+            place.remove(fault.name)
+        if fault.name.endswith(".json") and fault.name.startswith(f"{FOLDER}/"):
+            place.remove(fault.name)
         if fault.block is not None:
-            record_path(store.records, fault.block).unlink(missing_ok=True)
+            place.remove(record_name(fault.block))
             # Several cells of one may differ.
             blocks[fault.block] = None
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Path(folder, "results.zarr")
-        write_skeleton(store, fresh)
-        copy_skeleton(fresh, store.results)
+    place.write_each(ARRAYS, skeleton_of(store))
     fold(store)
     return list(blocks)
 
 
-def _check_manifests(path: Path) -> Iterator[Fault]:
+def _check_manifests(place: Place) -> Iterator[Fault]:
     found = {}
     for name in (MANIFEST, COPY):
         try:
-            found[name] = Store.from_bytes(path, (path / name).read_bytes()).to_bytes()
-        except (InputError, OSError) as error:
-            yield Fault(path / name, str(error))
-            continue
-        if found[name] != (path / name).read_bytes():
-            yield Fault(path / name, "its bytes are not those that its content is written as")
-    if len(set(found.values())) == 2:
-        yield Fault(path / COPY, f"does not say the same as {MANIFEST}")
-
-
-def _described(path: Path) -> Store:
-    try:
-        return Store.open(path)
-    except InputError:
-        if not (path / COPY).exists():
+            data = place.read(name)
+            found[name] = Store.from_bytes(place, data).to_bytes()
+        except Unavailable:
             raise
-        return Store.from_bytes(path, (path / COPY).read_bytes())
+        except (InputError, OSError) as error:
+            yield Fault(name, str(error))
+            continue
+        if found[name] != data:
+            yield Fault(name, "its bytes are not those that its content is written as")
+    if len(set(found.values())) == 2:
+        yield Fault(COPY, f"does not say the same as {MANIFEST}")
+
+
+def _described(place: Place) -> Store:
+    try:
+        return Store.open(place)
+    except Unavailable:
+        raise
+    except InputError:
+        data, _ = place.look(COPY)
+        if data is None:
+            raise
+        return Store.from_bytes(place, data)
 
 
 def _check_campaign(store: Store) -> Iterator[Fault]:
-    file = store.path / CAMPAIGN
-    if not file.exists() or file.read_bytes() != store.text.encode():
-        yield Fault(file, f"is not the campaign that {MANIFEST} holds")
+    if store.place.look(CAMPAIGN)[0] != store.text.encode():
+        yield Fault(CAMPAIGN, f"is not the campaign that {MANIFEST} holds")
 
 
 def _check_skeleton(store: Store) -> Iterator[Fault]:
     """Hold the metadata and the coordinates against a store built anew."""
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Path(folder, "results.zarr")
-        write_skeleton(store, fresh)
-        for file in skeleton_files(fresh):
-            there = store.results / file
-            if not there.exists():
-                yield Fault(there, "is missing")
-            elif there.read_bytes() != (fresh / file).read_bytes():
-                yield Fault(there, "is not as the store's description says")
-        for path in strangers(store, fresh):
-            yield Fault(path, STRANGE)
+    fresh = skeleton_of(store)
+    names = [f"{ARRAYS}/{name}" for name in fresh]
+    for name, data, right in zip(names, store.place.read_each(names), fresh.values(), strict=True):
+        if data is None:
+            yield Fault(name, "is missing")
+        elif data != right:
+            yield Fault(name, "is not as the store's description says")
+    for name in strangers(store, fresh):
+        yield Fault(name, STRANGE)
 
 
 def _check_logs(store: Store) -> Iterator[Fault]:
     for trace in store.axes["trace"]:
-        path = store.log_path(trace)
-        if path is None:
+        name = store.log_name(trace)
+        if name is None:
             continue
         try:
-            log, columns = load_log(path), stored_columns(path)
-            if log.digest() != path.stem or log_bytes(log, columns) != path.read_bytes():
-                yield Fault(path, "is not the log that its name says")
+            data = store.place.read(name)
+            log, columns = load_log(data), stored_columns(data)
+            if log.digest() != digest_in(name) or log_bytes(log, columns) != data:
+                yield Fault(name, "is not the log that its name says")
+        except Unavailable:
+            raise
         except Exception as error:  # numpy and zipfile raise many kinds on altered bytes
-            yield Fault(path, f"cannot be read: {error}")
+            yield Fault(name, f"cannot be read: {error}")
 
 
-def _check_record(store: Store, file: Path) -> tuple[Record | None, Fault | None]:
+def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, Fault | None]:
     try:
-        block = block_of(store.records, file)
+        block = block_of(name)
     except ValueError:
-        return None, Fault(file, "is the record of no block")
+        return None, Fault(name, "is the record of no block")
     try:
-        record = Record.from_bytes(file.read_bytes())
+        record = Record.from_bytes(data)
     except ValueError as error:
-        return None, Fault(file, str(error), block)
+        return None, Fault(name, str(error), block)
     head = record.head
     if head.block != block or head.store != store.identity or not store.knows(head):
-        return None, Fault(file, "belongs to another block or campaign", block)
+        return None, Fault(name, "belongs to another block or campaign", block)
     if head.own != store.own_digest(head.span.policies):
         why = "was simulated by orders or rules that have changed since"
-        return None, Fault(file, f"{', '.join(head.span.policies)} {why}", block)
+        return None, Fault(name, f"{', '.join(head.span.policies)} {why}", block)
     return record, _check_values(_as_recorded(store, record), record)
 
 
@@ -247,20 +251,22 @@ def _as_recorded(store: Store, record: Record) -> Store:
 def _check_values(store: Store, record: Record) -> Fault | None:
     """Hold every stored value of a block, its padding included, against the record's CRCs."""
     block, span = record.head.block, record.head.span
-    group: Any = open_results(store.results)[block.trace]
+    group: Any = open_results(store.place)[block.trace]
     jobs = record.body.jobs.tolist()
     lengths = [store.lengths_of(block, *one) for one in zip(span.cells, jobs, strict=True)]
     for variable in store.arrays_of(block.trace, block.kind):
-        path = store.results / block.trace / variable.name
+        name = f"{ARRAYS}/{block.trace}/{variable.name}"
         try:
             along = (store.job_range(block),) if "job" in variable.dims else ()
             place = *store.place_of(block, span), *along
             values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
+        except Unavailable:
+            raise
         except Exception as error:  # zarr's codecs raise many kinds on altered bytes
-            return Fault(path, f"cannot be read: {error}", block)
+            return Fault(name, f"cannot be read: {error}", block)
         why = _unsound(record, variable, values, [known[variable.name] for known in lengths])
         if why:
-            return Fault(path, f"{block}: {why}", block)
+            return Fault(name, f"{block}: {why}", block)
     return None
 
 
@@ -284,12 +290,14 @@ def _unsound(
 
 
 def _check_summary(store: Store) -> Iterator[Fault]:
-    root: Any = open_results(store.results)
+    root: Any = open_results(store.place)
     stale = []
     for name, values in folded(store).items():
-        path = store.results / name
+        path = f"{ARRAYS}/{name}"
         try:
             stored = np.asarray(root[name][...])
+        except Unavailable:
+            raise
         except Exception as error:  # zarr's codecs raise many kinds on altered bytes
             yield Fault(path, f"cannot be read: {error}")
             continue
@@ -305,7 +313,7 @@ def _check_summary(store: Store) -> Iterator[Fault]:
             f"{', '.join(stale[:3])}{', ...' * (len(stale) > 3)}: the summary is stale, cells are "
             "done that it does not have yet; the end of a run brings it up to date"
         )
-        yield Fault(store.results, why)
+        yield Fault(ARRAYS, why)
 
 
 Drawn = tuple[Record, int]
@@ -316,7 +324,8 @@ def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterato
     """Simulate random cells of every policy again and compare every value."""
     # What the store was made with was meant, whatever the campaign's text has come to say.
     plain = {**tomllib.loads(store.text), "overload": True}
-    campaign = Campaign.from_dict(plain, store.path, store.own)
+    # Nothing is read from the folder: logs and modules are the store's own.
+    campaign = Campaign.from_dict(plain, Path(str(store.place)), store.own)
     traces = {t.name: t for t in campaign.traces}
     made = {name: Simulations(store, trace) for name, trace in traces.items()}
     for record, place in _drawn(sound, again):
@@ -357,14 +366,14 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
         _, rows, figures = made.values(block, cell, None)
     except Exception as error:  # a user's own order may raise anything
         why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
-        yield Fault(record_path(store.records, block), why, block)
+        yield Fault(record_name(block), why, block)
         return
     # The program may have learnt more since: what the record has is what can differ.
     for variable in store.arrays_of(block.trace, block.kind):
         row = np.ascontiguousarray(rows[variable.name], variable.dtype)
         if zlib.crc32(row.data) != body.crc[variable.name][place]:
             yield Fault(
-                store.results / block.trace / variable.name,
+                f"{ARRAYS}/{block.trace}/{variable.name}",
                 f"{block}: simulated again, {cell} comes out differently",
                 block,
             )
@@ -372,4 +381,4 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
         before, now = body.figures[name][place], np.float64(figures[name])
         if before.tobytes() != now.tobytes() and not (before != before and now != now):
             why = f"{block}: simulated again, {name} of {cell} is {now:g}, and was {before:g}"
-            yield Fault(record_path(store.records, block), why, block)
+            yield Fault(record_name(block), why, block)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.errors import StoreError
+from analysis.place import StoreName
 from core.names import choices
 
 if TYPE_CHECKING:
@@ -63,20 +64,24 @@ def needs_of(name: str) -> Needs:
     return found
 
 
-def write_report(name: str, store: str | os.PathLike[str]) -> list[Path]:
-    """Write a report's figures and tables into a store.
+def write_report(
+    name: str, store: StoreName, folder: str | os.PathLike[str] | None = None
+) -> list[Path]:
+    """Write a report's figures and tables, into a store unless a folder is given.
 
     Parameters
     ----------
     name : str
         A name in `REPORTS`.
-    store : path
-        The store's folder.
+    store : str or path
+        The store's folder or address.
+    folder : path, optional
+        Where to write to; by default the store's folder.
 
     Returns
     -------
     list of Path
-        What was written, in STORE/figures and STORE/tables.
+        What was written, in FOLDER/figures and FOLDER/tables.
 
     Raises
     ------
@@ -90,11 +95,11 @@ def write_report(name: str, store: str | os.PathLike[str]) -> list[Path]:
     ...
     analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
-    written: list[Path] = _module(name).report(Path(store))
+    written: list[Path] = _module(name).report(store, Path(folder or store))
     return written
 
 
-def report_text(name: str, store: str | os.PathLike[str]) -> str:
+def report_text(name: str, store: StoreName) -> str:
     """Return a report's numbers for a terminal, beside the paper's where it prints any.
 
     Parameters
@@ -112,7 +117,7 @@ def report_text(name: str, store: str | os.PathLike[str]) -> str:
     StoreError
         As `write_report`.
     """
-    text: str = _module(name).text(Path(store))
+    text: str = _module(name).text(store)
     return text
 
 

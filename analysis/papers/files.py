@@ -1,4 +1,4 @@
-"""What a report reads and where it writes: one store, its folders `figures` and `tables`."""
+"""What a report reads and where it writes: one store, and folders `figures` and `tables`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from analysis.drawing import save
+from analysis.place import StoreName
 from analysis.store import open_tree
 from core.files import write_whole
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def open_report(store: Path) -> xr.DataTree:
+def open_report(store: StoreName) -> xr.DataTree:
     """Open a store with its summary in memory, which a report asks dozens of times.
 
     Raises
@@ -29,16 +30,16 @@ def open_report(store: Path) -> xr.DataTree:
     return tree
 
 
-def write_table(store: Path, name: str, frame: pd.DataFrame) -> Path:
-    """Write a table as STORE/tables/NAME.csv, and return this path."""
-    path = store / "tables" / f"{name}.csv"
+def write_table(folder: Path, name: str, frame: pd.DataFrame) -> Path:
+    """Write a table as FOLDER/tables/NAME.csv, and return this path."""
+    path = folder / "tables" / f"{name}.csv"
     write_whole(path, frame.to_csv(lineterminator="\n").encode())
     return path
 
 
-def write_figure(store: Path, name: str, figure: Figure) -> Path:
-    """Write a figure as STORE/figures/NAME.png, and return this path."""
-    path = store / "figures" / f"{name}.png"
-    path.parent.mkdir(exist_ok=True)
+def write_figure(folder: Path, name: str, figure: Figure) -> Path:
+    """Write a figure as FOLDER/figures/NAME.png, and return this path."""
+    path = folder / "figures" / f"{name}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
     save(figure, path)
     return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +11,7 @@ from farm.cli.command import STORE, command
 
 if TYPE_CHECKING:
     from farm.cli.jobs import Job
+    from farm.store.place import Place
 
 STOP_SECONDS = 60.0
 """Time that a coordinator has to finish what ends within 10 s, fold the summary and end its
@@ -22,7 +22,7 @@ LOOK_SECONDS = 1.0
 
 @command()
 @STORE
-def cancel(store: Path) -> None:
+def cancel(store: str) -> None:
     """End the jobs that work on STORE: the coordinator by itself, then the workers' that are left.
 
     What ends within 10 s is finished, the rest is left; the same `farm submit` goes on from there.
@@ -30,24 +30,26 @@ def cancel(store: Path) -> None:
     from farm.cli.jobs import cancel as end
     from farm.cli.jobs import jobs_of
     from farm.store.jobs import COORDINATOR
+    from farm.store.place import place_of
 
-    jobs = [job for job in jobs_of(store) if not job.is_over]
+    place = place_of(store)
+    jobs = [job for job in jobs_of(place) if not job.is_over]
     unknown = [job for job in jobs if job.state == "unknown"]
     if unknown:
-        _refuse_unknown(store, unknown[0])
+        _refuse_unknown(place, unknown[0])
     for job in [job for job in jobs if job.role == COORDINATOR]:
         if job.waits:
             end([job])
             click.echo(f"coordinator {job.id} had not begun; cancelled")
-        elif _stop(store, job):
+        elif _stop(place, job):
             click.echo(f"coordinator {job.id} has stopped")
         else:
             end([job])
             click.echo(f"coordinator {job.id} did not stop within {STOP_SECONDS:.0f} s; cancelled")
-    _end_workers(store)
+    _end_workers(place)
 
 
-def _refuse_unknown(store: Path, job: Job) -> None:
+def _refuse_unknown(store: Place, job: Job) -> None:
     from core.errors import InputError
 
     raise InputError(
@@ -56,7 +58,7 @@ def _refuse_unknown(store: Path, job: Job) -> None:
     )
 
 
-def _stop(store: Path, job: Job) -> bool:
+def _stop(store: Place, job: Job) -> bool:
     """Have a coordinator stop by itself; return whether it did."""
     from cluster.queues import said
     from farm.cli.jobs import jobs_of
@@ -70,12 +72,11 @@ def _stop(store: Path, job: Job) -> bool:
     return False
 
 
-def _end_workers(store: Path) -> None:
+def _end_workers(store: Place) -> None:
     from core.numerals import counted
     from farm.cli.jobs import end_leftovers
-    from farm.store.lock import locked
 
     # A coordinator that is no job would submit others in their place: it is named instead.
-    with locked(store):
+    with store.locked():
         count = end_leftovers(store)
     click.echo(f"{counted(count, 'job')} of workers cancelled" if count else "no jobs are left")

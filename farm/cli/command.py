@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import click
@@ -70,16 +69,16 @@ def command() -> Callable[[Callable[..., Any]], Command]:
     return click.command(cls=Command)
 
 
-class StoreFolder(click.ParamType[Path]):
-    """Read the folder of a store, which has to be one that this program can work in."""
+class StoreName(click.ParamType[str]):
+    """Read what a store is called, which has to be something that this program can work in."""
 
-    name = "folder"
+    name = "store"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """Return the folder, or refuse the text."""
-        from farm.store.place import folder_of
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the folder or the address, or refuse the text."""
+        from farm.store.place import place_of
 
-        return folder_of(value)
+        return str(place_of(value))
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Leave folders to the shell."""
@@ -92,13 +91,13 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
 QUIET = click.option("--quiet", is_flag=True, help="Say only what is asked for, or not as usual.")
 
-STORE = click.argument("store", type=StoreFolder())
+STORE = click.argument("store", type=StoreName())
 
 STORE_OPTION = click.option(
     "--store",
-    type=StoreFolder(),
-    help="Folder of the results; by default NAME.farm here. A store that is there is resumed, or "
-    "grown.",
+    type=StoreName(),
+    help="Folder of the results, or address such as s3://BUCKET/NAME; by default NAME.farm here. A "
+    "store that is there is resumed, or grown.",
 )
 
 

@@ -14,6 +14,7 @@ from farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_
 
 if TYPE_CHECKING:
     from cluster.queues import Queue
+    from farm.store.place import Place
 
 WRITE_SECONDS = 2.0
 """Least time between two times that ids are written: a thousand jobs are submitted in seconds."""
@@ -25,15 +26,18 @@ UNKNOWN = "unknown"
 """State of a job whose batch system cannot be asked from here."""
 
 
-def folder_beside(store: Path) -> Path:
+def folder_beside(store: Place) -> Path:
     """Return the folder for what the jobs of a store say: beside it, not to be copied with it.
+
+    Of a store in a bucket it is in the working folder.
 
     Examples
     --------
-    >>> folder_beside(Path("runs/kth.farm")).as_posix()
+    >>> from farm.store.place import place_of
+    >>> folder_beside(place_of("runs/kth.farm")).as_posix()
     'runs/kth.farm.jobs'
     """
-    return store.with_name(f"{store.name}.jobs")
+    return store.beside.with_name(f"{str(store).rpartition('/')[2]}.jobs")
 
 
 class Noted:
@@ -41,13 +45,13 @@ class Noted:
 
     Parameters
     ----------
-    store : Path
+    store : Place
         Where.
     launcher : str
         What submits them.
     """
 
-    def __init__(self, store: Path, launcher: str) -> None:
+    def __init__(self, store: Place, launcher: str) -> None:
         self._store, self._launcher = store, launcher
         self._ids: list[str] = []
         self._written = 0
@@ -126,7 +130,7 @@ class Job:
         return self.state in self.queue.waiting
 
 
-def jobs_of(store: Path) -> list[Job]:
+def jobs_of(store: Place) -> list[Job]:
     """Return the jobs that are known of a store, with their states, the coordinator's first."""
     from cluster.queues import QUEUES, states
 
@@ -171,7 +175,7 @@ def cancel(jobs: list[Job]) -> None:
             said([*cancel_command(launcher), *ids[i : i + CANCELLED_AT_ONCE]])
 
 
-def end_leftovers(store: Path) -> int:
+def end_leftovers(store: Place) -> int:
     """Cancel jobs of workers whose run is no more, and return how many there were."""
     left = [job for job in jobs_of(store) if job.role == WORKERS and not job.is_over]
     cancel(left)

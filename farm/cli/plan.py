@@ -32,7 +32,7 @@ COMPILING = "compiling the kernels, once on this machine; --no-probe does withou
 )
 @JSON
 def plan(
-    campaign: str, store: Path | None, folder: Path | None, modelled: bool, as_json: bool
+    campaign: str, store: str | None, folder: Path | None, modelled: bool, as_json: bool
 ) -> None:
     """Say what is left to do for CAMPAIGN: cells, blocks, tasks, jobs, bytes, CPU time.
 
@@ -52,11 +52,12 @@ def plan(
     from farm.planning.probe import probe
     from farm.planning.tasks import block_costs, cells_missing, missing_blocks
     from farm.planning.tasks import plan as tasks_of
+    from farm.store.place import place_of
 
     wanted = find(campaign)
     check_report(wanted)
     wanted = wanted.located(folder)
-    designed = design((store or Path(f"{wanted.name}.farm")).resolve(), wanted)
+    designed = design(place_of(store or f"{wanted.name}.farm").resolved(), wanted)
     drawn = designed.store
     heads = drawn.heads()
     blocks = missing_blocks(drawn, heads)

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--openmetrics", is_flag=True, help="Print the counts for Prometheus and its like.")
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
-def status(store: Path, as_json: bool, openmetrics: bool, failed: bool) -> None:
+def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
     """Say how far STORE is: cells done, failed and missing, for each trace."""
     from core.numerals import counted, grouped, timed
     from farm.watching.status import status as read
@@ -195,7 +194,7 @@ CSV = click.option("--csv", help="Also write the table as CSV; - is standard out
 @CSV
 @JSON
 def bands(
-    store: Path,
+    store: str,
     asked: Question,
     weekly: bool,
     plot: str | None,
@@ -235,7 +234,7 @@ def bands(
 @CSV
 @JSON
 def gains(
-    store: Path, asked: Question, baseline: str | None, csv: str | None, as_json: bool
+    store: str, asked: Question, baseline: str | None, csv: str | None, as_json: bool
 ) -> None:
     """Print how much each policy of STORE gains over a baseline, paired by resample, as bands.
 
@@ -255,7 +254,7 @@ def gains(
     _tell(_of_band(store, found), target, as_json=as_json, apart=apart)
 
 
-def show_bands(store: Path, plot: Output) -> None:
+def show_bands(store: str, plot: Output) -> None:
     """Print bands of the bounded slowdown, else single cells, and draw them."""
     _tell(_bands(store, Question()))
     _draw(store, Question(), plot)
@@ -271,7 +270,7 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-def _of_band(store: Path, found: xr.Dataset) -> Answer:
+def _of_band(store: str, found: xr.Dataset) -> Answer:
     import analysis
 
     return Answer(
@@ -293,7 +292,7 @@ def _of_cells(cells: pd.DataFrame, why: str) -> Answer:
     )
 
 
-def _bands(store: Path, asked: Question) -> Answer:
+def _bands(store: str, asked: Question) -> Answer:
     import analysis
 
     try:
@@ -303,7 +302,7 @@ def _bands(store: Path, asked: Question) -> Answer:
     return _of_band(store, found)
 
 
-def _weeks(store: Path, asked: Question) -> Answer:
+def _weeks(store: str, asked: Question) -> Answer:
     import analysis
 
     found = analysis.all_weekly_bands(store, asked.metric, **asked.rule, **asked.where)
@@ -338,7 +337,7 @@ def _tell(
 
 
 def _draw(
-    store: Path, asked: Question, plot: Output, *, err: bool = False, log: bool = False
+    store: str, asked: Question, plot: Output, *, err: bool = False, log: bool = False
 ) -> None:
     import analysis
 

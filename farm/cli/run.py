@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cluster import ClusterSpec, Opening
     from farm.campaign.campaign import Campaign
     from farm.execution.runner import Outcome
+    from farm.store.place import Place as StorePlace
     from farm.store.store import Store
 
 SOME_FAILED = 1
@@ -55,7 +56,7 @@ INTERRUPTED = 130
 @click.option("--quiet", is_flag=True, help="Do not say how far the run is.")
 def run(
     campaign: str,
-    store: Path | None,
+    store: str | None,
     folder: Path | None,
     place: Place,
     retry_failed: bool,
@@ -76,6 +77,7 @@ def run(
     from farm.campaign.shipped import find
     from farm.execution.runner import begin, carry_out
     from farm.output import output
+    from farm.store.place import place_of
     from farm.watching.progress import Quiet, watcher
 
     wanted = find(campaign)
@@ -85,18 +87,18 @@ def run(
         check_bokeh(spec, None if report is None else Path(report), dashboard=dashboard)
     check_report(wanted)
     wanted = wanted.located(folder)
-    target = store or Path(f"{wanted.name}.farm")
+    target = place_of(store or f"{wanted.name}.farm")
     read = (campaign, *(t.file for t in wanted.traces if t.file))
     page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
         stack.enter_context(_ended_after(stop_after))
         # A cluster that has to be there already is asked first: without it nothing is written.
         client = stack.enter_context(connect(spec)) if spec.launcher.found else None
-        prepared = stack.enter_context(begin(wanted, target.resolve(), retry_failed=retry_failed))
+        prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
         if not as_json:
             _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
-            opening = stack.enter_context(_opening(spec, prepared.store.path, wanted, watched))
+            opening = stack.enter_context(_opening(spec, prepared.store.place, wanted, watched))
             client = stack.enter_context(connect(spec, opening))
         if client is not None:
             if open_to_others := exposure(client):
@@ -129,7 +131,7 @@ def _warn(store: Store, campaign: Campaign) -> None:
         click.echo(sentence, err=True)
 
 
-def _as_text(outcome: Outcome, store: Path) -> str:
+def _as_text(outcome: Outcome, store: StorePlace) -> str:
     from core.numerals import counted, grouped
 
     before, done, failed = map(grouped, (outcome.before, outcome.done, outcome.failed))
@@ -139,7 +141,7 @@ def _as_text(outcome: Outcome, store: Path) -> str:
     )
 
 
-def _as_json(outcome: Outcome, store: Path) -> str:
+def _as_json(outcome: Outcome, store: StorePlace) -> str:
     import json
 
     counts = {key: getattr(outcome, key) for key in ("cells", "before", "done", "failed")}
@@ -149,7 +151,7 @@ def _as_json(outcome: Outcome, store: Path) -> str:
 
 @contextmanager
 def _opening(
-    spec: ClusterSpec, store: Path, campaign: Campaign, watched: bool
+    spec: ClusterSpec, store: StorePlace, campaign: Campaign, watched: bool
 ) -> Iterator[Opening]:
     """Say for whom a cluster is opened; jobs of workers are noted in the store meanwhile."""
     from cluster import Opening
@@ -190,7 +192,7 @@ def _ended_after(text: str | None) -> Iterator[None]:
         timer.cancel()
 
 
-def _show(campaign: Campaign, store: Path) -> None:
+def _show(campaign: Campaign, store: StorePlace) -> None:
     from analysis.papers import report_text, write_report
     from core.errors import InputError
     from farm.cli.results import show_bands
@@ -198,13 +200,13 @@ def _show(campaign: Campaign, store: Path) -> None:
 
     try:
         if campaign.report:
-            written = write_report(campaign.report, store)
-            for line in (report_text(campaign.report, store), *written):
+            written = write_report(campaign.report, str(store), store.beside)
+            for line in (report_text(campaign.report, str(store)), *written):
                 click.echo(line)
         else:
-            figure = store / "figures" / "bands.png"
-            figure.parent.mkdir(exist_ok=True)
-            show_bands(store, Output("figure", str(figure), figure))
+            figure = store.beside / "figures" / "bands.png"
+            figure.parent.mkdir(parents=True, exist_ok=True)
+            show_bands(str(store), Output("figure", str(figure), figure))
     except BrokenPipeError:
         raise
     except (InputError, OSError) as error:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cluster import ClusterSpec
     from cluster.coordinator import Coordinator
     from farm.campaign.campaign import Campaign
+    from farm.store.place import Place as StorePlace
 
 
 @command()
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the job's id and the store as JSON.")
 def submit(
     campaign: str,
-    store: Path | None,
+    store: str | None,
     folder: Path | None,
     place: Place,
     retry_failed: bool,
@@ -46,13 +47,14 @@ def submit(
     from farm.cli.jobs import folder_beside
     from farm.store.files import writing
     from farm.store.jobs import COORDINATOR, Jobs, write_jobs
+    from farm.store.place import place_of
 
     wanted = find(campaign)
     check_report(wanted)
     wanted.located(folder)
     spec = place.spec(wanted.cluster)
-    target = (store or Path(f"{wanted.name}.farm")).absolute()
-    logs = folder_beside(target)
+    target = place_of(store or f"{wanted.name}.farm").resolved()
+    logs = folder_beside(target).absolute()
     there = logs.exists()
     job = _coordinator(spec, wanted, logs)
     words = [sys.executable, "-m", "farm", "run", _lasting(campaign), "--store", str(target)]
@@ -85,7 +87,7 @@ def _lasting(campaign: str) -> str:
     return str(path.absolute()) if path.exists() else campaign
 
 
-def _refuse_second(target: Path) -> None:
+def _refuse_second(target: StorePlace) -> None:
     """Refuse to submit a coordinator for a store that one waits for, or works at."""
     from core.errors import InputError
     from farm.cli.jobs import jobs_of
@@ -99,7 +101,7 @@ def _refuse_second(target: Path) -> None:
             )
 
 
-def _told(number: str, spec: ClusterSpec, target: Path, logs: Path, *, as_json: bool) -> str:
+def _told(number: str, spec: ClusterSpec, target: StorePlace, logs: Path, *, as_json: bool) -> str:
     import json
 
     if as_json:

@@ -6,7 +6,6 @@ import json
 import secrets
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,27 +40,27 @@ FAULTY = 1
 @QUIET
 @JSON
 def verify(
-    store: Path, sample: int, seed: int | None, repair: bool, quiet: bool, as_json: bool
+    store: str, sample: int, seed: int | None, repair: bool, quiet: bool, as_json: bool
 ) -> None:
     """Check every byte of STORE's arrays and records, and simulate random cells again.
 
     Exit status: 0 sound, 1 faults found (also when they were repaired), 2 not a store.
     """
-    from farm.store.lock import locked
+    from farm.store.place import place_of
     from farm.verify import Again
     from farm.verify import repair as mend
     from farm.verify import verify as check
 
     again = Again(sample, secrets.randbelow(10**6) if seed is None else seed)
     with patience(quiet=quiet):
-        faults = _told(check(store, again), as_json)
+        faults = _told(check(store, again), store, as_json)
     found = list(faults)
     mended = set()
     if faults and repair:
-        with locked(store):
+        with place_of(store).locked():
             mended.update(mend(store, faults))
             # Altered metadata hides what is behind it until it is mended.
-            hidden = _told(check(store, Again(sample, again.seed)), as_json)
+            hidden = _told(check(store, Again(sample, again.seed)), store, as_json)
             mended.update(mend(store, hidden))
             found += hidden
     if as_json:
@@ -72,16 +71,18 @@ def verify(
         sys.exit(FAULTY)
 
 
-def _told(faults: Iterable[Fault], as_json: bool) -> list[Fault]:
-    told = []
+def _told(faults: Iterable[Fault], store: str, as_json: bool) -> list[Fault]:
+    from farm.store.place import place_of
+
+    told, place = [], place_of(store)
     for fault in faults:
         told.append(fault)
         if not as_json:
-            click.echo(f"{fault.path}: {fault.why}")
+            click.echo(f"{place.at(fault.name)}: {fault.why}")
     return told
 
 
-def _say(store: Path, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
+def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
     from core.numerals import counted, grouped
 
     if again.cells:
@@ -98,10 +99,13 @@ def _say(store: Path, again: Again, found: list[Fault], mended: int, repaired: b
 
 
 def _facts(
-    store: Path, again: Again, found: list[Fault], mended: int, repaired: bool
+    store: str, again: Again, found: list[Fault], mended: int, repaired: bool
 ) -> dict[str, Any]:
+    from farm.store.place import place_of
+
+    place = place_of(store)
     faults = [
-        {"path": str(f.path), "why": f.why, "block": str(f.block) if f.block else None}
+        {"path": place.at(f.name), "why": f.why, "block": str(f.block) if f.block else None}
         for f in found
     ]
     return {

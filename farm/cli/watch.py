@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,15 +12,12 @@ from farm.cli.command import JSON, STORE, command
 if TYPE_CHECKING:
     from farm.watching.events import Event
 
-POLL_SECONDS = 0.5
-"""How often the log of events is looked at."""
-
 
 @command()
 @STORE
 @click.option("--once", is_flag=True, help="Say how far the run is, and end.")
 @JSON
-def watch(store: Path, once: bool, as_json: bool) -> None:
+def watch(store: str, once: bool, as_json: bool) -> None:
     """Follow the run on STORE through its log of events, until it ends.
 
     As JSON each event is an object on a line of its own, such as the log has it.
@@ -30,8 +26,8 @@ def watch(store: Path, once: bool, as_json: bool) -> None:
     from farm.watching.events import Begin, End, read_events
     from farm.watching.progress import watcher
 
-    Store.open(store)
-    events, offset = read_events(store)
+    place = Store.open(store).place
+    events, since = read_events(place)
     begun = max((i for i, e in enumerate(events) if isinstance(e, Begin)), default=None)
     if begun is None:
         click.echo("no run has begun yet", err=as_json)
@@ -44,8 +40,8 @@ def watch(store: Path, once: bool, as_json: bool) -> None:
         last = events[-1] if events else last
         if once or isinstance(last, End):
             break
-        time.sleep(POLL_SECONDS)
-        events, offset = read_events(store, offset)
+        time.sleep(place.poll_seconds)
+        events, since = read_events(place, since)
     if not isinstance(last, End):
         # As far as it was when something happened last: it may have been killed long ago.
         teller.leave(last.time)

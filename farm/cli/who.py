@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import click
 
@@ -37,7 +36,7 @@ from farm.cli.command import JSON, STORE, command
 @click.option("--csv", help="Also write all groups as CSV; - is standard output.")
 @JSON
 def who(
-    store: Path,
+    store: str,
     policy: str | None,
     baseline: str | None,
     by: str,
@@ -81,7 +80,7 @@ def who(
         click.echo(f"table: {target.name}", err=as_json or csv == STANDARD)
 
 
-def _names(store: Path, trace: str, by: str) -> Mapping[int, str]:
+def _names(store: str, trace: str, by: str) -> Mapping[int, str]:
     """Return what the store's owner asked to be kept of the names of users and the like."""
     from core.errors import InputError
     from farm.store.names import names_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from farm.campaign.trace import Trace
 from farm.store.block import Rows
 from farm.store.geometry import Block, Cell
 from farm.store.logs import stored_log
+from farm.store.place import Place
 from farm.store.reading import stored_jobs
 from farm.store.store import Store
 
@@ -49,8 +49,8 @@ class Simulations:
 
     def __init__(self, store: Store, trace: Trace) -> None:
         self.store, self.trace = store, trace
-        path = store.log_path(trace.name)
-        self._log = _log(path) if path else None
+        name = store.log_name(trace.name)
+        self._log = _log(store.place, name) if name else None
         self._labels = np.array(store.users[trace.name], np.int64)
         self._drawn: tuple[tuple[int, float], Workload] | None = None
         self._met: tuple[tuple[int, str], Workload] | None = None
@@ -222,5 +222,5 @@ def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _log(path: Path) -> Workload:
-    return stored_log(path)
+def _log(place: Place, name: str) -> Workload:
+    return stored_log(place, name)

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farm.store.lock import Superseded, turn
+from farm.store.lock import Superseded
+from farm.store.place import Place
 from farm.store.provenance import Foreign, Program, check_program
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ ANSWER_SECONDS = 30.0
 class Errand:
     """Say what a worker of a run needs: its store, its name, and its program."""
 
-    store: Path
+    store: Place
     run: str
     program: Program | None
 
@@ -63,7 +63,7 @@ def lacking(errand: Errand) -> str:
     who = f"worker {platform.node()}:{os.getpid()}"
     try:
         check_program(errand.program)
-        with turn(errand.store, errand.run):
+        with errand.store.turn(errand.run):
             return ""
     except Foreign as error:
         return str(error)

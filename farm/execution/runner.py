@@ -8,13 +8,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from core.files import remove_partial
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import on_dask, serial
 from farm.execution.hearing import Hearing
@@ -31,8 +29,7 @@ from farm.planning.tasks import (
 )
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
-from farm.store.lock import locked
-from farm.store.place import folder_of
+from farm.store.place import Where, place_of
 from farm.store.provenance import Foreign, origin, program
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
@@ -110,7 +107,7 @@ class Outcome:
 
 def run(
     campaign: Campaign,
-    store: str | Path,
+    store: Where,
     client: Client | None = None,
     *,
     watch: Watcher | None = None,
@@ -122,8 +119,9 @@ def run(
     ----------
     campaign : Campaign
         What to simulate.
-    store : str or Path
-        Folder; made where it is missing, grown where the campaign has grown.
+    store : str or path
+        Folder, or address such as ``s3://BUCKET/NAME``; made where it is missing, grown where the
+        campaign has grown.
     client : distributed.Client, optional
         Any Dask client; by default the cells run one after the other in this process.
     watch : Watcher, optional
@@ -161,9 +159,7 @@ def run(
 
 
 @contextmanager
-def begin(
-    campaign: Campaign, store: str | Path, *, retry_failed: bool = False
-) -> Iterator[Prepared]:
+def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> Iterator[Prepared]:
     """Make a campaign's store ready, lock it, and find what is missing in it.
 
     Parameters
@@ -183,12 +179,12 @@ def begin(
     """
     extents = survey(campaign)
     design(store, campaign, extents)  # refuses bad input before anything is written
-    with locked(folder_of(store)) as name:
+    with place_of(store).locked() as name:
         # Again, since another run may have grown the store until it was locked.
         mended: list[str] = []
         built = build(design(store, campaign, extents), mended.append)
-        with writing(built.path):
-            remove_partial(built.path)
+        with writing(built.place):
+            built.place.tidy()
         heads = built.heads()
         built.check_own(heads.values())
         blocks = missing_blocks(built, heads, retry_failed=retry_failed)
@@ -215,7 +211,7 @@ def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outc
         As for `run`.
     """
     store = prepared.store
-    watch = All(watch, EventLog(store.path))
+    watch = All(watch, EventLog(store.place))
     watch.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
     for text in prepared.mended:
         watch.see(Said(text=text))
@@ -226,13 +222,13 @@ def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outc
         stop = stack.enter_context(interruptible(watch))
         _work(prepared, client, stop, watch, count)
         # Workers that were killed leave half a file; those of an abandoned run may still write.
-        remove_partial(store.path)
+        store.place.tidy()
     failed = count.lost + sum(len(h.failed) for b, h in store.heads().items() if b.product.policies)
     return Outcome(store, store.cells, prepared.before, count.done, failed, stop.wished)
 
 
 def _settle(store: Store) -> None:
-    with writing(store.path):
+    with writing(store.place):
         fold(store)
 
 
@@ -298,13 +294,13 @@ def _carry_out(
     backlog = Backlog(tasks, block_costs(prepared.store, (b for t in tasks for b in t.blocks)))
     run, hearing = tasks[0].run if tasks else "", Hearing(backlog, stop, watch)
     if client:
-        errand = Errand(prepared.store.path, run, tasks[0].program if tasks else None)
+        errand = Errand(prepared.store.place, run, tasks[0].program if tasks else None)
         results = on_dask(client, backlog, stop, errand, hearing.hear, say)
     else:
         results = serial(backlog, stop, run, hearing.hear)
     for task, result in results:
         if isinstance(result, OSError):
-            raise unwritable(prepared.store.path, result) from result
+            raise unwritable(prepared.store.place, result) from result
         if isinstance(result, Foreign):
             raise result
         if isinstance(result, BaseException):
@@ -319,7 +315,7 @@ def _carry_out(
             # Nor the time by the worker's clock.
             left = hearing.left()
             watch.see(structs.replace(done, cells=cells, time=now(), left=left))
-        with writing(prepared.store.path):
+        with writing(prepared.store.place):
             summary.look()
     return lost
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from core import own
 from core.errors import InputError
-from core.files import PARTIAL, write_whole
+from core.files import PARTIAL
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.caution import Case, cautions
@@ -23,9 +22,9 @@ from farm.store.lock import TURN
 from farm.store.logs import is_itself, log_bytes
 from farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
 from farm.store.names import keep_names
-from farm.store.place import folder_of
+from farm.store.place import Place, Where, place_of
 from farm.store.product import PRODUCTS, Holding, holdings
-from farm.store.records import record_files
+from farm.store.records import FOLDER as RECORDS
 from farm.store.schema import Variable
 from farm.store.skeleton import check_metadata, install
 from farm.store.store import Store
@@ -40,7 +39,7 @@ UNFINISHED = frozenset(
 """What a store consists of before its store.json: a build that was killed is begun again."""
 
 OURS = frozenset({LOCK, TURN, GROWING, *FILES.values()})
-"""Files that only a store has: a folder without them holds somebody else's things."""
+"""Files that only a store has: a place without them holds somebody else's things."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +55,11 @@ class Design:
     logs : mapping of str to (Workload or None)
         Each trace's log; None for a model.
     old : Store or None
-        What is on the disk.
+        What is there.
     damaged : tuple of str
         Arrays there of which the metadata is gone, and can be made again.
     standing : bool
-        Whether the store on the disk is like this already.
+        Whether the store that is there is like this already.
     """
 
     store: Store
@@ -82,15 +81,13 @@ def survey(campaign: Campaign) -> dict[str, Extent]:
     return {trace.name: extent_of(trace, campaign) for trace in campaign.traces}
 
 
-def design(
-    path: str | Path, campaign: Campaign, extents: Mapping[str, Extent] | None = None
-) -> Design:
+def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | None = None) -> Design:
     """Work out the store of a campaign, or how the one that is there has to grow; write nothing.
 
     Parameters
     ----------
-    path : str or Path
-        The store's folder.
+    where : str, path or Place
+        The store's folder or address.
     campaign : Campaign
         What the store is to hold.
     extents : mapping of str to Extent, optional
@@ -104,11 +101,11 @@ def design(
     Raises
     ------
     InputError
-        If a trace cannot be read, the folder holds something else, or the store there lacks
+        If a trace cannot be read, something else is there, or the store there lacks
         arrays, was made by another campaign, holds what this one lacks, or is of a newer version.
     """
-    path = folder_of(path)
-    old = _existing(path)
+    place = place_of(where)
+    old = _existing(place)
     damaged = check_metadata(old, mend=True) if old else []
     extents = survey(campaign) if extents is None else extents
     sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
@@ -120,7 +117,7 @@ def design(
     jobs = {name: max(extent.jobs, most.get(name, 0)) for name, extent in extents.items()}
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
     store = Store(
-        path=path,
+        place=place,
         campaign=campaign.name,
         text=campaign.to_toml(),
         settings=campaign.settings,
@@ -145,15 +142,15 @@ def design(
         }
     store = replace(store, layouts=layouts)
     standing = old is not None and replace(old, text=store.text) == store
-    standing = standing and not damaged and not (path / GROWING).exists()
+    standing = standing and not damaged and not place.has(GROWING)
     logs = {name: extent.log for name, extent in extents.items()}
     return Design(store, campaign, logs, old, tuple(damaged), standing)
 
 
 def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
-    """Make the store on the disk what its design says; what is in it stays.
+    """Make the store what its design says; what is in it stays.
 
-    store.json comes last, and all else is on the disk by then, so that a build that was killed,
+    store.json comes last, and all else is there to stay by then, so that a build that was killed,
     or cut short by a power failure, is begun again.
 
     Parameters
@@ -166,32 +163,31 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
     Raises
     ------
     InputError
-        If the folder cannot be written.
+        If it cannot be written.
     """
-    store = design.store
-    with writing(store.path):
+    store, place = design.store, design.store.place
+    with writing(place):
         if not design.standing:
             # A growth that was killed may be given up: its arrays are then cut back.
-            write_whole(store.path / GROWING, b"")
-        for name, log in design.logs.items():
-            path = store.log_path(name)
-            if log is None or path is None or is_itself(path):
+            place.write(GROWING, b"")
+        for trace, log in design.logs.items():
+            name = store.log_name(trace)
+            if log is None or name is None or is_itself(place, name):
                 continue
-            if path.exists():
-                say(f"the log of {name} was not the one that its name says; written anew")
-            write_whole(path, log_bytes(log))
+            if place.has(name):
+                say(f"the log of {trace} was not the one that its name says; written anew")
+            place.write(name, log_bytes(log))
         if not design.standing:
             install(store, design.old)
             store.save()
-            (store.path / GROWING).unlink()
-            if next(record_files(store.records), None):
+            place.remove(GROWING)
+            if place.entries(RECORDS):
                 # A growth has left it empty, for as long as the run would take.
                 fold(store)
-        elif (store.path / MANIFEST).read_bytes() != store.to_bytes():
+        elif place.read(MANIFEST) != store.to_bytes():
             store.save()
-        for trace in design.campaign.traces:
-            log = design.logs[trace.name]
-            keep_names(store.path, trace.name, log if trace.names else None)
+        for one in design.campaign.traces:
+            keep_names(place, one.name, design.logs[one.name] if one.names else None)
     if design.damaged:
         names = ", ".join(design.damaged[:3]) + ", ..." * (len(design.damaged) > 3)
         say(f"metadata that was missing or damaged has been made again: {names}")
@@ -203,18 +199,16 @@ def _cautions(trace: Trace, log: Workload | None, campaign: Campaign) -> dict[st
     return cautions(Case(log, campaign.loads, draw, trace.machine is not None))
 
 
-def _existing(path: Path) -> Store | None:
+def _existing(place: Place) -> Store | None:
     try:
-        if not path.is_dir():
-            if path.exists():
-                raise InputError(f"store {path} is a file; a store is a folder")
-            return None
-        there = {p.name for p in path.iterdir() if not p.name.endswith(PARTIAL)}
+        there = {name for name in place.entries() if not name.endswith(PARTIAL)}
+    except NotADirectoryError:
+        raise InputError(f"store {place} is a file; a store is a folder") from None
     except OSError as error:
-        raise InputError(f"store {path} cannot be read: {error.strerror}; give another") from None
+        raise InputError(f"store {place} cannot be read: {error.strerror}; give another") from None
     if not there or (there <= UNFINISHED and there & OURS):
         return None
-    return Store.open(path)
+    return Store.open(place)
 
 
 def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
@@ -232,7 +226,7 @@ def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
 def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:
     if old.campaign != campaign.name:
         raise InputError(
-            f"store {old.path} was made by campaign {old.campaign!r}, not {campaign.name!r}; "
+            f"store {old.place} was made by campaign {old.campaign!r}, not {campaign.name!r}; "
             "give another --store"
         )
     settings = campaign.settings
@@ -240,20 +234,20 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
         was, wanted = (given.get(key, NOTHING) for given in (old.settings, settings))
         if was != wanted:
             raise InputError(
-                f"store {old.path} was made with {key} = {was!r}, and the campaign says "
+                f"store {old.place} was made with {key} = {was!r}, and the campaign says "
                 f"{wanted!r}; give another --store"
             )
     for name, source in old.sources.items():
         if name in sources and sources[name] != source:
             raise InputError(
-                f"store {old.path}: trace {name!r} is not the one that the store was made from "
+                f"store {old.place}: trace {name!r} is not the one that the store was made from "
                 "(its jobs or its keys have changed); give another --store"
             )
     for module in own.modules_of(old.axes["policy"]):
         text = old.own[module]
         if campaign.sources.get(module, text) != text:
             raise InputError(
-                f"store {old.path}: module {module!r}, which orders or rules of its policies come "
+                f"store {old.place}: module {module!r}, which orders or rules of its policies come "
                 "from, has changed since; give another --store"
             )
 
@@ -281,7 +275,7 @@ def _check_kept(old: Store | None, had: Iterable[Variable], has: Mapping[str, Va
         if (now.dims, now.dtype) != (was.dims, was.dtype):
             raise InputError(
                 f"metric {was.of!r} is on {', '.join(now.dims)} as {now.dtype}, and store "
-                f"{old.path if old else ''} has it on {', '.join(was.dims)} as {was.dtype}; give "
+                f"{old.place if old else ''} has it on {', '.join(was.dims)} as {was.dtype}; give "
                 "it another name"
             )
 
@@ -308,7 +302,7 @@ def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, .
 
 
 def _gone(old: Store | None, what: str, label: Any) -> InputError:
-    where = old.path if old else ""
+    where = old.place if old else ""
     return InputError(
         f"store {where} holds {what} {label!r}, which the campaign no longer names; "
         "a campaign may grow, not shrink: add it again or give another --store"

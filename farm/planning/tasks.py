@@ -50,7 +50,7 @@ class Task:
         no other with it.
     run : str
         Name of the run that asks, without which nothing is written; see
-        `farm.store.lock.check_turn`. Empty where nobody else can be at the store.
+        `farm.store.place.Place`. Empty where nobody else can be at the store.
     program : Program, optional
         That of the run, which its workers must have, too.
     """

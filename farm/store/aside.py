@@ -1,4 +1,4 @@
-"""A Zarr store that writes chunks beside their places, where they wait for their turn."""
+"""Zarr stores that keep chunks aside, until it is the turn of the run that they are for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from zarr.core.buffer import Buffer
 from zarr.storage import LocalStore
 
 from core.files import PARTIAL
-from farm.store.shards import Shard
-
-METADATA = "zarr.json"
+from farm.store.shards import METADATA, Shard
 
 
 class Aside(LocalStore):
     """Write chunks under other names, until `take` says what is to be moved where."""
+
+    keeps_fill = False
+    """Whether a chunk of fill alone is written, too."""
 
     def __init__(self, root: Path | str, *, read_only: bool = False) -> None:
         super().__init__(root, read_only=read_only)
@@ -38,4 +39,4 @@ class Aside(LocalStore):
         """Return what became of a chunk, which is no longer waited for; None if nothing did."""
         if key not in self._waiting:
             return None
-        return Shard(self.root / key, self._waiting.pop(key))
+        return Shard(f"{self.root.name}/{key}", self._waiting.pop(key))

@@ -6,8 +6,6 @@ import traceback
 import uuid
 import zlib
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,17 +13,16 @@ import numpy.typing as npt
 
 from farm.store.arrays import open_arrays, write_values
 from farm.store.geometry import Block, Span
-from farm.store.lock import check_turn, turn
 from farm.store.provenance import origin
-from farm.store.records import Body, Head, Record, read_record, record_path, write_record
-from farm.store.shards import Shard, drop, put, settle
+from farm.store.records import Body, Head, Record, record_name
+from farm.store.shards import Shard
 from farm.store.store import Store
 
 Rows = Mapping[str, npt.NDArray[Any]]
 
 
 class OpenBlock:
-    """Gather the cells of one block; what an earlier record acknowledged is taken from the disk.
+    """Gather the cells of one block; what an earlier record acknowledged is read back.
 
     Parameters
     ----------
@@ -34,7 +31,7 @@ class OpenBlock:
     block : Block
         Which block.
     run : str
-        Name of the run that asks for it; see `farm.store.lock.check_turn`.
+        Name of the run that asks for it; see `farm.store.place.Place`.
 
     Attributes
     ----------
@@ -49,11 +46,12 @@ class OpenBlock:
 
     def __init__(self, store: Store, block: Block, run: str = "") -> None:
         self.store, self.block, self.run = store, block, run
-        self._record = record_path(store.records, block)
-        self._mark = _mark(self._record)
+        self._record = record_name(block)
+        # The mark is of before the arrays are looked at: whoever acknowledges has written first.
+        self._known, self._mark = store.place.look(self._record)
         self._span = store.span_of(block)
         self.cells = self._span.cells
-        self._arrays = open_arrays(store.results, block.trace, run or uuid.uuid4().hex)
+        self._arrays = open_arrays(store.place, block.trace, run or uuid.uuid4().hex)
         count = len(self.cells)
         self._values: dict[str, npt.NDArray[Any]] = {}
         for v in store.arrays_of(block.trace, block.kind):
@@ -128,9 +126,8 @@ class OpenBlock:
         OSError
             If the store cannot be written, or is another run's by now.
         """
-        if self.run:
-            # Before the work; again where it counts, in `commit`.
-            check_turn(self.store.path, self.run)
+        # Before the work; again where it counts, in `commit`.
+        self.store.place.check_turn(self.run)
         if self._is_settled():
             return []
         shape = [p.stop - p.start for p in self.store.place_of(self.block, self._span)]
@@ -143,26 +140,45 @@ class OpenBlock:
         return written
 
     def acknowledge(self) -> None:
-        """Write the record of a block whose arrays are on the disk.
+        """Write the record of a block whose arrays are there to stay.
 
         Raises
         ------
         OSError
-            If the store cannot be written.
+            If the store cannot be written, or is another run's by now.
         """
-        if self._is_settled():
+        if self._complete or self._given_up:
             return
-        holds = self.store.holding_digest(self.block.kind)
-        failed = tuple(sorted(self._errors))
-        own = self.store.own_digest(self._span.policies)
-        head = Head(self.block, self.store.identity, self._span, failed, holds, own)
         body = Body(
             self._jobs, self._errors, self._figures, self._crc, self.seconds, self._origins()
         )
-        write_record(self.store.records, Record(head, body))
+        data, place = Record(self._head, body).to_bytes(), self.store.place
+        while not place.replace(self._record, data, self._mark):
+            if self._is_settled():
+                return
+            # After the look at it, so that a run that has ended replaces nothing.
+            place.check_turn(self.run)
+
+    @property
+    def _head(self) -> Head:
+        holds = self.store.holding_digest(self.block.kind)
+        failed = tuple(sorted(self._errors))
+        own = self.store.own_digest(self._span.policies)
+        return Head(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:
-        return self._complete or self._given_up or _mark(self._record) != self._mark
+        """Tell whether the block is acknowledged, or stays as it is; look at its record anew.
+
+        Another attempt of the same task may have written it, or a worker of an earlier run, which
+        comes late and knows fewer cells.
+        """
+        if self._complete or self._given_up:
+            return True
+        place = self.store.place
+        if place.mark(self._record) != self._mark:
+            found, self._mark = place.look(self._record)
+            self._complete = _says(found, self._head)
+        return self._complete
 
     def _origins(self) -> tuple[Mapping[str, str], ...]:
         """Return what computed the block's cells: those that are kept, and those of now."""
@@ -176,12 +192,12 @@ class OpenBlock:
         return (*place, self.store.job_range(self.block)) if cut else place
 
     def _recall(self) -> set[int]:
+        if self._known is None:
+            return set()
         try:
-            record = read_record(self.store.records, self.block)
+            record = Record.from_bytes(self._known)
         except ValueError:
             # Whatever it acknowledged cannot be told any more; the cells can be had again.
-            return set()
-        if record is None:
             return set()
         head, body = record.head, record.body
         known = [name for name in self._values if name in body.crc]
@@ -227,10 +243,10 @@ class OpenBlock:
 
 
 def commit(blocks: Iterable[OpenBlock]) -> None:
-    """Write the shards of blocks, put them on the disk, and only then write the records.
+    """Write the shards of blocks of one store and run, and only then the records.
 
-    Files get into their places while no other run can begin: a worker that was stopped before and
-    goes on when the store has grown finds that it is not its turn.
+    They get to where they belong in the turn of their run: a worker that was stopped before and
+    goes on when the store has grown finds that it is over.
 
     Raises
     ------
@@ -238,38 +254,37 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
         If the store cannot be written, or is another run's by now.
     """
     opened = list(blocks)
+    if not opened:
+        return
+    place, run = opened[0].store.place, opened[0].run
     shards: list[Shard] = []
     try:
         for block in opened:
             shards += block.write()
-        runs = {(block.store.path, block.run) for block in opened}
         try:
-            settle(shards)
+            place.settle(shards)
         except FileNotFoundError:
             # The next run has tidied up.
-            for store, run in runs:
-                if run:
-                    check_turn(store, run)
+            place.check_turn(run)
             raise
-        with ExitStack() as stack:
-            for store, run in runs:
-                stack.enter_context(turn(store, run))
-            for results in {block.store.results for block in opened}:
-                put(shards, results)
+        with place.turn(run):
+            place.put(shards, run)
             for block in opened:
                 block.acknowledge()
     finally:
-        drop(shards)
+        place.drop(shards)
+
+
+def _says(data: bytes | None, head: Head) -> bool:
+    """Tell whether a record says of a block what is to be said."""
+    if data is None:
+        return False
+    try:
+        found = Record.from_bytes(data).head
+    except ValueError:
+        return False
+    return (found.span, found.holds, found.own) == (head.span, head.holds, head.own)
 
 
 def _checksums(rows: Rows) -> dict[str, int]:
     return {name: zlib.crc32(np.ascontiguousarray(row).data) for name, row in rows.items()}
-
-
-def _mark(path: Path) -> tuple[int, int] | None:
-    """Return what changes whenever a file is replaced."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from core.errors import InputError
 
 
 @contextmanager
-def writing(store: Path) -> Iterator[None]:
+def writing(store: object) -> Iterator[None]:
     """Turn what the operating system refuses into one sentence.
 
     Raises
@@ -24,6 +23,6 @@ def writing(store: Path) -> Iterator[None]:
         raise unwritable(store, error) from None
 
 
-def unwritable(store: Path, error: OSError) -> InputError:
+def unwritable(store: object, error: OSError) -> InputError:
     """Return the sentence for a store that cannot be written."""
     return InputError(f"store {store} cannot be written: {error.strerror or error}")

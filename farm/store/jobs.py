@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
-from core.files import write_whole
+from farm.store.place import Place
 
 COORDINATOR, WORKERS = "coordinator", "workers"
 """Roles of jobs. Each has a file of its own, with one writer: who submits, and the run itself."""
@@ -30,31 +29,35 @@ class Jobs:
     ids: tuple[str, ...]
 
 
-def write_jobs(store: Path, role: str, jobs: Jobs) -> None:
+def write_jobs(store: Place, role: str, jobs: Jobs) -> None:
     """Write down the jobs of a role, in place of those of before.
 
     Raises
     ------
     OSError
-        If the operating system refuses.
+        If the store cannot be written.
     """
     text = json.dumps({"launcher": jobs.launcher, "ids": jobs.ids}, indent=1)
-    write_whole(store / FILES[role], text.encode())
+    _, mark = store.look(FILES[role])
+    # Whoever submits does not hold the store; of two at the same time, one is noted.
+    store.replace(FILES[role], text.encode(), mark)
 
 
-def read_jobs(store: Path, role: str) -> Jobs | None:
+def read_jobs(store: Place, role: str) -> Jobs | None:
     """Return the jobs of a role; None where none have been written down.
 
     Examples
     --------
+    >>> from farm.store.place import place_of
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     write_jobs(Path(folder), WORKERS, Jobs("slurm", ("12", "13")))
-    ...     read_jobs(Path(folder), WORKERS), read_jobs(Path(folder), COORDINATOR)
+    ...     store = place_of(folder)
+    ...     write_jobs(store, WORKERS, Jobs("slurm", ("12", "13")))
+    ...     read_jobs(store, WORKERS), read_jobs(store, COORDINATOR)
     (Jobs(launcher='slurm', ids=('12', '13')), None)
     """
     try:
-        found = json.loads((store / FILES[role]).read_bytes())
+        found = json.loads(store.read(FILES[role]))
         return Jobs(str(found["launcher"]), tuple(map(str, found["ids"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None

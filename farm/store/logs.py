@@ -6,22 +6,25 @@ import errno
 import io
 import json
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.platform.platform import platform_from_dict
 from core.workload.columns import COLUMNS, STORED, is_filled
 from core.workload.workload import Workload
+from farm.store.bucket import Unavailable
+
+if TYPE_CHECKING:
+    from farm.store.place import Place
 
 ABOUT = "about"
 """Entry of the file that holds, as JSON, what is no column."""
 
 
-def load_log(path: Path) -> Workload:
-    """Read a log back from a store, under its own name."""
-    with np.load(path, allow_pickle=False) as file:
+def load_log(data: bytes) -> Workload:
+    """Read back what `log_bytes` gave, under the log's own name."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
         columns = {name: file[name] for name in COLUMNS if name in file}
         about = json.loads(str(file[ABOUT]))
     return Workload(
@@ -33,15 +36,28 @@ def load_log(path: Path) -> Workload:
     )
 
 
-def is_itself(path: Path) -> bool:
+def is_itself(place: Place, name: str) -> bool:
     """Tell whether a stored log can be read and is the one that its name says."""
     try:
-        return load_log(path).digest() == path.stem
+        return load_log(place.read(name)).digest() == digest_in(name)
+    except Unavailable:
+        raise
     except Exception:  # numpy and zipfile raise many kinds on altered bytes
         return False
 
 
-def stored_log(path: Path) -> Workload:
+def digest_in(name: str) -> str:
+    """Return the digest of a log's columns, by which its file is called.
+
+    Examples
+    --------
+    >>> digest_in("traces/0123abcd.npz")
+    '0123abcd'
+    """
+    return name.rpartition("/")[2].removesuffix(".npz")
+
+
+def stored_log(place: Place, name: str) -> Workload:
     """Read a log back for its cells to be simulated.
 
     Raises
@@ -49,16 +65,17 @@ def stored_log(path: Path) -> Workload:
     OSError
         If it is not the log that its name says: its cells would be those of another.
     """
-    log = load_log(path)
-    if log.digest() != path.stem:
-        why = f"{path} is not the log that its name says; the next run writes it anew"
+    log = load_log(place.read(name))
+    if log.digest() != digest_in(name):
+        where = place.at(name)
+        why = f"{where} is not the log that its name says; the next run writes it anew"
         raise OSError(errno.EBADMSG, why)
     return log
 
 
-def stored_columns(path: Path) -> list[str]:
+def stored_columns(data: bytes) -> list[str]:
     """Return which columns a stored log has: there may be more of them by now."""
-    with np.load(path, allow_pickle=False) as file:
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
         return [name for name in COLUMNS if name in file]
 
 

@@ -6,11 +6,13 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from farm.store.schema import FORMAT, VERSION
+
+if TYPE_CHECKING:
+    from farm.store.place import Place
 
 MANIFEST = "store.json"
 
@@ -34,13 +36,13 @@ def sealed(plain: Mapping[str, Any]) -> bytes:
     return json.dumps({**whole, "crc32": _seal(whole)}, indent=1).encode()
 
 
-def unsealed(path: Path, data: bytes) -> dict[str, Any]:
+def unsealed(place: Place, data: bytes) -> dict[str, Any]:
     """Read the text of a store.json.
 
     Parameters
     ----------
-    path : Path
-        The store's folder.
+    place : Place
+        Where the store is.
     data : bytes
         The text.
 
@@ -59,7 +61,7 @@ def unsealed(path: Path, data: bytes) -> dict[str, Any]:
         found, version, seal = plain["format"], plain["version"], plain.pop("crc32", None)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
-            f"{path / MANIFEST} does not describe a store; 'farm verify {path} --repair' "
+            f"{place.at(MANIFEST)} does not describe a store; 'farm verify {place} --repair' "
             "restores it from its copy"
         ) from None
     if found != FORMAT or version != VERSION:
@@ -70,27 +72,27 @@ def unsealed(path: Path, data: bytes) -> dict[str, Any]:
             else "use a newer one"
         )
         raise InputError(
-            f"store {path} has format {found} version {version}; this schedfarm goes on with "
+            f"store {place} has format {found} version {version}; this schedfarm goes on with "
             f"{FORMAT} version {VERSION}: {remedy}"
         )
     if seal != _seal(plain):
         raise InputError(
-            f"{path / MANIFEST} has been altered; 'farm verify {path} --repair' restores it "
+            f"{place.at(MANIFEST)} has been altered; 'farm verify {place} --repair' restores it "
             "from its copy"
         )
-    _check_places(path, plain)
+    _check_places(place, plain)
     return {key: value for key, value in plain.items() if key not in ("format", "version")}
 
 
-def _check_places(path: Path, plain: Mapping[str, Any]) -> None:
+def _check_places(place: Place, plain: Mapping[str, Any]) -> None:
     """Refuse names that would lead out of the store: its files are written and deleted by them."""
     logs = (source.get("columns") for source in plain["sources"].values())
     names = [*plain["axes"]["trace"], *plain["sources"], *(log for log in logs if log is not None)]
     for name in names:
         if not (isinstance(name, str) and _PLACE.fullmatch(name)) or name in (".", ".."):
             raise InputError(
-                f"{path / MANIFEST} names {name!r}, which is no name of a trace or a log; this is "
-                "no store that farm run wrote, so leave it alone"
+                f"{place.at(MANIFEST)} names {name!r}, which is no name of a trace or a log; this "
+                "is no store that farm run wrote, so leave it alone"
             )
 
 

@@ -1,31 +1,31 @@
 """What users and the like of a trace are called, kept beside a store where that is asked for.
 
-A file of its own for each trace, which its owner alone may read: no array, attribute or record of a
-store has a name in it, so that a store without the folder `names` can be given away.
+A file of its own for each trace, which its owner alone may read in a folder, and whoever may read
+the bucket in one: no array, attribute or record of a store has a name in it, so that a store
+without the folder `names` can be given away.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 
 from core.errors import InputError
-from core.files import write_whole
 from core.workload.workload import Workload
+from farm.store.place import Where, place_of
 
 FOLDER = "names"
 """The folder of a store that holds them."""
 
 
-def keep_names(store: Path, trace: str, log: Workload | None) -> None:
-    """Write the names of a trace's log into a store's folder, or take them away.
+def keep_names(store: Where, trace: str, log: Workload | None) -> None:
+    """Write the names of a trace's log beside a store, or take them away.
 
     Parameters
     ----------
-    store : Path
-        The store's folder.
+    store : str, path or Place
+        The store's folder or address.
     trace : str
         Label of the trace.
     log : Workload or None
@@ -36,25 +36,24 @@ def keep_names(store: Path, trace: str, log: Workload | None) -> None:
     OSError
         If the operating system refuses.
     """
-    path = _path(store, trace)
+    place, name = place_of(store), _name(trace)
     if log is None:
-        path.unlink(missing_ok=True)
+        place.remove(name)
         return
     plain = {
         column: {str(n): known[n] for n in np.unique(getattr(log, column)).tolist() if n in known}
         for column, known in log.names.items()
     }
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    write_whole(path, json.dumps(plain, indent=1).encode(), private=True)
+    place.write(name, json.dumps(plain, indent=1).encode(), private=True)
 
 
-def names_of(store: str | Path, trace: str) -> dict[str, dict[int, str]]:
+def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
     """Return what the numbers of a trace's users, groups, queues and partitions stand for.
 
     Parameters
     ----------
-    store : str or Path
-        The folder.
+    store : str or path
+        The folder or address.
     trace : str
         Label of the trace.
 
@@ -74,13 +73,13 @@ def names_of(store: str | Path, trace: str) -> dict[str, dict[int, str]]:
     >>> log = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[1], user=[1],
     ...                             names={"user": {1: "ann", 2: "bob"}}, processors=1)
     >>> with TemporaryDirectory() as folder:
-    ...     keep_names(Path(folder), "site", log)
+    ...     keep_names(folder, "site", log)
     ...     names_of(folder, "site")
     {'user': {1: 'ann'}}
     """
-    path = _path(Path(store), trace)
+    place, name = place_of(store), _name(trace)
     try:
-        plain = json.loads(path.read_bytes())
+        plain = json.loads(place.read(name))
         return {column: {int(n): str(v) for n, v in t.items()} for column, t in plain.items()}
     except FileNotFoundError:
         raise InputError(
@@ -88,8 +87,10 @@ def names_of(store: str | Path, trace: str) -> dict[str, dict[int, str]]:
             "the trace, and run the campaign again"
         ) from None
     except (OSError, ValueError, AttributeError):
-        raise InputError(f"{path} cannot be read; run the campaign again to have it made") from None
+        raise InputError(
+            f"{place.at(name)} cannot be read; run the campaign again to have it made"
+        ) from None
 
 
-def _path(store: Path, trace: str) -> Path:
-    return store / FOLDER / f"{trace}.json"
+def _name(trace: str) -> str:
+    return f"{FOLDER}/{trace}.json"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.errors import InputError
-from farm.store.arrays import open_results
+from farm.store.arrays import ARRAYS, open_results
 from farm.store.geometry import Block
 from farm.store.records import read_record
 from farm.store.schema import CELL, Variable
@@ -35,24 +34,17 @@ def check_present(store: Store) -> None:
     InputError
         Naming the first array and block.
     """
-    there: dict[tuple[str, str], frozenset[str]] = {}
+    there: dict[str, set[str]] = {}
     for block in store.heads():
+        if block.trace not in there:
+            there[block.trace] = set(store.place.names(f"{ARRAYS}/{block.trace}"))
         for variable in store.arrays_of(block.trace, block.kind):
-            key = block.trace, variable.name
-            if key not in there:
-                there[key] = _files(store.results.joinpath(*key, CHUNKS))
-            if not there[key].issuperset(_places(store, block, variable)):
+            if not there[block.trace].issuperset(_files(store, block, variable)):
                 _check_fill(store, block, variable)
 
 
-def _files(folder: Path) -> frozenset[str]:
-    return frozenset(
-        one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()
-    )
-
-
-def _places(store: Store, block: Block, variable: Variable) -> Iterator[str]:
-    """Yield the names of a block's files of one array, below that array's folder of chunks."""
+def _files(store: Store, block: Block, variable: Variable) -> Iterator[str]:
+    """Yield the names of a block's files of one array."""
     layout = store.layouts[block.trace]
     sizes, lengths = store.sizes(block.trace), layout.lengths(block.product)
     runs = []
@@ -63,16 +55,17 @@ def _places(store: Store, block: Block, variable: Variable) -> Iterator[str]:
             runs.append([block.piece])
         else:
             runs.append(list(range(-(-sizes[axis] // lengths[axis]))))
-    return ("/".join(map(str, one)) for one in product(*runs))
+    folder = f"{ARRAYS}/{block.trace}/{variable.name}/{CHUNKS}"
+    return ("/".join([folder, *map(str, one)]) for one in product(*runs))
 
 
 def _check_fill(store: Store, block: Block, variable: Variable) -> None:
     """Refuse values without a file that are not all fill by their record."""
-    record = read_record(store.records, block)
+    record = read_record(store.place, block)
     if record is None or variable.name not in record.body.crc:
         return
     body, span = record.body, record.head.span
-    group: Any = open_results(store.results)[block.trace]
+    group: Any = open_results(store.place)[block.trace]
     along = (store.job_range(block),) if "job" in variable.dims else ()
     place = *store.place_of(block, span), *along
     values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
@@ -80,6 +73,6 @@ def _check_fill(store: Store, block: Block, variable: Variable) -> None:
         length = store.lengths_of(block, cell, int(body.jobs[at]))[variable.name]
         if at not in body.errors and zlib.crc32(row[:length].data) != body.crc[variable.name][at]:
             raise InputError(
-                f"store {store.path}: files of {variable.name} of {block} are gone; 'farm verify "
-                f"{store.path} --repair' has it run again"
+                f"store {store.place}: files of {variable.name} of {block} are gone; 'farm verify "
+                f"{store.place} --repair' has it run again"
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from core.platform.platform import platform_from_dict
 from core.schedule import Schedule
 from core.workload.columns import STORED
 from core.workload.workload import Workload
-from farm.store.arrays import open_results
+from farm.store.arrays import ARRAYS, open_results
 from farm.store.geometry import ALL_POLICIES
+from farm.store.place import Where
 from farm.store.presence import check_present
 from farm.store.product import PRODUCTS, Product
 from farm.store.records import read_record
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def open_store(store: str | Path) -> xr.DataTree:
+def open_store(store: Where) -> xr.DataTree:
     """Open a store as a labelled tree: the summary at its root, a group for each trace.
 
     Parameters
     ----------
-    store : str or Path
-        The folder.
+    store : str or path
+        The folder or address.
 
     Returns
     -------
@@ -50,18 +50,18 @@ def open_store(store: str | Path) -> xr.DataTree:
 
     opened = Store.open(store)
     check_present(opened)
-    return xr.open_datatree(opened.results, engine="zarr", chunks=None)
+    return xr.open_datatree(opened.place.arrays(ARRAYS), engine="zarr", chunks=None)
 
 
 def job_table(
-    store: str | Path, *, trace: str, policy: str, resample: int, load: float | str = "original"
+    store: Where, *, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> pd.DataFrame:
     """Return the jobs of one cell, one row a job in (submit, position) order.
 
     Parameters
     ----------
-    store : str or Path
-        The folder.
+    store : str or path
+        The folder or address.
     trace, policy, load : str
         Labels of the cell, or other spellings of them: 0.9, ``SJF+easy``.
     resample : int
@@ -90,7 +90,7 @@ def job_table(
 
 
 def schedule_of(
-    store: str | Path, *, trace: str, policy: str, resample: int, load: float | str = "original"
+    store: Where, *, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> Schedule:
     """Return the schedule of one cell as it is stored, to be audited, measured or written.
 
@@ -129,7 +129,7 @@ def schedule_of(
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     """Return the jobs of one resample at one load as they are stored; empty where they are not."""
-    group: Any = open_results(store.results)[trace]
+    group: Any = open_results(store.place)[trace]
     at = store.axes["resample"].index(resample), store.axes["load"].index(load)
     count = slice(int(group["jobs"][at]))
     columns: dict[str, Any] = {
@@ -149,19 +149,19 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
 
     A shard that is missing, or another one's, is fill or other numbers to Zarr.
     """
-    group: Any = open_results(store.results)[trace]
+    group: Any = open_results(store.place)[trace]
     rows: dict[str, Any] = {}
     for kind in _kinds(store):
         labels = (resample, load, policy if kind.policies else ALL_POLICIES)
         block = store.block_at(trace, kind, (resample, load, policy))
         try:
-            record = read_record(store.records, block)
+            record = read_record(store.place, block)
         except ValueError:
             record = None
         if record is None or labels not in record.head.kept:
             raise InputError(
-                f"store {store.path}: the cell {trace}, resample {resample}, load {load}, {policy} "
-                "is not done"
+                f"store {store.place}: the cell {trace}, resample {resample}, load {load}, "
+                f"{policy} is not done"
             )
         place = record.head.span.cells.index(labels)
         jobs = int(record.body.jobs[place])
@@ -174,8 +174,8 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
             found = zlib.crc32(np.ascontiguousarray(rows[variable.name]).data)
             if found != record.body.crc[variable.name][place]:
                 raise InputError(
-                    f"store {store.path}: {variable.name} of {block} is not what its record "
-                    f"vouches for; 'farm verify {store.path} --repair' has it run again"
+                    f"store {store.place}: {variable.name} of {block} is not what its record "
+                    f"vouches for; 'farm verify {store.place} --repair' has it run again"
                 )
     return rows
 
@@ -200,4 +200,4 @@ def _cell(store: Store, **given: Any) -> dict[str, Any]:
         with sources(store.own):
             return {axis: find_label(axis, one, store.axes[axis]) for axis, one in given.items()}
     except InputError as error:
-        raise InputError(f"store {store.path}: {error}") from None
+        raise InputError(f"store {store.place}: {error}") from None

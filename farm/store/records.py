@@ -11,15 +11,19 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.files import write_whole
 from farm.store.geometry import Block, Cell, Span
+
+if TYPE_CHECKING:
+    from farm.store.place import Place
+
+FOLDER = "records"
+"""The folder of a store that holds them."""
 
 REMEDY = "delete it to have its cells run again"
 
@@ -133,51 +137,44 @@ class Record:
             raise ValueError(f"not a completion record ({error!r})") from None
 
 
-def record_path(folder: Path, block: Block) -> Path:
-    """Return where a block's record stands below the folder of records."""
+def record_name(block: Block) -> str:
+    """Return the name of a block's record in its store."""
     name = f"{block.resample:05d}-{block.load:05d}-{block.policy:05d}.{block.piece:05d}.json"
-    return folder / block.trace / block.kind / name
+    return f"{FOLDER}/{block.trace}/{block.kind}/{name}"
 
 
-def block_of(folder: Path, path: Path) -> Block:
-    """Return the block whose record stands at a path below a folder of records.
+def block_of(name: str) -> Block:
+    """Return the block whose record has a name.
 
     Raises
     ------
     ValueError
-        If no block's record stands there.
+        If no block's record has it.
     """
-    trace, kind, name = path.relative_to(folder).parts
-    places, piece = name.removesuffix(".json").split(".")
+    _, trace, kind, last = name.split("/")
+    places, piece = last.removesuffix(".json").split(".")
     resample, load, policy = map(int, places.split("-"))
     return Block(trace, kind, resample, load, policy, int(piece))
 
 
-def write_record(folder: Path, record: Record) -> None:
-    """Acknowledge a block: from here on it counts as done."""
-    write_whole(record_path(folder, record.head.block), record.to_bytes())
-
-
-def read_record(folder: Path, block: Block) -> Record | None:
+def read_record(place: Place, block: Block) -> Record | None:
     """Return a block's record, or None where it has none."""
-    try:
-        return Record.from_bytes(record_path(folder, block).read_bytes())
-    except FileNotFoundError:
-        return None
+    data, _ = place.look(record_name(block))
+    return None if data is None else Record.from_bytes(data)
 
 
-def record_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of records below a folder; a trace may be called such as one of them."""
-    return (path for path in folder.rglob("*.json") if path.is_file())
+def record_names(place: Place) -> list[str]:
+    """Return the names of a store's records; a trace may be called such as one of them."""
+    return [name for name in place.names(FOLDER) if name.endswith(".json")]
 
 
-def read_heads(folder: Path, store: str) -> dict[Block, Head]:
-    """Return the head of every record below a folder, by block.
+def read_heads(place: Place, store: str) -> dict[Block, Head]:
+    """Return the head of every record of a store, by block.
 
     Parameters
     ----------
-    folder : Path
-        The folder of records.
+    place : Place
+        Where the store is.
     store : str
         Identity that each must carry.
 
@@ -186,26 +183,26 @@ def read_heads(folder: Path, store: str) -> dict[Block, Head]:
     InputError
         If a file is not a record, or is another store's.
     """
-    found = {}
-    for path in sorted(record_files(folder)):
-        with path.open("rb") as stream:
-            first = stream.readline()
+    found, names = {}, record_names(place)
+    for name, first in zip(names, place.first_lines(names), strict=True):
         try:
             head = _head(first)
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"record {path} is not one ({error!r}); {REMEDY}") from None
-        if head.store != store or record_path(folder, head.block) != path:
-            raise InputError(f"record {path} belongs to another campaign or block; {REMEDY}")
+            raise InputError(f"record {place.at(name)} is not one ({error!r}); {REMEDY}") from None
+        if head.store != store or record_name(head.block) != name:
+            raise InputError(
+                f"record {place.at(name)} belongs to another campaign or block; {REMEDY}"
+            )
         found[head.block] = head
     return found
 
 
-def iterate_records(folder: Path, store: str) -> Iterator[Record]:
-    """Yield every record below a folder, one at a time: a million cells would not fit memory.
+def iterate_records(place: Place, store: str) -> Iterator[Record]:
+    """Yield every record of a store, a few at a time: a million cells would not fit memory.
 
     Parameters
     ----------
-    folder, store
+    place, store
         As for `read_heads`.
 
     Raises
@@ -213,12 +210,14 @@ def iterate_records(folder: Path, store: str) -> Iterator[Record]:
     InputError
         As `read_heads`, and if a byte of a record has changed.
     """
-    for block in read_heads(folder, store):
-        path = record_path(folder, block)
+    names = [record_name(block) for block in read_heads(place, store)]
+    for name, data in zip(names, place.read_each(names), strict=True):
+        if data is None:
+            continue  # somebody has had it run again
         try:
-            yield Record.from_bytes(path.read_bytes())
+            yield Record.from_bytes(data)
         except ValueError as error:
-            raise InputError(f"record {path}: {error}; {REMEDY}") from None
+            raise InputError(f"record {place.at(name)}: {error}; {REMEDY}") from None
 
 
 def _line(plain: dict[str, Any]) -> bytes:

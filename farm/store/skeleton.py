@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
-import uuid
 from collections.abc import Collection
 from pathlib import Path
 
 from core.errors import InputError
-from core.files import PARTIAL, make_folder, sync
+from core.files import PARTIAL
 from farm.store.arrays import (
+    ARRAYS,
     consolidate,
+    create_results,
     create_trace,
     create_values,
-    open_results,
     write_coordinates,
 )
 from farm.store.manifest import GROWING
 from farm.store.schema import CELL, TARGET_LOAD, WEEKS
-from farm.store.shards import CHUNKS, Shard, drop, put, settle
+from farm.store.shards import CHUNKS, METADATA
 from farm.store.store import Store
 
-METADATA = "zarr.json"
+Skeleton = dict[str, bytes]
+"""Files of metadata, coordinates, weeks and an empty summary, by their names below the arrays."""
+
+
+def skeleton_of(store: Store) -> Skeleton:
+    """Return what a store's arrays are without the values that blocks write."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, ARRAYS)
+        write_skeleton(store, folder)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def write_skeleton(store: Store, results: Path) -> None:
     """Create a store's arrays where nothing is yet, without the values that blocks write."""
-    root = open_results(results, "w")
+    root = create_results(results)
     for name in store.axes["trace"]:
         create_trace(root, store, name)
         # As JSON: netCDF has no attribute with names in it.
@@ -56,50 +65,24 @@ def install(store: Store, old: Store | None) -> None:
     old : Store, optional
         As it was: what its blocks wrote is kept.
     """
-    if old is None and store.results.exists():
+    if old is None:
         # A build that was killed, and in which nothing was done.
-        shutil.rmtree(store.results)
-    make_folder(store.results)
+        store.place.remove_below(ARRAYS)
     kept = _arrays(old) if old else set()
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Path(folder, store.results.name)
-        write_skeleton(store, fresh)
-        _remove_others(store.results, fresh, kept)
-        copy_skeleton(fresh, store.results)
+    fresh = skeleton_of(store)
+    _remove_others(store, fresh, kept)
+    store.place.write_each(ARRAYS, fresh)
 
 
-def copy_skeleton(fresh: Path, results: Path) -> None:
-    """Put the files of a skeleton among a store's arrays, each whole and on the disk."""
-    files, shards = skeleton_files(fresh), []
-    for file in files:
-        path = results / file
-        shards.append(Shard(path, path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")))
-        path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        for file, shard in zip(files, shards, strict=True):
-            assert shard.aside is not None
-            shard.aside.write_bytes((fresh / file).read_bytes())
-        settle(shards)
-        put(shards, results)
-    finally:
-        drop(shards)
-
-
-def skeleton_files(results: Path) -> list[Path]:
-    """Return the files of a skeleton, by their paths below it."""
-    return sorted(p.relative_to(results) for p in results.rglob("*") if p.is_file())
-
-
-def strangers(store: Store, fresh: Path) -> list[Path]:
-    """Return what stands among a store's arrays and is in no skeleton of it."""
-    folders = (store.results, *(store.results / trace for trace in store.axes["trace"]))
-    found = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
-    known = [fresh / path.relative_to(store.results) for path in found]
-    return [
-        path
-        for path, there in zip(found, known, strict=True)
-        if not there.exists() and not path.name.endswith(PARTIAL)
+def strangers(store: Store, fresh: Skeleton) -> list[str]:
+    """Return the names of what stands among a store's arrays and is in no skeleton of it."""
+    known = {"/".join(name.split("/")[:depth]) for name in fresh for depth in (1, 2)}
+    found = [
+        f"{folder}{entry}"
+        for folder in ("", *(f"{trace}/" for trace in store.axes["trace"]))
+        for entry in sorted(store.place.entries(f"{ARRAYS}/{folder}".rstrip("/")))
     ]
+    return [f"{ARRAYS}/{one}" for one in found if one not in known and not one.endswith(PARTIAL)]
 
 
 def check_metadata(store: Store, *, mend: bool = False) -> list[str]:
@@ -123,18 +106,16 @@ def check_metadata(store: Store, *, mend: bool = False) -> list[str]:
     InputError
         If the metadata of one is missing or unreadable.
     """
-    if (store.path / GROWING).exists():
+    if store.place.has(GROWING):
         return []
     inside = (".", *CELL, TARGET_LOAD, WEEKS.name, "week", "width")
     names = [".", *store.axes, TARGET_LOAD, *(v.name for v in store.figures)]
     names += [f"{trace}/{name}" for trace in store.axes["trace"] for name in inside]
-    can = [name for name in names if not _is_sound(store.results / name)]
-    cannot = [name for name in sorted(_arrays(store)) if not _is_sound(store.results / name)]
+    can, cannot = _unsound(store, names), _unsound(store, sorted(_arrays(store)))
     for name in (*cannot, *([] if mend else can)):
-        file = Path(store.results.name, name, METADATA)
         raise InputError(
-            f"store {store.path}: {file} is missing or damaged, though records count on it; "
-            f"'farm verify {store.path} --repair' mends it"
+            f"store {store.place}: {_metadata(name)} is missing or damaged, though records count "
+            f"on it; 'farm verify {store.place} --repair' mends it"
         )
     return can
 
@@ -149,29 +130,34 @@ def _arrays(store: Store) -> set[str]:
     }
 
 
-def _is_sound(array: Path) -> bool:
+def _unsound(store: Store, names: list[str]) -> list[str]:
+    """Return of which arrays and groups the metadata is missing or unreadable."""
+    found = store.place.read_each(map(_metadata, names))
+    return [name for name, data in zip(names, found, strict=True) if not _is_sound(data)]
+
+
+def _metadata(name: str) -> str:
+    return "/".join(part for part in (ARRAYS, *name.split("/"), METADATA) if part != ".")
+
+
+def _is_sound(data: bytes | None) -> bool:
     try:
-        return isinstance(json.loads((array / METADATA).read_bytes()), dict)
-    except (OSError, ValueError):
+        return data is not None and isinstance(json.loads(data), dict)
+    except ValueError:
         return False
 
 
-def _remove_others(results: Path, fresh: Path, kept: Collection[str]) -> None:
+def _remove_others(store: Store, fresh: Skeleton, kept: Collection[str]) -> None:
     """Remove values that have another shape now, and groups that are none of the store's.
 
     The first are the summary's, and those of arrays that a killed growth has left.
     """
-    for folder in _folders(results):
-        there = fresh / folder.relative_to(results)
-        if folder.parent == results and not there.exists():
-            shutil.rmtree(folder)
-            sync(results)
-    for array in (one for folder in (results, *_folders(results)) for one in _folders(folder)):
-        name = array.relative_to(results)
-        if (array / CHUNKS).is_dir() and str(name) not in kept and (fresh / name).exists():
-            shutil.rmtree(array / CHUNKS)
-            sync(array)
-
-
-def _folders(path: Path) -> list[Path]:
-    return [one for one in path.iterdir() if one.is_dir()]
+    place, known = store.place, {name.partition("/")[0] for name in fresh}
+    there = place.entries(ARRAYS)
+    for entry in sorted(there - known):
+        place.remove_below(f"{ARRAYS}/{entry}")
+    for name in fresh:
+        array = name.removesuffix(f"/{METADATA}")
+        # What is not there yet has no values either.
+        if array != name and array not in kept and array.partition("/")[0] in there:
+            place.remove_below(f"{ARRAYS}/{array}/{CHUNKS}")

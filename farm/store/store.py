@@ -1,4 +1,4 @@
-"""A store on the disk, as its store.json describes it."""
+"""A store, as its store.json describes it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import product as combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.arrays import Int64
 from core.errors import InputError
-from core.files import write_whole
 from core.metrics.widths import WIDTHS
 from core.own import source_digest, sources
 from farm.store.geometry import (
@@ -30,9 +28,9 @@ from farm.store.geometry import (
     positions,
 )
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
-from farm.store.place import folder_of
+from farm.store.place import Place, Where, place_of
 from farm.store.product import PRODUCTS, Holding, Product
-from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_path
+from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_name
 from farm.store.schema import CELL, SAMPLE, Variable
 from farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
 
@@ -43,8 +41,8 @@ class Store:
 
     Parameters
     ----------
-    path : Path
-        The folder.
+    place : Place
+        Where it is.
     campaign : str
         Name of the campaign that it belongs to.
     text : str
@@ -75,7 +73,7 @@ class Store:
         Without a trace where the store was made by a program that did not look.
     """
 
-    path: Path
+    place: Place
     campaign: str
     text: str
     settings: Mapping[str, Any]
@@ -91,25 +89,25 @@ class Store:
     cautions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, path: str | Path) -> Store:
-        """Open an existing store.
+    def open(cls, store: Where) -> Store:
+        """Open an existing store, by its folder or address.
 
         Raises
         ------
         InputError
-            If there is none at the path, its description has been altered, or its format is
+            If there is none there, its description has been altered, or its format is
             not this program's.
         """
-        path = folder_of(path)
+        place = place_of(store)
         try:
-            return cls.from_bytes(path, (path / MANIFEST).read_bytes())
+            return cls.from_bytes(place, place.read(MANIFEST))
         except (FileNotFoundError, NotADirectoryError):
-            raise InputError(f"{path} is not a store: it has no {MANIFEST}") from None
+            raise InputError(f"{place} is not a store: it has no {MANIFEST}") from None
         except OSError as error:
-            raise InputError(f"store {path} cannot be read: {error.strerror}") from None
+            raise InputError(f"store {place} cannot be read: {error.strerror}") from None
 
     @classmethod
-    def from_bytes(cls, path: Path, data: bytes) -> Store:
+    def from_bytes(cls, place: Place, data: bytes) -> Store:
         """Read the text of a store.json.
 
         Raises
@@ -117,10 +115,10 @@ class Store:
         InputError
             As `open`.
         """
-        plain = unsealed(path, data)
-        _check_known(path, plain["holds"])
+        plain = unsealed(place, data)
+        _check_known(place, plain["holds"])
         return cls(
-            path=path,
+            place=place,
             campaign=plain["campaign"],
             text=plain["text"],
             settings=plain["settings"],
@@ -135,16 +133,6 @@ class Store:
             acknowledgements=plain["acknowledgements"],
             cautions=plain.get("cautions", {}),
         )
-
-    @property
-    def results(self) -> Path:
-        """Folder of the Zarr hierarchy."""
-        return self.path / "results.zarr"
-
-    @property
-    def records(self) -> Path:
-        """Folder of the completion records."""
-        return self.path / "records"
 
     @property
     def cells(self) -> int:
@@ -334,7 +322,7 @@ class Store:
         InputError
             If a file among the records is not one of this store's.
         """
-        found = read_heads(self.records, self.identity)
+        found = read_heads(self.place, self.identity)
         for head in found.values():
             self._check_known(head)
         return found
@@ -350,9 +338,9 @@ class Store:
         for head in heads:
             if head.own != self.own_digest(head.span.policies):
                 raise InputError(
-                    f"store {self.path}: an order or a rule of {', '.join(head.span.policies)} has "
-                    f"changed since {head.block} was simulated; 'farm verify {self.path} --repair' "
-                    "has its cells run again, or give another --store"
+                    f"store {self.place}: an order or a rule of {', '.join(head.span.policies)} "
+                    f"has changed since {head.block} was simulated; 'farm verify {self.place} "
+                    "--repair' has its cells run again, or give another --store"
                 )
 
     def iterate_records(self) -> Iterator[Record]:
@@ -363,7 +351,7 @@ class Store:
         InputError
             As `heads`, and if a byte of a record has changed.
         """
-        for record in iterate_records(self.records, self.identity):
+        for record in iterate_records(self.place, self.identity):
             self._check_known(record.head)
             yield record
 
@@ -380,15 +368,15 @@ class Store:
 
     def _check_known(self, head: Head) -> None:
         if not self.knows(head):
-            path = record_path(self.records, head.block)
+            name = self.place.at(record_name(head.block))
             raise InputError(
-                f"record {path} names cells that the store's axes do not have; {REMEDY}"
+                f"record {name} names cells that the store's axes do not have; {REMEDY}"
             )
 
-    def log_path(self, trace: str) -> Path | None:
-        """Return where the columns of a trace's log stand; None for a model."""
+    def log_name(self, trace: str) -> str | None:
+        """Return the name of the file with the columns of a trace's log; None for a model."""
         digest = self.sources[trace].get("columns")
-        return self.path / "traces" / f"{digest}.npz" if digest else None
+        return f"traces/{digest}.npz" if digest else None
 
     def to_bytes(self) -> bytes:
         """Return the text of store.json, sealed with a CRC-32 of the rest."""
@@ -417,15 +405,15 @@ class Store:
 
     def save(self) -> None:
         """Write store.json, the campaign, and the copy from which `farm verify` restores both."""
-        write_whole(self.path / COPY, self.to_bytes())
-        write_whole(self.path / CAMPAIGN, self.text.encode())
-        write_whole(self.path / MANIFEST, self.to_bytes())
+        self.place.write(COPY, self.to_bytes())
+        self.place.write(CAMPAIGN, self.text.encode())
+        self.place.write(MANIFEST, self.to_bytes())
 
 
-def _check_known(path: Path, holds: Mapping[str, Any]) -> None:
+def _check_known(place: Place, holds: Mapping[str, Any]) -> None:
     unknown = [kind for kind in holds if kind not in PRODUCTS]
     if unknown:
         raise InputError(
-            f"store {path} holds {unknown[0]!r}, which this schedfarm does not know; "
+            f"store {place} holds {unknown[0]!r}, which this schedfarm does not know; "
             "use a newer one"
         )

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from farm.store.arrays import open_aside, write_values
-from farm.store.shards import put, settle
 
 if TYPE_CHECKING:
     from farm.store.product import Product
@@ -28,11 +27,11 @@ Figures = dict[str, npt.NDArray[Any]]
 
 def fold(store: Store) -> None:
     """Write the summary of all finished blocks of a store, and put it on the disk."""
-    root, shards = open_aside(store.results), []
+    root, shards = open_aside(store.place), []
     for name, values in folded(store).items():
         shards += write_values(root[name], (), values)
-    settle(shards)
-    put(shards, store.results)
+    store.place.settle(shards)
+    store.place.put(shards)
 
 
 class Refresher:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping
-from io import FileIO
-from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
@@ -15,8 +12,8 @@ from msgspec import Struct
 from core.numerals import lasting
 from farm.store.files import writing
 from farm.store.geometry import Block
-
-NAME = "events.jsonl"
+from farm.store.journal import START, Position
+from farm.store.place import Where, place_of
 
 UNKNOWN = -1.0
 """Stands for a time left that nothing measured supports yet, s."""
@@ -204,47 +201,34 @@ class All:
 
 
 class EventLog:
-    """Append each event to the log of a run's store, at once.
+    """Add each event to the log of a run's store.
 
     Parameters
     ----------
-    store : Path
-        The store's folder.
+    store : str, path or Place
+        Where the store is.
     """
 
-    def __init__(self, store: Path) -> None:
-        self._store = store
-        with writing(store):
-            self._stream = (store / NAME).open("a+b", buffering=0)
-            if _cut_off(self._stream):
-                self._stream.write(b"\n")
+    def __init__(self, store: Where) -> None:
+        self._place = place_of(store)
+        with writing(self._place):
+            self._journal = self._place.journal()
 
     def see(self, event: Event) -> None:
         """Log an event."""
-        with writing(self._store):
-            self._stream.write(msgspec.json.encode(event) + b"\n")
-        if isinstance(event, End):
-            self._stream.close()
+        with writing(self._place):
+            self._journal.add(msgspec.json.encode(event))
+            if isinstance(event, End):
+                self._journal.close()
 
 
-def read_events(store: Path, offset: int = 0) -> tuple[list[Event], int]:
-    """Return the events from a byte offset on, and the offset behind them.
+def read_events(store: Where, since: Position = START) -> tuple[list[Event], Position]:
+    """Return the events of a store's log from a position on, and the position behind them.
 
     A line that is still being written, or was cut off by a kill, is left for the next call.
     """
-    path = store / NAME
-    if not path.exists():
-        return [], offset
-    with path.open("rb") as stream:
-        stream.seek(offset)
-        data = stream.read()
-    whole, newline, _ = data.rpartition(b"\n")
-    return list(_parsed(whole)), offset + len(whole) + len(newline)
-
-
-def _cut_off(stream: FileIO) -> bool:
-    end = stream.seek(0, os.SEEK_END)
-    return end > 0 and os.pread(stream.fileno(), 1, end - 1) != b"\n"
+    data, then = place_of(store).read_journal(since)
+    return list(_parsed(data)), then
 
 
 def _parsed(data: bytes) -> Iterator[Event]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
+from farm.store.place import Where
 from farm.store.records import Record
 from farm.store.skeleton import check_metadata
 from farm.store.store import Store
@@ -91,13 +91,13 @@ class Status:
         return {**asdict(self), "running": [structs.asdict(one) for one in self.running]}
 
 
-def status(store: str | Path) -> Status:
+def status(store: Where) -> Status:
     """Count a store's cells by their records.
 
     Parameters
     ----------
-    store : str or Path
-        The folder.
+    store : str or path
+        The folder or address.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def status(store: str | Path) -> Status:
         failures += _failures(record)
     for counts in traces.values():
         counts["missing"] = counts["cells"] - counts["done"] - counts["failed"]
-    events = read_events(opened.path)[0]
+    events = read_events(opened.place)[0]
     total = {
         key: sum(t[key] for t in traces.values()) for key in ("cells", "done", "failed", "missing")
     }

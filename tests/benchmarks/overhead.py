@@ -22,7 +22,7 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.execution.runner import begin, carry_out
 from farm.store.provenance import origin
-from farm.store.records import Body, Head, Record, write_record
+from farm.store.records import Body, Head, Record, record_name
 from farm.store.store import Store
 from farm.store.summary import fold
 from farm.watching.events import All, Begin, BlockDone, read_events
@@ -158,8 +158,8 @@ def resume(folder: Path, plot: Path | None) -> None:
     with begin(million(), folder / "s") as prepared:
         store, blocks = prepared.store, list(prepared.missing)
     for block in blocks:
-        write_record(store.records, fabricated(store, block))
-    size = sum(p.stat().st_size for p in store.records.rglob("*.json"))
+        store.place.write(record_name(block), fabricated(store, block).to_bytes())
+    size = sum(p.stat().st_size for p in (folder / "s" / "records").rglob("*.json"))
     tell(f"{len(blocks)} records of a million cells, {size / MIB:.0f} MiB")
     with measured("resume over them"), begin(million(), folder / "s") as prepared:
         assert prepared.before == store.cells
@@ -192,11 +192,12 @@ def summary(folder: Path, plot: Path | None) -> None:
     wanted = campaign("summary", 1, 100, 50)
     with begin(wanted, folder / "s") as prepared:
         for block in prepared.missing:
-            write_record(prepared.store.records, fabricated(prepared.store, block))
+            record = fabricated(prepared.store, block)
+            prepared.store.place.write(record_name(block), record.to_bytes())
         fold(prepared.store)
     for _ in range(3):
         with measured("mean over resamples, by policy, of 10,000 cells"):
-            tree = xr.open_zarr(prepared.store.results)
+            tree = xr.open_zarr(folder / "s" / "results.zarr")
             tree["wait"].mean("resample").sel(load="0.9").load()
 
 

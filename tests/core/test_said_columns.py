@@ -84,7 +84,7 @@ def test_a_stored_log_has_those_that_are_filled_and_no_names(tmp_path: Path) -> 
     (tmp_path / "few.npz").write_bytes(few)
     with np.load(tmp_path / "few.npz", allow_pickle=False) as file:
         assert {*file} & {*NOT_STORED} == {"queue"}
-    back = load_log(tmp_path / "full.npz")
+    back = load_log((tmp_path / "full.npz").read_bytes())
     assert {name: getattr(back, name).tolist() for name in SAID} == SAID
     assert back.names == {}
 

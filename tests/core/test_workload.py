@@ -167,7 +167,7 @@ given = dict(submit=[0, 5, 700_000], run=[4, 3, 7], estimate=[4, 3, 8], procs=[2
 plain = Workload.from_columns(**given, processors=4)
 odd = Workload.from_columns(**given, processors=4, weight=[3, 2, 9], reserved=[8, -1, -1])
 Path("log.npz").write_bytes(log_bytes(odd))
-back, drawn = load_log(Path("log.npz")), resample_weekly(odd, seed=1, index=1, weeks=9)
+back, drawn = load_log(Path("log.npz").read_bytes()), resample_weekly(odd, seed=1, index=1, weeks=9)
 rest = select(scale_load(odd, 0.5), widths=(2, 4))
 print(json.dumps({
     "plain": plain.digest(), "weights": plain.weight.tolist(), "odd": odd.digest(),

@@ -16,7 +16,7 @@ from farm.execution.runner import begin
 from farm.execution.task import run_task
 from farm.store.geometry import Block
 from farm.store.lock import Superseded, locked
-from farm.store.records import record_path
+from farm.store.records import record_name
 from tests.farm.harness import Command, assert_same_results, partial, records
 
 CAMPAIGN = """
@@ -123,7 +123,7 @@ def test_unreadable_remains__are_simulated_again(
         run_task(sweep.tasks[-1])
         block = next(b for b in sweep.tasks[-1].blocks if b.kind == "cells")
         if what == "record":
-            record_path(store / "records", block).write_bytes(b"rubbish")
+            (store / record_name(block)).write_bytes(b"rubbish")
         else:
             shard(store, block).unlink()
         run_task(sweep.tasks[-1])

@@ -184,7 +184,7 @@ def test_a_backlog_that_goes_as_planned_is_the_plan(campaign: Campaign, tmp_path
 def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> None:
     """What blocks hold adds up to the arrays, metrics and columns of jobs included."""
     store = build(design(tmp_path / "store", replace(campaign, resamples=3)))
-    group: Any = open_results(store.results)
+    group: Any = open_results(store.place)
     arrays = [
         group[trace][variable.name]
         for trace in store.axes["trace"]

@@ -20,22 +20,25 @@ from analysis.papers.sabin_2005.samples import ratios, report_samples
 from analysis.papers.sabin_2005.tables import table_1, table_2
 from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
 from analysis.papers.spread import table_text
+from analysis.place import StoreName
 from analysis.store import LOG, check_known, open_summary
 
 
-def report(store: Path) -> list[Path]:
+def report(store: StoreName, folder: Path) -> list[Path]:
     """Write every figure and table that a store has the numbers for.
 
     Parameters
     ----------
-    store : Path
-        The store's folder: of the log itself, of samples, or of both.
+    store : str or path
+        The store's folder or address: of the log itself, of samples, or of both.
+    folder : Path
+        Where to write to.
 
     Returns
     -------
     list of Path
-        What was written: figures as PNG in STORE/figures, their numbers and the tables as CSV
-        in STORE/tables.
+        What was written: figures as PNG in FOLDER/figures, their numbers and the tables as CSV
+        in FOLDER/tables.
 
     Raises
     ------
@@ -44,13 +47,13 @@ def report(store: Path) -> list[Path]:
         two loads that the paper's figures are of.
     """
     tree = open_report(store)
-    written = report_samples(tree, store) if _has_samples(tree) else []
+    written = report_samples(tree, folder) if _has_samples(tree) else []
     # Beside samples the log may be there to be compared with them alone, at whatever load.
     of_paper = _has_log(tree) and not (written and _lacks_loads(tree))
-    return written + (_report_log(tree, store) if of_paper else [])
+    return written + (_report_log(tree, folder) if of_paper else [])
 
 
-def text(store: Path) -> str:
+def text(store: StoreName) -> str:
     """Return for a terminal what became of each of the paper's conclusions, and what samples say.
 
     Raises
@@ -80,7 +83,7 @@ def _by_width(tree: xr.DataTree) -> dict[str, xr.DataArray]:
     return {kind: unfairness_by_width(tree, kind) for kind in KINDS}
 
 
-def _report_log(tree: xr.DataTree, store: Path) -> list[Path]:
+def _report_log(tree: xr.DataTree, folder: Path) -> list[Path]:
     loads = open_summary(tree)["load"].values.tolist()
     for load in LOADS:
         check_known(load, "load", loads)
@@ -89,8 +92,8 @@ def _report_log(tree: xr.DataTree, store: Path) -> list[Path]:
         fcfs = by_width[row.kind].sel(order="FCFS", drop=True)
         values = fcfs if row.by_width else mean_unfairness(tree, row.kind)
         written += [
-            write_figure(store, name, bar_chart(values.sel(load=LOADS), row.title)),
-            write_table(store, name, bar_table(values, "rule")),
+            write_figure(folder, name, bar_chart(values.sel(load=LOADS), row.title)),
+            write_table(folder, name, bar_table(values, "rule")),
         ]
     parts = claims_in_part(tree, by_width)
     tables = {
@@ -99,4 +102,4 @@ def _report_log(tree: xr.DataTree, store: Path) -> list[Path]:
         "claims": claims(parts),
         "claims-in-part": parts,
     }
-    return written + [write_table(store, name, table) for name, table in tables.items()]
+    return written + [write_table(folder, name, table) for name, table in tables.items()]

@@ -170,15 +170,15 @@ def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
     axes.set_xlabel("Ratio of mean unfairness")
 
 
-def report_samples(tree: xr.DataTree, store: Path) -> list[Path]:
+def report_samples(tree: xr.DataTree, folder: Path) -> list[Path]:
     """Write the figures and tables that come from samples.
 
     Parameters
     ----------
     tree : DataTree
         The store's arrays.
-    store : Path
-        The store's folder.
+    folder : Path
+        Where to write to.
 
     Returns
     -------
@@ -200,12 +200,12 @@ def report_samples(tree: xr.DataTree, store: Path) -> list[Path]:
         columns = [*BAND, *STANDING]
         frame = found.to_dataframe(dim_order=["trace", "load", "order", "rule"])[columns]
         written += [
-            write_figure(store, name, bar_chart(middle, title, whiskers, found["log"])),
-            write_table(store, name, frame.assign(units=values.attrs["units"])),
+            write_figure(folder, name, bar_chart(middle, title, whiskers, found["log"])),
+            write_table(folder, name, frame.assign(units=values.attrs["units"])),
         ]
     name, pairs = "samples-ratios", ratios(tree)
     return [
         *written,
-        write_figure(store, name, ratio_chart(pairs)),
-        write_table(store, name, pairs),
+        write_figure(folder, name, ratio_chart(pairs)),
+        write_table(folder, name, pairs),
     ]

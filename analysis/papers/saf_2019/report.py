@@ -14,6 +14,7 @@ from analysis.papers.saf_2019.headline import headline, relative_gains
 from analysis.papers.saf_2019.study import Study, studies
 from analysis.papers.saf_2019.tables import table_2, table_3, table_4
 from analysis.papers.spread import table_text
+from analysis.place import StoreName
 
 OF_LOGS = {"table-2": table_2, "table-3": table_3}
 """Tables that depend on no policy."""
@@ -31,13 +32,15 @@ WITHOUT = "-without-threshold"
 """Ends the names of what is of policies without their threshold, where a store has both."""
 
 
-def report(store: Path) -> list[Path]:
-    """Write every figure and table of the paper into a store.
+def report(store: StoreName, folder: Path) -> list[Path]:
+    """Write every figure and table of the paper.
 
     Parameters
     ----------
-    store : Path
-        The store's folder.
+    store : str or path
+        The store's folder or address.
+    folder : Path
+        Where to write to.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def report(store: Path) -> list[Path]:
 
     Examples
     --------
-    >>> report(Path("no/such/folder"))
+    >>> report("no/such/folder", Path("."))
     Traceback (most recent call last):
     ...
     analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
@@ -60,12 +63,12 @@ def report(store: Path) -> list[Path]:
     # All are made before the first is written: a store that lacks what one needs gets none.
     tables = _tables(found)
     numbers = {name: (of, FIGURES[row], made) for name, row, of, made in _numbers(found)}
-    drawn = [write_figure(store, name, draw(row, of, n)) for name, (of, row, n) in numbers.items()]
+    drawn = [write_figure(folder, name, draw(row, of, n)) for name, (of, row, n) in numbers.items()]
     tables |= {name: made for name, (_, _, made) in numbers.items()}
-    return drawn + [write_table(store, name, frame) for name, frame in tables.items()]
+    return drawn + [write_table(folder, name, frame) for name, frame in tables.items()]
 
 
-def text(store: Path) -> str:
+def text(store: StoreName) -> str:
     """Return the tables for a terminal, ours beside the paper's numbers.
 
     Raises

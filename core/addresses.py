@@ -1,0 +1,164 @@
+"""Addresses of stores in buckets, ``s3://BUCKET/NAME``: how they are read, what servers answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.errors import InputError
+
+SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss")
+"""What an address of a bucket may begin with."""
+
+VARIABLES = ("AWS_", "GOOGLE_", "AZURE_")
+"""Beginnings of the environment variables that say who asks, where and how."""
+
+SECRETS = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS",
+    "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+}
+"""Those that say who asks, by the first letters of the scheme."""
+
+CONNECT, TIMEOUT = timedelta(seconds=3), timedelta(seconds=30)
+"""A server that is there answers at once; 64 MiB at 2 MiB/s take 30 s."""
+
+RETRIES, RETRY = 3, timedelta(seconds=10)
+"""A server that gave no answer is asked again for so long."""
+
+FORBIDDEN = ("PermissionDeniedError", "UnauthenticatedError")
+
+MISSING = "pip install 'schedfarm[s3]' brings the package obstore, which object stores need"
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+def scheme_of(text: str) -> str:
+    """Return what an address begins with; empty for the path of a folder.
+
+    Examples
+    --------
+    >>> scheme_of("s3://waits/kth.farm"), scheme_of("kth.farm")
+    ('s3', '')
+    """
+    found = _SCHEME.match(text)
+    return found[1] if found else ""
+
+
+def checked_address(text: str) -> str:
+    """Return an address as it is written plainly.
+
+    Raises
+    ------
+    InputError
+        If no store can have it, or it says who asks: it would get into files and messages.
+
+    Examples
+    --------
+    >>> checked_address("s3://waits/2024/kth.farm/")
+    's3://waits/2024/kth.farm'
+    >>> checked_address("s3://me:secret@waits/kth.farm")
+    Traceback (most recent call last):
+    core.errors.InputError: store s3://...@waits/kth.farm: an address has no user and no password \
+in it; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+    """
+    said, scheme = re.sub(r"//[^/]*@", "//...@", text), scheme_of(text)
+    if scheme not in SCHEMES:
+        raise InputError(
+            f"store {said}: give a folder, or a prefix in a bucket such as s3://BUCKET/kth.farm; "
+            f"{scheme} is none of {', '.join(SCHEMES)}"
+        )
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise InputError(f"store {said}: {error}; give {scheme}://BUCKET/kth.farm") from None
+    # Of Azure's long form CONTAINER@ACCOUNT.dfs.core.windows.net the first part is no user.
+    if parts.password is not None or (parts.username is not None and scheme[:4] != "abfs"):
+        raise InputError(
+            f"store {said}: an address has no user and no password in it; give them in "
+            f"{_secrets(text)}"
+        )
+    names = [name for name in parts.path.split("/") if name]
+    if not parts.netloc or not names or {".", ".."} & {*names} or parts.query or parts.fragment:
+        raise InputError(
+            f"store {said}: name a bucket and a store in it, such as {scheme}://BUCKET/kth.farm"
+        )
+    return f"{scheme}://{parts.netloc}/{'/'.join(names)}"
+
+
+def connection(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return how obstore is to ask: not for minutes, and without TLS only where that is allowed.
+
+    Parameters
+    ----------
+    environment : mapping of str to str
+        Variables; who asks, and where, obstore takes from them by itself.
+
+    Examples
+    --------
+    >>> connection({"AWS_ALLOW_HTTP": "true"})["client_options"]["allow_http"]
+    True
+    """
+    allowed = environment.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true", "yes")
+    return {
+        "client_options": {"connect_timeout": CONNECT, "timeout": TIMEOUT, "allow_http": allowed},
+        "retry_config": {
+            "max_retries": RETRIES,
+            "retry_timeout": RETRY,
+            "backoff": {"max_backoff": timedelta(seconds=2)},
+        },
+    }
+
+
+def is_answer(error: Exception) -> bool:
+    """Tell whether an error is one of obstore's own, or a setting that it refuses."""
+    return type(error).__module__.startswith("obstore") or isinstance(error, ValueError)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Tell whether an error says that whoever asks may not."""
+    said = str(error)
+    return type(error).__name__ in FORBIDDEN or "403 Forbidden" in said or "401 Unauth" in said
+
+
+def reason(text: str, error: Exception) -> str:
+    """Say what an object store answered, in words that have no key and no signature in them.
+
+    Parameters
+    ----------
+    text : str
+        Address of the store.
+    error : Exception
+        What obstore raised.
+
+    Examples
+    --------
+    >>> reason("s3://waits/kth.farm", Exception("404 Not Found: <Code>NoSuchBucket</Code>"))
+    'there is no bucket waits'
+    """
+    said = str(error).partition("\n\nDebug source")[0]
+    code = re.search(r"<Code>(\w+)</Code>", said)
+    word = f" ({code[1]})" if code else ""
+    if code and code[1] == "NoSuchBucket":
+        return f"there is no bucket {text.split('/')[2]}"
+    if "169.254.169.254" in said or "metadata" in said:
+        return f"nothing says who asks; set {_secrets(text)}"
+    if is_refusal(error):
+        return f"access is refused{word}; check {_secrets(text)}"
+    if "builder error" in said:
+        return "its endpoint is plain http, which AWS_ALLOW_HTTP=true allows, or no address"
+    if "error sending request" in said or "timed out" in said:
+        host = re.search(r"https?://(?:[^/@\s]*@)?([^/\s?]+)", said)
+        where = f" from {host[1]}" if host else ""
+        return f"no answer{where}; check the endpoint in AWS_ENDPOINT_URL, and the network"
+    status = re.search(r"status code: (\d+ [\w ]+)", said)
+    if status:
+        return f"it answered {status[1].strip()}{word}"
+    return re.sub(r"//[^/\s]*@", "//...@", said.partition("\n")[0])[:200]
+
+
+def _secrets(text: str) -> str:
+    return SECRETS.get(text[:2], SECRETS["az"])

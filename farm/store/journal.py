@@ -1,0 +1,152 @@
+"""The log of a store's events: lines that are added at the end, and read from a position on."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+import uuid
+from io import FileIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from farm.store.bucket import Bucket
+
+FOLDER = "events"
+"""The folder of a bucket's log."""
+
+PUT_SECONDS = 5.0
+"""Time between two puts of a log, s: a request each."""
+
+OBJECT_BYTES = 262_144
+"""An object that has become so long is left, and another one begun: each put writes it whole."""
+
+Position: TypeAlias = tuple[str, int]
+"""Name of a file, and how many bytes of it have been read."""
+
+START: Position = ("", 0)
+
+
+class Journal(Protocol):
+    """Take the lines of a log."""
+
+    def add(self, line: bytes) -> None:
+        """Add a line, given without its end; OSError if it cannot be written."""
+
+    def close(self) -> None:
+        """Add nothing more."""
+
+
+class FileJournal:
+    """Append each line to a file, at once.
+
+    Parameters
+    ----------
+    path : Path
+        The file, made where it is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._stream = path.open("a+b", buffering=0)
+        if _cut_off(self._stream):
+            self._stream.write(b"\n")
+
+    def add(self, line: bytes) -> None:
+        """Append a line."""
+        self._stream.write(line + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def read_file(path: Path, since: Position) -> tuple[bytes, Position]:
+    """Return the whole lines of a file from a position on, and the position behind them.
+
+    A line that is still being written, or was cut off by a kill, is left for the next call.
+    """
+    if not path.exists():
+        return b"", since
+    with path.open("rb") as stream:
+        stream.seek(since[1])
+        data = stream.read()
+    whole, newline, _ = data.rpartition(b"\n")
+    return whole + newline, (path.name, since[1] + len(whole) + len(newline))
+
+
+def _cut_off(stream: FileIO) -> bool:
+    end = stream.seek(0, os.SEEK_END)
+    return end > 0 and os.pread(stream.fileno(), 1, end - 1) != b"\n"
+
+
+class ObjectJournal:
+    """Gather lines, and put them as one object now and then: it grows until it is long enough.
+
+    Parameters
+    ----------
+    bucket : Bucket
+        Where to.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+        self._stem = f"{FOLDER}/{int(1000 * time.time()):015d}-{uuid.uuid4().hex[:8]}"
+        self._number, self._lines, self._unsaid = 0, b"", 0
+        self._mark: Any = None
+        self._lock, self._put_at = threading.RLock(), -math.inf
+        self._timer: threading.Timer | None = None
+        self._error: OSError | None = None
+
+    def add(self, line: bytes) -> None:
+        """Add a line, which is put within some seconds."""
+        with self._lock:
+            if self._error is not None:
+                raise self._error
+            self._lines += line + b"\n"
+            self._unsaid += 1
+            rest = self._put_at + PUT_SECONDS - time.monotonic()
+            if rest <= 0:
+                self._put()
+            elif self._timer is None:
+                self._timer = threading.Timer(rest, self._late)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Put what is left."""
+        with self._lock:
+            self._put()
+
+    def _late(self) -> None:
+        with self._lock:
+            try:
+                self._put()
+            except OSError as error:  # told to whoever adds the next line
+                self._error = error
+
+    def _put(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._unsaid:
+            return
+        name = f"{self._stem}-{self._number:06d}.jsonl"
+        self._mark = self._bucket.rewrite(name, self._lines, self._mark)
+        self._put_at, self._unsaid = time.monotonic(), 0
+        if len(self._lines) > OBJECT_BYTES:
+            self._number, self._lines, self._mark = self._number + 1, b"", None
+
+
+def read_objects(bucket: Bucket, since: Position) -> tuple[bytes, Position]:
+    """Return the lines of a log of objects from a position on, and the position behind them."""
+    name, offset = since
+    parts = []
+    later = [one for one in bucket.names(FOLDER) if one >= name]
+    for one in later:
+        data = bucket.read_from(one, offset if one == name else 0)
+        offset = len(data) + (offset if one == name else 0)
+        name = one
+        parts.append(data)
+    return b"".join(parts), (name, offset)
