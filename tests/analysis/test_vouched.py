@@ -12,7 +12,6 @@ import farm
 from analysis import StoreError, bands, changes, open_summary, open_trace, open_tree
 from core.errors import InputError
 from farm.planning import block_shape
-from farm.store.records import record_files
 
 ARRAYS = ("wait", "week_wait", "user_nuwt", "width_jobs", "fst_strict", "submit", "jobs")
 
@@ -129,7 +128,7 @@ def test_a_summary_of_other_values__is_refused(made: Path, moved: Move) -> None:
 
 def test_what_nobody_has_acknowledged__is_taken_as_it_is(made: Path, moved: Move) -> None:
     """A run that was killed leaves arrays whose records are missing."""
-    for path in list(record_files(made / "records" / "m" / "cells")):
+    for path in list((made / "records" / "m" / "cells").glob("*.json")):
         moved(path, None)
     moved(shards(made, "m/wait")[0], None)
     assert (open_trace(made, "m")["wait"].values == -1).any()
@@ -138,7 +137,7 @@ def test_what_nobody_has_acknowledged__is_taken_as_it_is(made: Path, moved: Move
 
 def test_an_altered_record__vouches_for_nothing(made: Path, moved: Move) -> None:
     """It is named."""
-    path = sorted(record_files(made / "records" / "m" / "cells"))[0]
+    path = sorted((made / "records" / "m" / "cells").glob("*.json"))[0]
     moved(path, path.read_bytes().replace(b"crc32", b"crc33"))
     with pytest.raises(StoreError, match=rf"the record {path.name} of m/cells is not what"):
         open_trace(made, "m")["wait"].load()
