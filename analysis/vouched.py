@@ -157,10 +157,8 @@ class Records:
 
     def _record(self, block: BlockKey) -> _Record | None:
         if block not in self._known:
-            kind, resample, load, policy, piece = block
-            name = f"{resample:05d}-{load:05d}-{policy:05d}.{piece:05d}.json"
             try:
-                data = read_file(self._store, f"records/{self._trace}/{kind}/{name}")
+                data = read_file(self._store, f"records/{self._trace}/{_name(block)}")
             except FileNotFoundError:
                 self._known[block] = None
             else:
@@ -180,13 +178,18 @@ class Records:
         try:
             self._known[block] = _read(data)
         except (ValueError, KeyError, TypeError):
-            kind, *numbers = block
-            raise self.refused(f"the record {numbers} of {self._trace}/{kind}") from None
+            kind, _, name = _name(block).partition("/")
+            raise self.refused(f"the record {name} of {self._trace}/{kind}") from None
 
     def _column(self, block: BlockKey, name: str, crc: Mapping[str, str]) -> list[int]:
         if (block, name) not in self._columns:
             self._columns[block, name] = np.frombuffer(b64decode(crc[name]), "<u4").tolist()
         return self._columns[block, name]
+
+
+def _name(block: BlockKey) -> str:
+    kind, resample, load, policy, piece = block
+    return f"{kind}/{resample:05d}-{load:05d}-{policy:05d}.{piece:05d}.json"
 
 
 def _block(kind: str, name: str) -> BlockKey:
