@@ -188,7 +188,9 @@ class Trace:
             raise InputError(f"give either file = {values['file']!r} or log")
         if isinstance(values.get("file"), str):
             if "\0" in values["file"]:
-                raise InputError(f"file is {values['file']!r}; give the name of a file, without NUL")
+                raise InputError(
+                    f"file is {values['file']!r}; give the name of a file, without NUL"
+                )
             values["file"] = str((folder / values["file"]).resolve())
         return cls(**values)
 

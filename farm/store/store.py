@@ -117,8 +117,23 @@ class Store:
         InputError
             As `open`.
         """
-        plain = unsealed(path, data)
+        try:
+            return cls._from_plain(path, unsealed(path, data))
+        except InputError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"{path / MANIFEST} lacks what a store has, or has it in another form ({error!r}); "
+                "this is no store that farm run wrote, so leave it alone"
+            ) from None
+
+    @classmethod
+    def _from_plain(cls, path: Path, plain: Mapping[str, Any]) -> Store:
         _check_known(path, plain["holds"])
+        of_each = ("sources", "layouts", "jobs", "weeks", "users")
+        for key, trace in combinations(of_each, plain["axes"]["trace"]):
+            if trace not in plain[key]:
+                raise KeyError(f"{key} of {trace}")
         return cls(
             path=path,
             campaign=plain["campaign"],
