@@ -324,7 +324,7 @@ class Campaign:
             # Editors on Windows begin a text with a byte order mark.
             given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
-            raise InputError(f"campaign {path}: {error}") from None
+            raise InputError(f"campaign {path}: {_unread(error)}") from None
         except RecursionError:
             raise InputError(
                 f"campaign {path}: brackets stand within brackets too deep; no key needs that"
@@ -421,3 +421,13 @@ def _check_once(what: str, labels: Sequence[str]) -> None:
         if label in seen:
             raise InputError(f"{what} names {label!r} twice; once is enough")
         seen.add(label)
+
+
+def _unread(error: OSError | ValueError) -> str:
+    """Say why a file is no campaign."""
+    if isinstance(error, OSError):
+        return f"cannot be read ({error.strerror})"
+    if isinstance(error, UnicodeDecodeError | tomllib.TOMLDecodeError):
+        return str(error)
+    # Nothing else is refused while TOML is read.
+    return "a number in it has thousands of digits; no key needs that"

@@ -60,7 +60,10 @@ def main() -> None:
     except ValueError as error:
         if not _is_bad_input(error):
             raise
-        click.echo(f"farm: {error}", err=True)
+        from core.checks import printable
+
+        # Names of files, and what a text is quoted with, may be anything.
+        click.echo(f"farm: {printable(str(error))}", err=True)
         sys.exit(BAD_INPUT)
 
 
