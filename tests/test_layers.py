@@ -106,6 +106,7 @@ FLOORS = {
         ("execution",),
         ("verify",),
         ("cli",),
+        ("__main__",),
     ),
     "analysis": (
         ("errors",),

@@ -70,6 +70,28 @@ class Course:
         self.under.forget()
         self.at += 1
 
+    def ends_within(self, seconds: float) -> bool:
+        """Tell whether the block of the next cell would be done in time, by what others took.
+
+        Before anything is clear the plan counts.
+        """
+        if seconds == math.inf:
+            return True
+        block, costs = self.cells[self.at][0], self._costs()
+        here = math.fsum(
+            cost
+            for (one, _), cost in zip(self.cells[self.at :], costs[self.at :], strict=True)
+            if one == block
+        )
+        took, total = self.seconds, math.fsum(costs)
+        passed = math.fsum(costs[: self.at])
+        rate = (
+            took / passed
+            if took >= CLEAR_SECONDS and passed
+            else self.task.seconds / (total or 1.0)
+        )
+        return here * rate <= seconds
+
     def done(self) -> float:
         """Return the share of the task that is done, by planned cost, 0 to 1."""
         at, share, costs = self.at, self.under.share, self._costs()
