@@ -83,14 +83,10 @@ class Course:
             for (one, _), cost in zip(self.cells[self.at :], costs[self.at :], strict=True)
             if one == block
         )
-        took, total = self.seconds, math.fsum(costs)
-        passed = math.fsum(costs[: self.at])
-        rate = (
-            took / passed
-            if took >= CLEAR_SECONDS and passed
-            else self.task.seconds / (total or 1.0)
-        )
-        return here * rate <= seconds
+        took, passed = self.seconds, math.fsum(costs[: self.at])
+        if took < CLEAR_SECONDS or not passed:
+            took, passed = self.task.seconds, math.fsum(costs)
+        return not passed or here * took / passed <= seconds
 
     def done(self) -> float:
         """Return the share of the task that is done, by planned cost, 0 to 1."""
