@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
 
@@ -139,6 +139,15 @@ def jobs_of(store: Path) -> list[Job]:
                 Job(role, jobs.launcher, one, known[one] if known else UNKNOWN) for one in jobs.ids
             ]
     return found
+
+
+def of_submitted(store: Path) -> dict[str, Any] | None:
+    """Return what is known of a store whose coordinator has not made it yet; None of another."""
+    from farm.store.manifest import MANIFEST
+
+    if (store / MANIFEST).exists() or read_jobs(store, COORDINATOR) is None:
+        return None
+    return {"jobs": [asdict(job) for job in jobs_of(store)]}
 
 
 def sentences(jobs: list[Job]) -> Iterator[str]:

@@ -7,11 +7,16 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
-from tests.farm.harness import wait_for
+from tests.farm.harness import PATIENCE
+
+LOOK_SECONDS = 0.2
+"""Time between two looks, s: each is a process."""
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("sbatch", "squeue", "scancel", "scontrol", "sinfo")
@@ -57,16 +62,26 @@ PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscrib
 """
 
 
-def missing() -> str:
-    """Return why there can be no Slurm here; nothing where there can."""
-    lacking = [one for one in (*DAEMONS, *COMMANDS) if _which(one) is None]
+def missing(*commands: str) -> str:
+    """Return why there can be no Slurm here, or not with these commands; nothing where there can."""
+    lacking = [one for one in (*DAEMONS, *COMMANDS, *commands) if _which(one) is None]
     if lacking:
-        return f"{', '.join(lacking)} are not installed (apt-get install slurmctld slurmd munge)"
+        return f"not installed: {', '.join(lacking)}; .ci/run says how"
     return "" if os.geteuid() == 0 else "Slurm's daemons start jobs as other users only for root"
 
 
+def wait(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
+    """Look at a condition, which may ask Slurm, until it is true, and return what it gave."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(LOOK_SECONDS)
+    raise AssertionError(f"waited {seconds:.0f} s in vain for {what}")
+
+
 class Slurm:
-    """Two nodes of four processors each, more than this machine may have.
+    """Three nodes of one processor each, more than this machine may have.
 
     Parameters
     ----------
@@ -74,7 +89,7 @@ class Slurm:
         For whatever it writes.
     """
 
-    nodes = ("n1", "n2")
+    nodes = ("n1", "n2", "n3")
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -85,8 +100,8 @@ class Slurm:
         ports = _free_ports(1 + len(self.nodes))
         host = socket.gethostname().partition(".")[0]
         nodes = "\n".join(
-            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 "
-            "RealMemory=20000 State=UNKNOWN"
+            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=1 "
+            "RealMemory=8000 State=UNKNOWN"
             for name, port in zip(self.nodes, ports[1:], strict=True)
         )
         self.configuration.write_text(
@@ -100,7 +115,7 @@ class Slurm:
         for name in self.nodes:
             (self.folder / f"spool-{name}").mkdir()
             self._daemon(stack, "slurmd", "-D", "-f", str(self.configuration), "-N", name)
-        wait_for(lambda: self.said("sinfo", "-hN", "-o", "%T").split() == ["idle"] * 2, "nodes")
+        wait(lambda: self.said("sinfo", "-hN", "-o", "%T").split() == ["idle"] * 3, "the nodes")
 
     def said(self, *command: str) -> str:
         """Return what a command of Slurm prints; nothing where it fails."""
@@ -122,7 +137,7 @@ class Slurm:
         if left:
             self.said("scancel", *left)
             # One that does not heed it is killed after KillWait.
-            wait_for(lambda: not self.jobs("PENDING", "RUNNING", "COMPLETING"), "the jobs' end")
+            wait(lambda: not self.jobs("PENDING", "RUNNING", "COMPLETING"), "the jobs' end")
 
     def _munge(self, stack: ExitStack) -> None:
         key = self.folder / "munge.key"
@@ -135,7 +150,7 @@ class Slurm:
             stack, "munged", "--foreground", "--force", "--num-threads=2", *files,
             f"--log-file={self.folder}/munged.log",
         )  # fmt: skip
-        wait_for((self.folder / "munge.socket").exists, "munge")
+        wait((self.folder / "munge.socket").exists, "munge")
 
     def _daemon(self, stack: ExitStack, name: str, *options: str) -> None:
         with (self.folder / "daemons.log").open("ab") as log:
