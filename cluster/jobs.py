@@ -38,6 +38,9 @@ SUBMIT_SECONDS = 60.0
 SWEEP_SECONDS = 15.0
 """Time between two looks at jobs that have no worker, s: each asks the batch system once."""
 
+LOOK_SECONDS = 1.0
+"""Time between two looks at which jobs have workers, s."""
+
 FAILED_SWEEPS = 4
 """A job that could not be submitted is tried again after so many looks, a minute."""
 
@@ -148,8 +151,9 @@ class Kept:
 
     async def _sweep(self, cluster: Any) -> None:
         """Forget jobs that have ended without Dask knowing; it then submits others for them."""
+        swept = time.monotonic()
         while cluster.status.name == "running":
-            await asyncio.sleep(SWEEP_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)
             there = {str(one["name"]) for one in cluster.scheduler_info["workers"].values()}
             without = {
                 name: job
@@ -157,6 +161,9 @@ class Kept:
                 if not any(worker in there for worker in names(cluster, name))
             }
             self._arrived |= cluster.workers.keys() - without.keys()
+            if time.monotonic() - swept < SWEEP_SECONDS:
+                continue
+            swept = time.monotonic()
             ids = [job.job_id for job in without.values() if job.job_id]
             found = await asyncio.to_thread(states, self._queue, ids) if ids else {}
             for name, job in without.items():

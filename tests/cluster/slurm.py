@@ -63,7 +63,7 @@ PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscrib
 
 
 def missing(*commands: str) -> str:
-    """Return why there can be no Slurm here, or not with these commands; nothing where there can."""
+    """Return why there can be no Slurm here, with these commands; nothing where there can."""
     lacking = [one for one in (*DAEMONS, *COMMANDS, *commands) if _which(one) is None]
     if lacking:
         return f"not installed: {', '.join(lacking)}; .ci/run says how"
