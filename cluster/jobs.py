@@ -15,10 +15,10 @@ from cluster.certificates import security
 from cluster.errors import ClusterError
 from cluster.launchers import imported
 from cluster.opening import Opening
-from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states
+from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
 from cluster.settings import CLOSE_HTTP, JOBS, TRIM_BYTES, UNWATCHED, WORKERS, exports, unset
 from cluster.spec import ClusterSpec
-from cluster.walltime import ending, walltime_seconds
+from cluster.walltime import ending
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -236,6 +236,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
     opening : Opening
         For whom.
     """
+    assert spec.launcher.queue
     options = with_defaults(spec.kind, spec.launcher.queue, spec.options, opening)
     prologue = list(options["job_script_prologue"])
     extra = list(options["worker_extra_args"])
@@ -243,7 +244,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
     prologue.append(f"export MALLOC_TRIM_THRESHOLD_={TRIM_BYTES}")
     if not opening.watched:
         extra += ["--no-dashboard", "--preload", CLOSE_HTTP]
-    seconds = walltime_seconds(options.get("walltime"))
+    seconds = walltime_of(spec.launcher.queue, options)
     if seconds and "--lifetime" not in extra:
         lines, words = ending(seconds)
         prologue += lines
@@ -252,7 +253,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
 
 
 def with_defaults(
-    kind: str, queue: Queue | None, given: Mapping[str, Any], opening: Opening
+    kind: str, queue: Queue, given: Mapping[str, Any], opening: Opening
 ) -> dict[str, Any]:
     """Return options of a job with what neither the user nor Dask's configuration says.
 
@@ -268,8 +269,6 @@ def with_defaults(
         For whom.
     """
     import dask
-
-    assert queue
 
     def known(option: str) -> Any:
         key = f"jobqueue.{kind}.{option.replace('_', '-')}"

@@ -97,7 +97,8 @@ def run(
             _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
             opening = stack.enter_context(_opening(spec, prepared.store.path, wanted, watched))
-            client = stack.enter_context(connect(spec, opening))
+            fitting = spec.at_most(len(prepared.tasks)) if spec.launcher.queue else spec
+            client = stack.enter_context(connect(fitting, opening))
         if client is not None:
             if open_to_others := exposure(client):
                 click.echo(f"note: {open_to_others}", err=True)

@@ -47,7 +47,7 @@ OPTIONS = (
     click.option(
         "--workers",
         type=int,
-        help="Worker processes: of this machine, by default one a core, or at most of a launcher.",
+        help="Worker processes: of this machine, by default one a core, or at most of a launcher, by default 1.",
     ),
     click.option(
         "--option",

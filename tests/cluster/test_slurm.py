@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -197,6 +198,27 @@ def test_a_refused_job__is_one_sentence(folder: Path) -> None:
         assert "slurm did not take" in done.stderr
         assert "invalid partition" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_page_of_the_docs(here: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it shows runs, one block after the other."""
+    page = Path(__file__).parents[2] / "docs" / "howto" / "slurm.md"
+    # The only thing that a page for real clusters does not say.
+    monkeypatch.setenv("DASK_JOBQUEUE__SLURM__SCHEDULER_OPTIONS", "{'host': '127.0.0.1'}")
+    text = page.read_text(encoding="utf-8")
+    (tmp_path / "slurm.toml").write_text(re.findall(r"```toml\n(.*?)```", text, re.S)[0])
+    said = []
+    for block in re.findall(r"```sh\n(.*?)\n```", text, re.S):
+        _, *words = block.split()
+        done = farm_process(tmp_path, *words)
+        assert done.returncode == 0, done
+        said.append(done.stdout)
+    assert "--stop-after 28740s" in said[0]
+    assert "job " in said[1]
+    assert "coordinator (slurm)" in said[2]
+    assert "coordinator" in said[3]
+    wait(lambda: not here.jobs("RUNNING", "PENDING", "COMPLETING"), "the campaign's end")
+    assert "160 done" in farm_process(tmp_path, "status", "quickstart.farm").stdout
 
 
 def test_pbs_commands__start_and_stop(here: Slurm, folder: Path, local: Path) -> None:
