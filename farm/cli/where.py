@@ -47,7 +47,8 @@ OPTIONS = (
     click.option(
         "--workers",
         type=int,
-        help="Worker processes: of this machine, by default one a core, or at most of a launcher, by default 1.",
+        help="Worker processes: of this machine, by default one a core, or at most of a launcher, "
+        "by default 1.",
     ),
     click.option(
         "--option",

@@ -10,7 +10,7 @@ import pytest
 from cluster import ClusterError, ClusterSpec, connect
 from cluster.examples import examples
 from cluster.launchers import LAUNCHERS
-from cluster.queues import GONE, QUEUES, is_over, parse_states, states
+from cluster.queues import GONE, QUEUES, is_over, parse_states, states, walltime_of
 from cluster.spec import table_of
 from cluster.walltime import ending, margin, walltime_seconds
 from tests.farm.harness import farm as farm_process
@@ -124,10 +124,23 @@ def test_list_of_jobs_is_read(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("00:30:00", 1800), ("1-00:00:00", 86_400), ("01:30", 5400), (90, 5400), ("", None)],
+    [("00:30:00", 1800), ("1-00:00:00", 86_400), ("1-06:30", 109_800), ("", None), (None, None)],
 )
 def test_walltime(text: object, seconds: int | None) -> None:
     assert walltime_seconds(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "pair"),
+    [
+        ("slurm", 60, 90), ("pbs", 1, 90), ("sge", 1, 90), ("lsf", 60, 5400), ("oar", 3600, 5400),
+    ],
+)  # fmt: skip
+def test_walltime__in_the_units_of_the_batch_system(kind: str, number: int, pair: int) -> None:
+    """One number, and 1:30, mean another time to each: sbatch(1), bsub(1), oarsub(1), qsub(1)."""
+    queue = QUEUES[kind]
+    assert walltime_of(queue, {"walltime": 2}) == 2 * number
+    assert walltime_of(queue, {"walltime": "1:30"}) == pair
 
 
 @pytest.mark.parametrize("walltime", [60, 600, 3600, 86_400, 7 * 86_400])
