@@ -16,6 +16,7 @@ from cluster.errors import ClusterError
 from cluster.launchers import imported
 from cluster.opening import Opening
 from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
+from cluster.quiet import quiet
 from cluster.settings import CLOSE_HTTP, JOBS, TRIM_BYTES, UNWATCHED, WORKERS, exports, unset
 from cluster.spec import ClusterSpec
 from cluster.walltime import ending
@@ -78,8 +79,7 @@ def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
         settings["distributed.scheduler.preload"] = [CLOSE_HTTP]
     with ExitStack() as stack:
         kept = Kept(spec, opening)
-        for name in CHATTY:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        stack.enter_context(quiet(CHATTY))
         with dask.config.set(unset(settings)):
             cluster = stack.enter_context(kept.cluster())
         kept.fill(cluster)

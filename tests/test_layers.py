@@ -91,7 +91,7 @@ FLOORS = {
         ("metrics", "audit"),
     ),
     "cluster": (
-        ("errors", "settings", "certificates", "walltime", "opening", "examples"),
+        ("errors", "settings", "certificates", "walltime", "opening", "quiet", "examples"),
         ("queues",),
         ("launchers",),
         ("spec",),

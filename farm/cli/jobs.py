@@ -182,6 +182,7 @@ def cancel(jobs: list[Job]) -> None:
 
 def end_leftovers(store: Path) -> int:
     """Cancel jobs of workers whose run is no more, and return how many there were."""
-    left = [job for job in jobs_of(store) if job.role == WORKERS and not job.is_over]
+    known = [job for job in jobs_of(store) if job.role == WORKERS and job.state != UNKNOWN]
+    left = [job for job in known if not job.is_over]
     cancel(left)
     return len(left)

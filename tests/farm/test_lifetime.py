@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import farm
+from cluster.walltime import ending
 from farm.campaign.campaign import Campaign
 from farm.execution.lifetime import ENDS, left
 from farm.execution.runner import begin
@@ -40,6 +41,8 @@ def there(tmp_path: Path, whole: Path) -> Iterator[Site]:
 
 
 def test_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a variable that the scripts of jobs set."""
+    assert ending(3600)[0][0].startswith(f"export {ENDS}=")
     monkeypatch.setenv(ENDS, str(time.time() + 100))
     assert 99 < left() <= 100
     monkeypatch.setenv(ENDS, "never")
