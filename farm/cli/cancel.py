@@ -27,8 +27,8 @@ def cancel(store: Path) -> None:
 
     What ends within 10 s is finished, the rest is left; the same `farm submit` goes on from there.
     """
-    from farm.cli.jobs import cancel as end
     from farm.cli.jobs import UNKNOWN, jobs_of
+    from farm.cli.jobs import cancel as end
     from farm.store.jobs import COORDINATOR
 
     jobs = [job for job in jobs_of(store) if not job.is_over]
