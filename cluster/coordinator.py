@@ -12,9 +12,9 @@ from cluster.errors import ClusterError
 from cluster.jobs import one_line, with_defaults
 from cluster.launchers import imported
 from cluster.opening import Opening
-from cluster.queues import check_command
+from cluster.queues import check_command, walltime_of
 from cluster.spec import ClusterSpec
-from cluster.walltime import COORDINATOR_SECONDS, walltime_seconds
+from cluster.walltime import COORDINATOR_SECONDS
 
 SIZE = {"cores": 1, "processes": 1, "memory": "4 GB"}
 """A coordinator and its scheduler keep one core busy, and their memory is flat."""
@@ -53,7 +53,7 @@ class Coordinator:
             spec.kind, self._queue, {**shared, **SIZE, **spec.coordinator}, opening
         )
         job_class = imported(f"dask_jobqueue:{self._queue.cluster}").job_cls
-        self.walltime = walltime_seconds(options.get("walltime"))
+        self.walltime = walltime_of(self._queue, options)
         self._folder = opening.folder
         self._job = _job(job_class, opening.title, options, spec.kind)
 

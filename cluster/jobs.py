@@ -15,10 +15,11 @@ from cluster.certificates import security
 from cluster.errors import ClusterError
 from cluster.launchers import imported
 from cluster.opening import Opening
-from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states
+from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
+from cluster.quiet import quiet
 from cluster.settings import CLOSE_HTTP, JOBS, TRIM_BYTES, UNWATCHED, WORKERS, exports, unset
 from cluster.spec import ClusterSpec
-from cluster.walltime import ending, walltime_seconds
+from cluster.walltime import ending
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -37,6 +38,9 @@ SUBMIT_SECONDS = 60.0
 
 SWEEP_SECONDS = 15.0
 """Time between two looks at jobs that have no worker, s: each asks the batch system once."""
+
+LOOK_SECONDS = 1.0
+"""Time between two looks at which jobs have workers, s."""
 
 FAILED_SWEEPS = 4
 """A job that could not be submitted is tried again after so many looks, a minute."""
@@ -75,8 +79,7 @@ def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
         settings["distributed.scheduler.preload"] = [CLOSE_HTTP]
     with ExitStack() as stack:
         kept = Kept(spec, opening)
-        for name in CHATTY:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        stack.enter_context(quiet(CHATTY))
         with dask.config.set(unset(settings)):
             cluster = stack.enter_context(kept.cluster())
         kept.fill(cluster)
@@ -148,8 +151,9 @@ class Kept:
 
     async def _sweep(self, cluster: Any) -> None:
         """Forget jobs that have ended without Dask knowing; it then submits others for them."""
+        swept = time.monotonic()
         while cluster.status.name == "running":
-            await asyncio.sleep(SWEEP_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)
             there = {str(one["name"]) for one in cluster.scheduler_info["workers"].values()}
             without = {
                 name: job
@@ -157,6 +161,9 @@ class Kept:
                 if not any(worker in there for worker in names(cluster, name))
             }
             self._arrived |= cluster.workers.keys() - without.keys()
+            if time.monotonic() - swept < SWEEP_SECONDS:
+                continue
+            swept = time.monotonic()
             ids = [job.job_id for job in without.values() if job.job_id]
             found = await asyncio.to_thread(states, self._queue, ids) if ids else {}
             for name, job in without.items():
@@ -229,6 +236,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
     opening : Opening
         For whom.
     """
+    assert spec.launcher.queue
     options = with_defaults(spec.kind, spec.launcher.queue, spec.options, opening)
     prologue = list(options["job_script_prologue"])
     extra = list(options["worker_extra_args"])
@@ -236,7 +244,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
     prologue.append(f"export MALLOC_TRIM_THRESHOLD_={TRIM_BYTES}")
     if not opening.watched:
         extra += ["--no-dashboard", "--preload", CLOSE_HTTP]
-    seconds = walltime_seconds(options.get("walltime"))
+    seconds = walltime_of(spec.launcher.queue, options)
     if seconds and "--lifetime" not in extra:
         lines, words = ending(seconds)
         prologue += lines
@@ -245,7 +253,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
 
 
 def with_defaults(
-    kind: str, queue: Queue | None, given: Mapping[str, Any], opening: Opening
+    kind: str, queue: Queue, given: Mapping[str, Any], opening: Opening
 ) -> dict[str, Any]:
     """Return options of a job with what neither the user nor Dask's configuration says.
 
@@ -261,8 +269,6 @@ def with_defaults(
         For whom.
     """
     import dask
-
-    assert queue
 
     def known(option: str) -> Any:
         key = f"jobqueue.{kind}.{option.replace('_', '-')}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,6 +14,9 @@ from cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client
+
+LONGEST_NAME = 40
+"""Names of services have at most 63 characters, and the operator adds to this one."""
 
 
 @contextmanager
@@ -28,7 +32,7 @@ def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     """
     from distributed import Client
 
-    options = {"name": opening.title, **spec.options}
+    options = {"name": _name(opening.title), **spec.options}
     if "custom_cluster_spec" in spec.options and "name" not in spec.options:
         del options["name"]
     try:
@@ -41,3 +45,14 @@ def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
         elif spec.workers is not None:
             cluster.scale(spec.workers)
         yield client
+
+
+def _name(title: str) -> str:
+    """Return a title as the name of a resource, of which others are made by adding to it.
+
+    Examples
+    --------
+    >>> _name("farm-KTH_2.1")
+    'farm-kth-2-1'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower())[:LONGEST_NAME].strip("-")

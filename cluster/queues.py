@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cluster.errors import ClusterError
+from cluster.walltime import walltime_seconds
 
 ANSWER_SECONDS = 60.0
 """A command of a batch system that takes longer is given up: its server hangs."""
@@ -37,6 +38,9 @@ class Queue:
         States of jobs that have not begun.
     defaults : mapping
         Options of the launcher where neither the user nor Dask's configuration gives them.
+    alone, pair : int
+        Seconds in the unit of a walltime that is one number, and in the first of two parts, see
+        `cluster.walltime.walltime_seconds`.
     inline : bool
         Whether its jobs are described by a file that holds one command line, and no script.
     """
@@ -49,6 +53,8 @@ class Queue:
     over: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    alone: int = 1
+    pair: int = 60
     inline: bool = False
 
 
@@ -65,6 +71,7 @@ QUEUES: Mapping[str, Queue] = {
         waiting=("PENDING", "CONFIGURING", "REQUEUED", "SUSPENDED"),
         # A lost job is replaced by a new one: put back into the queue it would be one too many.
         defaults={"job_extra_directives": ["--no-requeue"]},
+        alone=60,
     ),
     "pbs": Queue(
         "PBSCluster",
@@ -91,6 +98,8 @@ QUEUES: Mapping[str, Queue] = {
         over=("DONE", "EXIT", "ZOMBI"),
         waiting=("PEND", "PSUSP", "WAIT"),
         defaults={"job_extra_directives": ["-rn"], "use_stdin": True},
+        alone=60,
+        pair=3600,
     ),
     "htcondor": Queue(
         "HTCondorCluster",
@@ -110,6 +119,8 @@ QUEUES: Mapping[str, Queue] = {
         over=("E", "T", "F"),
         waiting=("W", "L", "H", "t"),
         defaults={"memory_per_core_property_name": "not_applicable"},
+        alone=3600,
+        pair=3600,
     ),
 }  # fmt: skip
 
@@ -175,6 +186,11 @@ def parse_states(queue: Queue, text: str) -> dict[str, str]:
 def is_over(queue: Queue, state: str) -> bool:
     """Tell whether a job in this state has ended."""
     return state in (GONE, *queue.over)
+
+
+def walltime_of(queue: Queue, options: Mapping[str, Any]) -> int | None:
+    """Return the walltime that options of a job ask for, s; None where they do not say."""
+    return walltime_seconds(options.get("walltime"), queue.alone, queue.pair)
 
 
 def said(command: Iterable[str]) -> str | None:

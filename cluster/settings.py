@@ -49,7 +49,7 @@ def unset(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of which the user's own configuration of Dask says nothing."""
     import dask
 
-    own = dask.config.collect()
+    own = dask.config.collect(dask.config.paths)
     return {
         key: value
         for key, value in settings.items()

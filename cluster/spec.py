@@ -111,6 +111,17 @@ class ClusterSpec:
                     f"{self.name} has no option {option!r}; {choices(option, (*KEYS, *known))}"
                 )
 
+    def at_most(self, workers: int) -> ClusterSpec:
+        """Return the same with no more workers than there is work for.
+
+        Examples
+        --------
+        >>> ClusterSpec.parse("local", 8).at_most(3).workers
+        3
+        """
+        least, most = (count and min(count, workers) for count in (self.minimum, self.workers))
+        return replace(self, workers=most, minimum=least)
+
     @property
     def launcher(self) -> Launcher:
         """Its row."""

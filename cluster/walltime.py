@@ -20,21 +20,24 @@ ENDS = "SCHEDFARM_WORKER_ENDS"
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 
 
-def walltime_seconds(text: object, *, plain: int = 60) -> int | None:
+def walltime_seconds(text: object, alone: int = 60, pair: int = 60) -> int | None:
     """Return a walltime in seconds; None of a text that is none, such as ``UNLIMITED``.
 
     Parameters
     ----------
     text : object
-        ``DAYS-HH:MM:SS``, ``HH:MM:SS``, ``HH:MM`` with days or two parts as LSF and OAR write
-        them, or a number.
-    plain : int
+        ``DAYS-HH:MM:SS``, ``HH:MM:SS``, two parts, or a number.
+    alone : int
         Seconds in the unit of a number that stands alone.
+    pair : int
+        Seconds in the unit of the first of two parts: 60 for ``MM:SS``, 3600 for ``HH:MM``.
 
     Examples
     --------
     >>> walltime_seconds("02:00:00"), walltime_seconds("1-12"), walltime_seconds(30)
     (7200, 129600, 1800)
+    >>> walltime_seconds("90:00"), walltime_seconds("01:30", pair=3600)
+    (5400, 5400)
     >>> walltime_seconds("UNLIMITED") is None
     True
     """
@@ -43,9 +46,8 @@ def walltime_seconds(text: object, *, plain: int = 60) -> int | None:
         return None
     days, *parts = found.groups()
     given = [int(part) for part in parts if part is not None]
-    if days is None and len(given) == 1:
-        return given[0] * plain
-    units = (3600, 60, 1)
+    first = 3600 if days is not None or len(given) == 3 else (alone, pair)[len(given) - 1]
+    units = (first, first // 60, first // 3600)
     return int(days or 0) * 86_400 + sum(n * u for n, u in zip(given, units, strict=False))
 
 

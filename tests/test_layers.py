@@ -101,7 +101,7 @@ FLOORS = {
         ("metrics", "audit"),
     ),
     "cluster": (
-        ("errors", "settings", "walltime", "opening", "examples"),
+        ("errors", "settings", "walltime", "opening", "quiet", "examples"),
         ("certificates", "encryption", "queues"),
         ("launchers",),
         ("spec",),

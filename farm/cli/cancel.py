@@ -27,14 +27,14 @@ def cancel(store: str) -> None:
 
     What ends within 10 s is finished, the rest is left; the same `farm submit` goes on from there.
     """
+    from farm.cli.jobs import UNKNOWN, jobs_of
     from farm.cli.jobs import cancel as end
-    from farm.cli.jobs import jobs_of
     from farm.store.jobs import COORDINATOR
     from farm.store.place import place_of
 
     place = place_of(store)
     jobs = [job for job in jobs_of(place) if not job.is_over]
-    unknown = [job for job in jobs if job.state == "unknown"]
+    unknown = [job for job in jobs if job.state == UNKNOWN]
     if unknown:
         _refuse_unknown(place, unknown[0])
     for job in [job for job in jobs if job.role == COORDINATOR]:

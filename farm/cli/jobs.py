@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
 
@@ -145,6 +145,15 @@ def jobs_of(store: Place) -> list[Job]:
     return found
 
 
+def of_submitted(store: Place) -> dict[str, Any] | None:
+    """Return what is known of a store whose coordinator has not made it yet; None of another."""
+    from farm.store.manifest import MANIFEST
+
+    if store.has(MANIFEST) or read_jobs(store, COORDINATOR) is None:
+        return None
+    return {"jobs": [asdict(job) for job in jobs_of(store)]}
+
+
 def sentences(jobs: list[Job]) -> Iterator[str]:
     """Say which jobs there are: those that have not ended by their ids, the others by number."""
     from core.numerals import counted
@@ -177,6 +186,7 @@ def cancel(jobs: list[Job]) -> None:
 
 def end_leftovers(store: Place) -> int:
     """Cancel jobs of workers whose run is no more, and return how many there were."""
-    left = [job for job in jobs_of(store) if job.role == WORKERS and not job.is_over]
+    known = [job for job in jobs_of(store) if job.role == WORKERS and job.state != UNKNOWN]
+    left = [job for job in known if not job.is_over]
     cancel(left)
     return len(left)

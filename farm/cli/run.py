@@ -18,13 +18,13 @@ from farm.cli.cautions import warn
 from farm.cli.command import CAMPAIGN, STORE_OPTION, command
 from farm.cli.report import check_report
 from farm.cli.traces import TRACES
-from farm.cli.where import Place, where
+from farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
     from cluster import ClusterSpec, Opening
     from farm.campaign.campaign import Campaign
     from farm.execution.runner import Outcome
-    from farm.store.place import Place as StorePlace
+    from farm.store.place import Place
     from farm.store.store import Store
 
 SOME_FAILED = 1
@@ -58,7 +58,7 @@ def run(
     campaign: str,
     store: str | None,
     folder: Path | None,
-    place: Place,
+    cluster: ClusterOptions,
     retry_failed: bool,
     report: str | None,
     dashboard: bool,
@@ -81,7 +81,7 @@ def run(
     from farm.watching.progress import Quiet, watcher
 
     wanted = find(campaign)
-    spec = place.spec(wanted.cluster)
+    spec = cluster.spec(wanted.cluster)
     watched = dashboard or report is not None
     if watched:
         check_bokeh(spec, None if report is None else Path(report), dashboard=dashboard)
@@ -99,7 +99,8 @@ def run(
             _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
             opening = stack.enter_context(_opening(spec, prepared.store.place, wanted, watched))
-            client = stack.enter_context(connect(spec, opening))
+            fitting = spec.at_most(len(prepared.tasks)) if spec.launcher.queue else spec
+            client = stack.enter_context(connect(fitting, opening))
         if client is not None:
             if open_to_others := exposure(client):
                 click.echo(f"note: {open_to_others}", err=True)
@@ -131,7 +132,7 @@ def _warn(store: Store, campaign: Campaign) -> None:
         click.echo(sentence, err=True)
 
 
-def _as_text(outcome: Outcome, store: StorePlace) -> str:
+def _as_text(outcome: Outcome, store: Place) -> str:
     from core.numerals import counted, grouped
 
     before, done, failed = map(grouped, (outcome.before, outcome.done, outcome.failed))
@@ -141,7 +142,7 @@ def _as_text(outcome: Outcome, store: StorePlace) -> str:
     )
 
 
-def _as_json(outcome: Outcome, store: StorePlace) -> str:
+def _as_json(outcome: Outcome, store: Place) -> str:
     import json
 
     counts = {key: getattr(outcome, key) for key in ("cells", "before", "done", "failed")}
@@ -151,7 +152,7 @@ def _as_json(outcome: Outcome, store: StorePlace) -> str:
 
 @contextmanager
 def _opening(
-    spec: ClusterSpec, store: StorePlace, campaign: Campaign, watched: bool
+    spec: ClusterSpec, store: Place, campaign: Campaign, watched: bool
 ) -> Iterator[Opening]:
     """Say for whom a cluster is opened; jobs of workers are noted in the store meanwhile."""
     from cluster import Opening
@@ -192,7 +193,7 @@ def _ended_after(text: str | None) -> Iterator[None]:
         timer.cancel()
 
 
-def _show(campaign: Campaign, store: StorePlace) -> None:
+def _show(campaign: Campaign, store: Place) -> None:
     from analysis.papers import report_text, write_report
     from core.errors import InputError
     from farm.cli.results import show_bands

@@ -11,13 +11,13 @@ import click
 from farm.cli.command import CAMPAIGN, STORE_OPTION, command
 from farm.cli.report import check_report
 from farm.cli.traces import TRACES
-from farm.cli.where import Place, where
+from farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
     from cluster import ClusterSpec
     from cluster.coordinator import Coordinator
     from farm.campaign.campaign import Campaign
-    from farm.store.place import Place as StorePlace
+    from farm.store.place import Place
 
 
 @command()
@@ -32,7 +32,7 @@ def submit(
     campaign: str,
     store: str | None,
     folder: Path | None,
-    place: Place,
+    cluster: ClusterOptions,
     retry_failed: bool,
     print_script: bool,
     as_json: bool,
@@ -52,14 +52,14 @@ def submit(
     wanted = find(campaign)
     check_report(wanted)
     wanted.located(folder)
-    spec = place.spec(wanted.cluster)
+    spec = cluster.spec(wanted.cluster)
     target = place_of(store or f"{wanted.name}.farm").resolved()
     logs = folder_beside(target).absolute()
     there = logs.exists()
     job = _coordinator(spec, wanted, logs)
     words = [sys.executable, "-m", "farm", "run", _lasting(campaign), "--store", str(target)]
     words += ["--traces", str(folder.absolute())] if folder else []
-    words += [*place.words(), *["--retry-failed"] * retry_failed]
+    words += [*cluster.words(), *["--retry-failed"] * retry_failed]
     words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
     if print_script:
         click.echo(job.script(words), nl=False)
@@ -87,7 +87,7 @@ def _lasting(campaign: str) -> str:
     return str(path.absolute()) if path.exists() else campaign
 
 
-def _refuse_second(target: StorePlace) -> None:
+def _refuse_second(target: Place) -> None:
     """Refuse to submit a coordinator for a store that one waits for, or works at."""
     from core.errors import InputError
     from farm.cli.jobs import jobs_of
@@ -101,7 +101,7 @@ def _refuse_second(target: StorePlace) -> None:
             )
 
 
-def _told(number: str, spec: ClusterSpec, target: StorePlace, logs: Path, *, as_json: bool) -> str:
+def _told(number: str, spec: ClusterSpec, target: Place, logs: Path, *, as_json: bool) -> str:
     import json
 
     if as_json:

@@ -23,7 +23,7 @@ def where(takes: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(takes)
     def handed(**given: Any) -> None:
-        takes(place=Place(**{key: given.pop(key) for key in KEYS}), **given)
+        takes(cluster=ClusterOptions(**{key: given.pop(key) for key in KEYS}), **given)
 
     for option in reversed(OPTIONS):
         handed = option(handed)
@@ -47,7 +47,8 @@ OPTIONS = (
     click.option(
         "--workers",
         type=int,
-        help="Worker processes: of this machine, by default one a core, or at most of a launcher.",
+        help="Worker processes: of this machine, by default one a core, or at most of a launcher, "
+        "by default 1.",
     ),
     click.option(
         "--option",
@@ -76,7 +77,7 @@ def _kinds() -> list[str]:
     return [*LAUNCHERS]
 
 
-class Place:
+class ClusterOptions:
     """What a command line says of where to run.
 
     Parameters

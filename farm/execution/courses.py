@@ -71,6 +71,24 @@ class Course:
         self.under.forget()
         self.at += 1
 
+    def ends_within(self, seconds: float) -> bool:
+        """Tell whether the block of the next cell would be done in time, by what others took.
+
+        Before anything is clear the plan counts.
+        """
+        if seconds == math.inf:
+            return True
+        block, costs = self.cells[self.at][0], self._costs()
+        here = math.fsum(
+            cost
+            for (one, _), cost in zip(self.cells[self.at :], costs[self.at :], strict=True)
+            if one == block
+        )
+        took, passed = self.seconds, math.fsum(costs[: self.at])
+        if took < CLEAR_SECONDS or not passed:
+            took, passed = self.task.seconds, math.fsum(costs)
+        return not passed or here * took / passed <= seconds
+
     def done(self) -> float:
         """Return the share of the task that is done, by planned cost, 0 to 1."""
         at, share, costs = self.at, self.under.share, self._costs()

@@ -315,6 +315,10 @@ def _carry_out(
             # Nor the time by the worker's clock.
             left = hearing.left()
             watch.see(structs.replace(done, cells=cells, time=now(), left=left))
+        written = {done.block for done in result}
+        if not stop.wished and (rest := tuple(b for b in task.blocks if b not in written)):
+            # A worker whose job ends soon has left them.
+            backlog.give_back(task, rest)
         with writing(prepared.store.place):
             summary.look()
     return lost

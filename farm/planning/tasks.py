@@ -228,9 +228,9 @@ class Backlog:
             task = self._of(task, task.blocks[:half])
         return task
 
-    def give_back(self, task: Task) -> None:
-        """Take a task back that a worker could not do: it is the next."""
-        self._tasks.appendleft(task)
+    def give_back(self, task: Task, blocks: tuple[Block, ...] | None = None) -> None:
+        """Take a task, or some blocks of it, back that a worker could not do: it is the next."""
+        self._tasks.appendleft(task if blocks is None else self._of(task, blocks))
 
     def learn(self, block: Block, seconds: float) -> None:
         """Take note of the CPU time that a block took, s."""
