@@ -35,6 +35,7 @@ from tests.farm.harness import FARM, Command, arrays, two_machines, wait_for
 from tests.farm.harness import counts as printed_counts
 from tests.farm.refusals import sentence
 from tests.farm.seaweed import BUCKET, Seaweed, use
+from tests.farm.test_killed_build import kill_build
 from tests.farm.test_sleepers import FIVE, THREE
 
 BUSY = two_machines("busy", 7, 4, [0.7, 0.8, 0.9], ["fcfs+easy", "saf+easy", "fcfs+conservative"])
@@ -161,7 +162,7 @@ def test_commands_and_functions_take_the_address(
     assert farm.status(finished).done == 12
 
 
-@pytest.mark.parametrize("which", list(GROWN))
+@pytest.mark.parametrize("which", ["policy", "trace", "all"])
 def test_grown__as_if_made_at_once(bucket: str, tmp_path: Path, which: str) -> None:
     url, campaign = f"{bucket}/grow.farm", GROWN[which]
     farm.run(SMALL, url)
@@ -392,6 +393,21 @@ def test_sleeper__wakes_when_the_store_has_grown(
     assert list(verify(url, Again(0))) == []
     farm.run(FIVE, tmp_path / "at-once")
     assert_same_by_label(fetched(url, tmp_path / "copy"), tmp_path / "at-once")
+
+
+@pytest.mark.parametrize("step", ["planning.design.install", "store.bucket.Bucket.put"])
+@pytest.mark.parametrize("grown", [False, True], ids=["first build", "growth"])
+def test_killed_build__is_begun_again(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, grown: bool
+) -> None:
+    """What is there of it holds nobody up, and nothing done is lost."""
+    url, campaign = f"{bucket}/s", GROWN["all"]
+    before = farm.run(SMALL, url).done if grown else 0
+    kill_build(monkeypatch, step, campaign, url)
+    assert counts(farm.run(campaign, url)) == (campaign.cells, before, campaign.cells - before, 0)
+    assert list(verify(url, Again(0))) == []
+    farm.run(campaign, tmp_path / "whole")
+    assert_same_by_label(fetched(url, tmp_path / "copy"), tmp_path / "whole")
 
 
 def test_task_of_an_ended_run__writes_nothing(bucket: str) -> None:
