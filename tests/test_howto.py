@@ -6,11 +6,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from core import Workload, read_log
+from tests.farm.seaweed import BUCKET, Seaweed, use
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "howto"
 KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
@@ -21,6 +23,7 @@ ANSWERS = {
     "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
     "own-order": "mine:per_area+easy",
     "shared-machine": "0 failed",
+    "object-store": "quickstart.farm is sound",
 }
 """What each page comes to."""
 
@@ -75,6 +78,21 @@ def folder(traces: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Give an S3 server to who has no other."""
+    server = Seaweed(tmp_path / "server")
+    server.start()
+    use(server, monkeypatch)
+    monkeypatch.setenv("BUCKET", BUCKET)
+    yield
+    server.kill()
+
+
+def test_what_is_shown_of_a_bucket_runs(folder: Path, bucket: None) -> None:
+    test_what_a_page_shows_runs(folder, "object-store")
+
+
 @pytest.mark.parametrize("page", ["slurm-log", "own-order", "shared-machine"])
 def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
     """A block with a file's name before it is that file; others are run."""
@@ -99,5 +117,5 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
 def test_every_page_is_tried() -> None:
     """That of a batch system is tried where there is one, in tests/cluster/test_slurm.py."""
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "own-order", "shared-machine", "slurm", "slurm-log",
+        "object-store", "own-order", "shared-machine", "slurm", "slurm-log",
     ]  # fmt: skip

@@ -208,7 +208,10 @@ def test_rooms_import_only_from_below() -> None:
     assert found == set(), "these imports run upward"
 
 
-HEAVY = {"dask", "distributed", "matplotlib", "numba", "numpy", "pandas", "scipy", "xarray", "zarr"}
+HEAVY = {
+    "dask", "distributed", "matplotlib", "numba", "numpy", "obstore", "pandas", "scipy", "xarray",
+    "zarr",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

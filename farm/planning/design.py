@@ -15,6 +15,7 @@ from farm.campaign.caution import Case, cautions
 from farm.campaign.trace import Trace
 from farm.planning.block_shape import lay_out
 from farm.planning.extents import Extent, extent_of
+from farm.store.bucket import Unavailable
 from farm.store.files import writing
 from farm.store.jobs import FILES
 from farm.store.lock import NAME as LOCK
@@ -204,6 +205,8 @@ def _existing(place: Place) -> Store | None:
         there = {name for name in place.entries() if not name.endswith(PARTIAL)}
     except NotADirectoryError:
         raise InputError(f"store {place} is a file; a store is a folder") from None
+    except Unavailable:
+        raise
     except OSError as error:
         raise InputError(f"store {place} cannot be read: {error.strerror}; give another") from None
     if not there or (there <= UNFINISHED and there & OURS):

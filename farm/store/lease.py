@@ -20,15 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
+from core.files import PARTIAL
 from core.numerals import lasting
 from farm.store.files import writing
 from farm.store.lock import NAME, Superseded
 
 if TYPE_CHECKING:
     from farm.store.bucket import Bucket
-
-NOW = "lock.now"
-"""Put, and deleted again, to learn what the server's clock says."""
 
 VARIABLE = "SCHEDFARM_LEASE_SECONDS"
 
@@ -230,16 +228,16 @@ def _read(bucket: Bucket) -> tuple[dict[str, Any], Any]:
 
 def _rest(bucket: Bucket, said: dict[str, Any]) -> float:
     """Return how long a lease still lasts, s, by the clock that has dated its object."""
-    # In the holder's own name: nobody else's look takes it away.
-    name = f"{NOW}.{uuid.uuid4().hex}"
+    name = f"{NAME}.{uuid.uuid4().hex}{PARTIAL}"
     bucket.replace(name, b"", None)
     try:
         age = bucket.age(NAME, name)
     finally:
         bucket.remove(name)
     known = said.get("seconds")
+    lasts = known if isinstance(known, int | float) and LEAST <= known <= MOST else SECONDS
     # Whole seconds are all that a server may tell.
-    return (known if isinstance(known, int | float) else SECONDS) + 1.0 - (age or 0.0)
+    return lasts + 1.0 - (age or 0.0)
 
 
 def _is_dead(said: dict[str, Any]) -> bool:

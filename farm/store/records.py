@@ -185,14 +185,7 @@ def read_heads(place: Place, store: str) -> dict[Block, Head]:
     """
     found, names = {}, record_names(place)
     for name, first in zip(names, place.first_lines(names), strict=True):
-        try:
-            head = _head(first)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"record {place.at(name)} is not one ({error!r}); {REMEDY}") from None
-        if head.store != store or record_name(head.block) != name:
-            raise InputError(
-                f"record {place.at(name)} belongs to another campaign or block; {REMEDY}"
-            )
+        head = _own_head(place, name, first, store)
         found[head.block] = head
     return found
 
@@ -210,14 +203,26 @@ def iterate_records(place: Place, store: str) -> Iterator[Record]:
     InputError
         As `read_heads`, and if a byte of a record has changed.
     """
-    names = [record_name(block) for block in read_heads(place, store)]
+    names = record_names(place)
     for name, data in zip(names, place.read_each(names), strict=True):
         if data is None:
             continue  # somebody has had it run again
+        _own_head(place, name, data.partition(b"\n")[0], store)
         try:
             yield Record.from_bytes(data)
         except ValueError as error:
             raise InputError(f"record {place.at(name)}: {error}; {REMEDY}") from None
+
+
+def _own_head(place: Place, name: str, line: bytes, store: str) -> Head:
+    """Read the head of a record, which has to be one of this store and of its name."""
+    try:
+        head = _head(line)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"record {place.at(name)} is not one ({error!r}); {REMEDY}") from None
+    if head.store != store or record_name(head.block) != name:
+        raise InputError(f"record {place.at(name)} belongs to another campaign or block; {REMEDY}")
+    return head
 
 
 def _line(plain: dict[str, Any]) -> bytes:

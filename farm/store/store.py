@@ -17,6 +17,7 @@ from core.arrays import Int64
 from core.errors import InputError
 from core.metrics.widths import WIDTHS
 from core.own import source_digest, sources
+from farm.store.bucket import Unavailable
 from farm.store.geometry import (
     ALL_POLICIES,
     Block,
@@ -103,6 +104,8 @@ class Store:
             return cls.from_bytes(place, place.read(MANIFEST))
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(f"{place} is not a store: it has no {MANIFEST}") from None
+        except Unavailable:
+            raise
         except OSError as error:
             raise InputError(f"store {place} cannot be read: {error.strerror}") from None
 

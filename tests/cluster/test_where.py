@@ -25,7 +25,7 @@ jobs = 50
 TABLE = {"on": "slurm", "workers": 8, "queue": "long", "walltime": "02:00:00"}
 
 
-def place(*options: str, on: str | None = None, workers: int | None = None) -> Place:
+def place(*options: str, on: str | None = None, workers: int | None = None) -> ClusterOptions:
     return ClusterOptions(on, None, workers, options)
 
 

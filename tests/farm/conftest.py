@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from farm.logs import registry
 from tests.farm.harness import snapshot
 from tests.farm.logs import LOG, Server, serving
 from tests.farm.refusals import Said, sentence
+from tests.farm.seaweed import BUCKET, Seaweed, use
 
 
 @pytest.fixture
@@ -73,3 +75,19 @@ def said(
         return sentence(printed.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def seaweed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
+    """Start one S3 server for all tests that do not end it."""
+    one = Seaweed(tmp_path_factory.mktemp("seaweed"))
+    one.start()
+    yield one
+    one.kill()
+
+
+@pytest.fixture
+def bucket(seaweed: Seaweed, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name a prefix of that server's bucket where nothing is, which this process may use."""
+    use(seaweed, monkeypatch)
+    return f"s3://{BUCKET}/{uuid.uuid4().hex}"

@@ -10,8 +10,9 @@ import xarray as xr
 
 import farm
 import farm.planning.block_shape
-import farm.store.store
+import farm.store.folder
 from farm.campaign.campaign import Campaign
+from farm.store.place import Where
 from farm.verify import Again, verify
 from tests.farm.growing import GROWN, SMALL, assert_same_by_label, counts, tree
 from tests.farm.harness import assert_same_results, partial
@@ -24,15 +25,17 @@ class Killed(BaseException):
 STEPS = (
     "planning.design.install",
     "store.skeleton.consolidate",
-    "store.skeleton.put",
-    "store.skeleton.settle",
+    "store.folder.Folder.put",
+    "store.folder.Folder.settle",
     "store.skeleton._remove_others",
-    "planning.design.write_whole",
+    "store.folder.write_whole",
 )
-"""Functions of a build that die, by the module that calls them."""
+"""Functions of a build that die, by where they are called from."""
 
 
-def kill_build(monkeypatch: pytest.MonkeyPatch, step: str, campaign: Campaign, store: Path) -> None:
+def kill_build(
+    monkeypatch: pytest.MonkeyPatch, step: str, campaign: Campaign, store: Where
+) -> None:
     """Run a campaign that dies at a step of building its store."""
 
     def die(*arguments: Any, **keys: Any) -> None:
@@ -89,7 +92,7 @@ def test_killed_growth__is_begun_again(
     assert_same_by_label(tmp_path / "s", tmp_path / "whole")
 
 
-@pytest.mark.parametrize("step", ["store.skeleton.put", "store.store.write_whole"])
+@pytest.mark.parametrize("step", ["store.folder.Folder.put", "store.store.Store.save"])
 def test_killed_growth__may_be_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -109,18 +112,18 @@ def test_killed_while_saved__is_begun_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, there: bool
 ) -> None:
     """Whichever of the three files was the next to be written."""
-    whole = farm.store.store.write_whole
+    whole = farm.store.folder.write_whole
 
-    def write(path: Path, data: bytes) -> None:
+    def write(path: Path, data: bytes, *, private: bool = False) -> None:
         if path.name == name:
             raise Killed
-        whole(path, data)
+        whole(path, data, private=private)
 
     store = tmp_path / "s"
     if there:
         farm.run(SMALL, store)
     with monkeypatch.context() as patch:
-        patch.setattr("farm.store.store.write_whole", write)
+        patch.setattr("farm.store.folder.write_whole", write)
         with pytest.raises(Killed):
             farm.run(GROWN["all"], store)
     assert farm.run(GROWN["all"], store).failed == 0
