@@ -91,8 +91,8 @@ def _check_places(path: Path, plain: Mapping[str, Any]) -> None:
     for name in names:
         if not (isinstance(name, str) and _PLACE.fullmatch(name)) or name in (".", ".."):
             raise InputError(
-                f"{path / MANIFEST} names {name!r}, which is no name of a trace, a log or an array; "
-                "this is no store that farm run wrote, so leave it alone"
+                f"{path / MANIFEST} names {name!r}, which is no name of a trace, a log or an "
+                "array; this is no store that farm run wrote, so leave it alone"
             )
 
 
