@@ -240,10 +240,10 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
     opened = list(blocks)
     shards: list[Shard] = []
     try:
-        for block in opened:
-            shards += block.write()
         runs = {(block.store.path, block.run) for block in opened}
         try:
+            for block in opened:
+                shards += block.write()
             settle(shards)
         except FileNotFoundError:
             # The next run has tidied up.
