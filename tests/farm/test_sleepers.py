@@ -30,7 +30,7 @@ THREE, FIVE = (
 """In blocks of two cells the third is alone in its shard, which the growth to five then fills."""
 
 SLEEPER = """
-import os, pickle, signal, sys
+import pickle, signal, sys, threading
 from pathlib import Path
 
 task, where = pickle.loads(Path(sys.argv[1]).read_bytes()), sys.argv[2]
@@ -39,7 +39,8 @@ slept = []
 def sleep(place):
     if place == where and not slept:
         slept.append(place)
-        os.kill(os.getpid(), signal.SIGSTOP)
+        # This thread, which a signal to the process might let go on for a moment.
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
 from zarr.storage import _local
 put, replace = _local._put, Path.replace
