@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,9 @@ from typing import Any
 from analysis.errors import StoreError
 from core.addresses import MISSING, checked_address, connection, is_answer, reason, scheme_of
 from core.errors import InputError
+
+REQUESTS = 16
+"""Requests to a bucket that are under way at the same time."""
 
 StoreName = str | os.PathLike[str]
 """A store's folder, or its address."""
@@ -53,6 +58,44 @@ def read_file(store: StoreName, name: str) -> bytes:
 
     with _answering(text):
         return bytes(obstore.get(client, name).bytes())
+
+
+def list_files(store: StoreName, folder: str) -> list[str]:
+    """Return the names of the files in a folder of a store, ascending; none where it is not.
+
+    Raises
+    ------
+    StoreError
+        As `read_file`.
+
+    Examples
+    --------
+    >>> list_files("no/such/store", "records")
+    []
+    """
+    text = os.fspath(store)
+    if not scheme_of(text):
+        return sorted(f"{folder}/{one.name}" for one in Path(text, folder).glob("*"))
+    client = _client(text)
+    import obstore
+
+    with _answering(text):
+        return sorted(str(one["path"]) for page in obstore.list(client, folder) for one in page)
+
+
+def read_files(store: StoreName, names: Iterable[str]) -> Iterator[bytes]:
+    """Yield whole files of a store in order; of a bucket, some are asked for at the same time.
+
+    Raises
+    ------
+    OSError, StoreError
+        As `read_file`.
+    """
+    if not scheme_of(os.fspath(store)):
+        yield from (read_file(store, name) for name in names)
+        return
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        yield from pool.map(partial(read_file, store), names)
 
 
 def hierarchy(store: StoreName, folder: str) -> Any:

@@ -13,6 +13,7 @@ import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
 from analysis.place import StoreName, hierarchy, is_there, read_file
+from analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
 from core.arrays import Int64
 from core.errors import InputError
 from core.labels import find_label
@@ -53,7 +54,8 @@ def open_summary(store: Store) -> xr.Dataset:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version.
+        If the path is no store, or one of a newer version; when values are read that are not
+        those of the records.
 
     Examples
     --------
@@ -63,7 +65,8 @@ def open_summary(store: Store) -> xr.Dataset:
     """
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
-    return _open(store, None)
+    data = _open(store, None)
+    return vouched_summary(data, _records(store))
 
 
 def open_trace(store: Store, trace: str) -> xr.Dataset:
@@ -97,7 +100,8 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     """
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
-        return _open(store, trace)
+        data, records = _open(store, trace), _records(store)
+        return vouched_trace(data, records[trace]) if trace in records else data
     data = store[trace].to_dataset()
     # A tree hands its root's coordinates down to every group.
     own = {name for values in data.values() for name in values.dims}
@@ -115,7 +119,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
     Returns
     -------
     DataTree
-        Read lazily.
+        Read lazily; values are checked as those of `open_summary` and `open_trace`.
 
     Raises
     ------
@@ -131,9 +135,15 @@ def open_tree(store: StoreName) -> xr.DataTree:
     """
     _check(store)
     try:
-        return xr.open_datatree(hierarchy(store, ARRAYS), engine="zarr", consolidated=False)
+        tree = xr.open_datatree(hierarchy(store, ARRAYS), engine="zarr", consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise _unreadable(store, "", error) from error
+    records = _records(store)
+    for trace, child in tree.children.items():
+        if trace in records:
+            child.dataset = vouched_trace(child.to_dataset(inherit=False), records[trace])
+    tree.dataset = vouched_summary(tree.to_dataset(), records)
+    return tree
 
 
 def of_log(data: Data) -> Data:
@@ -369,6 +379,14 @@ def _check(store: StoreName) -> None:
         )
     if not is_there(store, ARRAYS):
         raise StoreError(f"store {text!r} has no {ARRAYS} yet; run its campaign first")
+
+
+def _records(store: StoreName) -> dict[str, Records]:
+    """Return the records of each trace; none of a version whose records are not known here."""
+    head = _head(store)
+    if head["version"] < SINCE or "layouts" not in head:
+        return {}
+    return {trace: Records(store, head, trace) for trace in head["axes"]["trace"]}
 
 
 def _log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:

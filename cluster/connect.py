@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.spec import ClusterError, ClusterSpec
+from cluster.opening import Opening
+from cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECT_TIMEOUT = 15.0
-"""A scheduler that does not answer within this time, s, is taken for absent, and so is its file."""
-
-WRITE_TIMEOUT = 1.0
-"""Time in which a file that is there has to be whole, s."""
-
-LOOK_SECONDS = 0.1
-
-PLAIN = ("tcp://", "ws://")
-"""Beginnings of addresses that anybody can talk to."""
-
-CHATTY = ("distributed.client", "distributed.batched", "tornado.application", "asyncio")
-"""Loggers that tell with a traceback of each future that a lost scheduler leaves behind."""
-
 
 @contextmanager
-def connect(spec: ClusterSpec | str = "local", *, watched: bool = False) -> Iterator[Client]:
+def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -> Iterator[Client]:
     """Open a client on the cluster that a spec names, and close it at the end.
 
     Parameters
     ----------
     spec : ClusterSpec or str
         Where to work.
-    watched : bool
-        Whether a local cluster is to sample what Dask's dashboard and report show, profiles above
-        all; other clusters do what they were started to do.
+    opening : Opening, optional
+        For whom it is opened; by default nobody watches, and what jobs write is in a folder
+        ``farm.jobs`` here.
 
     Yields
     ------
     distributed.Client
-        Connected. A local cluster ends with the context; one that was found running stays.
+        Connected. A cluster that was started here ends with the context; one that was found
+        running stays.
 
     Raises
     ------
     ClusterError
-        If no scheduler answers.
+        If there is no such cluster, or its launcher's package is missing.
 
     Examples
     --------
@@ -61,91 +45,6 @@ def connect(spec: ClusterSpec | str = "local", *, watched: bool = False) -> Iter
     """
     if isinstance(spec, str):
         spec = ClusterSpec.parse(spec)
-    if spec.kind == "local":
-        from cluster.local import local_cluster
-
-        with local_cluster(spec.workers, watched=watched) as client:
-            yield client
-        return
-    client = _existing(spec)
-    with _closing(client):
+    spec.launcher.check_package(spec.kind)
+    with spec.launcher.open()(spec, opening or Opening()) as client:
         yield client
-
-
-def exposure(client: Client) -> str:
-    """Say in a sentence who else can use a cluster; nothing where its connections are encrypted.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> exposure(SimpleNamespace(scheduler=SimpleNamespace(address="tls://10.0.0.1:8786")))
-    ''
-    """
-    address = client.scheduler.address if client.scheduler else ""
-    if not address.startswith(PLAIN):
-        return ""
-    return (
-        f"{address} is not encrypted and asks nobody who he is: whoever reaches it, such as any "
-        "user of its machine, can run code as you and as its workers; a scheduler with "
-        "certificates is a tls:// address"
-    )
-
-
-@contextmanager
-def _closing(client: Client) -> Iterator[None]:
-    """Close a client at the end, and leave out what libraries log of a connection that breaks.
-
-    The run says in one sentence that its scheduler was lost; its futures are collected, and told
-    of with tracebacks, as late as the interpreter's end.
-    """
-    loggers = [logging.getLogger(name) for name in CHATTY]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        lost = client.status != "running"
-        client.close()
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(logging.CRITICAL if lost else level)
-
-
-def _existing(spec: ClusterSpec) -> Client:
-    from distributed import Client
-
-    try:
-        if spec.kind == "address":
-            return Client(spec.target, timeout=CONNECT_TIMEOUT)
-        _await_scheduler_file(Path(spec.target))
-        return Client(scheduler_file=spec.target, timeout=CONNECT_TIMEOUT)
-    except ClusterError:
-        raise
-    except (OSError, ValueError, TypeError) as error:
-        # TypeError is what distributed raises for a tls:// address without certificates.
-        raise ClusterError(f"no scheduler answers at {spec.target}: {error}") from None
-
-
-def _await_scheduler_file(path: Path) -> None:
-    """Wait for a scheduler that was started just before: it writes its file once it listens."""
-    remedy = f"'dask scheduler --scheduler-file {path}' writes one"
-    if not _within(CONNECT_TIMEOUT, path.exists):
-        raise ClusterError(f"scheduler file {path} does not exist; {remedy}")
-    if not _within(WRITE_TIMEOUT, lambda: _names_scheduler(path)):
-        raise ClusterError(f"scheduler file {path} names no scheduler's address; {remedy}")
-
-
-def _within(seconds: float, condition: Callable[[], bool]) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(LOOK_SECONDS)
-    return True
-
-
-def _names_scheduler(path: Path) -> bool:
-    try:
-        return isinstance(json.loads(path.read_bytes())["address"], str)
-    except (OSError, ValueError, KeyError, TypeError):
-        return False

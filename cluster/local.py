@@ -14,42 +14,39 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distributed import Client
 
-from cluster.spec import ClusterError
+from cluster.errors import ClusterError
+from cluster.opening import Opening
+from cluster.settings import CLOSE_HTTP, SCHEDULER, UNWATCHED, WORKERS
+from cluster.spec import ClusterSpec
 
 LOOPBACK = "127.0.0.1"
 
 SETTINGS: dict[str, Any] = {
+    **WORKERS,
+    **SCHEDULER,
     # A terminal's Ctrl-C reaches the whole process group; a worker that dies of it takes with it
     # the very block that the run wants to finish.
     "distributed.worker.preload": ["cluster.ignore_interrupts"],
-    # Results are a few hundred bytes a task: memory is the simulations', which Dask cannot spill.
-    "distributed.worker.memory.target": False,
-    "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.pause": False,
     # Freed memory is used again by the next block. Given back at once, as Dask has it, it is 20,000
     # page faults for a block of 100 cells of 16,000 jobs: 50 ms.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
-    "distributed.scheduler.worker-saturation": 1.0,
-    # A death is charged to every task that the worker held. A task charged a third time runs
-    # again cell by cell in processes of their own, where only the guilty cell fails: few deaths
-    # are enough to find it, and an innocent task loses nothing but time.
-    "distributed.scheduler.allowed-failures": 2,
     # Who is dead is known by its connection and its nanny. Heartbeats may be late by any time: of a
     # user's own order in plain Python, and after a night in which the whole machine was suspended.
     "distributed.scheduler.worker-ttl": None,
 }
 
-UNWATCHED: dict[str, Any] = {
-    "distributed.scheduler.preload": ["cluster.close_http"],
-    "distributed.worker.preload": [*SETTINGS["distributed.worker.preload"], "cluster.close_http"],
-    # What Dask samples for its dashboard and report alone. CPU time of two idle workers, their
-    # nannies and the scheduler over 20 s, mean of three, ms a second: 95 by default, 69 without
-    # the profiler, 19 with fewer ticks as well, 12 with all three. A busy run hides the difference.
-    "distributed.worker.profile.enabled": False,
-    # A loop is reported that is late by 3 s, this interval included.
-    "distributed.admin.tick.interval": "500ms",
-    "distributed.admin.system-monitor.interval": "5s",
+QUIET: dict[str, Any] = {
+    **UNWATCHED,
+    "distributed.scheduler.preload": [CLOSE_HTTP],
+    "distributed.worker.preload": [*SETTINGS["distributed.worker.preload"], CLOSE_HTTP],
 }
+
+
+@contextmanager
+def opened(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
+    """Start the cluster on this machine that a spec describes; see `local_cluster`."""
+    with local_cluster(spec.workers, watched=opening.watched) as client:
+        yield client
 
 
 @contextmanager
@@ -81,7 +78,7 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
 
     count = workers or len(os.sched_getaffinity(0))
     stack = ExitStack()
-    with dask.config.set(SETTINGS if watched else {**SETTINGS, **UNWATCHED}):
+    with dask.config.set(SETTINGS if watched else {**SETTINGS, **QUIET}):
         try:
             with _interrupts_held(), _started():
                 local = LocalCluster(

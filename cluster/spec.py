@@ -1,37 +1,52 @@
-"""What a user can say of where tasks run, as one value and one short text."""
+"""What a user can say of where tasks run, as one value, one short text and one table."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
+from cluster.errors import ClusterError
+from cluster.launchers import LAUNCHERS, Launcher, recognised
 
-class ClusterError(ValueError):
-    """Say in one sentence why there is no cluster to work on."""
+TABLE = "cluster"
+"""Name of the table in a campaign, or in a file of its own."""
 
-
-_ADDRESS = re.compile(r"(tcp|tls|ws|wss|inproc)://\S+")
-_FILE = "scheduler-file:"
+KEYS = ("on", "workers", "minimum", "coordinator", "certificates", "insecure")
+"""Keys of that table beside the launcher's own options."""
 
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """Name a cluster: ``local``, a scheduler's address, or ``scheduler-file:PATH``.
+    """Name a cluster: ``local``, a scheduler's address, or a launcher with its options.
 
     Parameters
     ----------
-    kind : {"local", "address", "scheduler-file"}
-        Which launcher.
+    kind : str
+        Which launcher, a key of `cluster.launchers.LAUNCHERS`.
     target : str
-        Address or path; empty for a local cluster.
+        Address or path of a scheduler that is found running; empty otherwise.
     workers : int, optional
-        Worker processes of a local cluster; by default one per core. No launcher that finds its
-        workers running takes it.
+        Worker processes at most; of a local cluster one per core by default. No launcher that
+        finds its workers running takes it.
+    options : mapping
+        The launcher's own, by its names.
+    minimum : int, optional
+        Worker processes that are kept even if there is less to do; by default all of them.
+    coordinator : mapping
+        Options of the job that a submitted coordinator runs in, where they differ.
+    certificates : str, optional
+        Folder of the farm's certificates, see `cluster.certificates`; by default what Dask's
+        configuration names, or else the user's own.
+    insecure : bool
+        Whether a scheduler on a network is taken that anybody there can use.
 
     Raises
     ------
     ClusterError
-        If the parts do not go together.
+        If the parts do not go together, an option is unknown, or the launcher's package missing.
 
     Examples
     --------
@@ -42,14 +57,85 @@ class ClusterSpec:
     kind: str
     target: str = ""
     workers: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    minimum: int | None = None
+    coordinator: Mapping[str, Any] = field(default_factory=dict)
+    certificates: str | None = None
+    insecure: bool = False
 
     def __post_init__(self) -> None:
-        if self.workers is not None and self.workers < 1:
-            raise ClusterError(f"workers is {self.workers}; it must be at least 1")
-        if self.workers is not None and self.kind != "local":
+        for key in ("workers", "minimum"):
+            self._check_count(key, getattr(self, key))
+        if self.minimum is not None and self.minimum > (self.workers or 0):
             raise ClusterError(
-                f"workers is {self.workers}, but {self.target} has its own workers; leave it out"
+                f"minimum is {self.minimum}, but workers is {self.workers}; give at least as many"
             )
+        if not isinstance(self.coordinator, Mapping):
+            raise ClusterError(
+                f"coordinator is {self.coordinator!r}; it must be a table of options"
+            )
+        if self.coordinator and self.launcher.queue is None:
+            raise ClusterError(
+                f"coordinator is given, but {self.name} has no batch system to submit one to"
+            )
+        self._check_security()
+        if self.options or self.coordinator:
+            self._check_options()
+
+    def _check_count(self, key: str, count: object) -> None:
+        if count is None:
+            return
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise ClusterError(f"{key} is {count!r}; it must be at least 1")
+        if self.launcher.found:
+            raise ClusterError(
+                f"{key} is {count}, but {self.target} has its own workers; leave it out"
+            )
+
+    def _check_security(self) -> None:
+        if self.certificates is not None and not isinstance(self.certificates, str):
+            raise ClusterError(
+                f"certificates is {self.certificates!r}; it must be the name of a folder"
+            )
+        if not isinstance(self.insecure, bool):
+            raise ClusterError(f"insecure is {self.insecure!r}; it must be true or false")
+
+    def _check_options(self) -> None:
+        from core.names import choices
+
+        self.launcher.check_package(self.kind)
+        known = self.launcher.options()
+        for option in (*self.options, *self.coordinator):
+            if option not in known and not self.launcher.others:
+                raise ClusterError(
+                    f"{self.name} has no option {option!r}; {choices(option, (*KEYS, *known))}"
+                )
+
+    def at_most(self, workers: int) -> ClusterSpec:
+        """Return the same with no more workers than there is work for.
+
+        Examples
+        --------
+        >>> ClusterSpec.parse("local", 8).at_most(3).workers
+        3
+        """
+        least, most = (count and min(count, workers) for count in (self.minimum, self.workers))
+        return replace(self, workers=most, minimum=least)
+
+    @property
+    def launcher(self) -> Launcher:
+        """Its row."""
+        return LAUNCHERS[self.kind]
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the certificates, if one is named."""
+        return None if self.certificates is None else Path(self.certificates).expanduser()
+
+    @property
+    def name(self) -> str:
+        """How it is called in a sentence: by its address or path, or by its launcher."""
+        return self.target or self.kind
 
     @classmethod
     def parse(cls, text: str, workers: int | None = None) -> ClusterSpec:
@@ -60,13 +146,49 @@ class ClusterSpec:
         ClusterError
             If the text is none of the known forms.
         """
-        if text == "local":
-            return cls("local", workers=workers)
-        if _ADDRESS.fullmatch(text):
-            return cls("address", text, workers)
-        if text.startswith(_FILE) and len(text) > len(_FILE):
-            return cls("scheduler-file", text[len(_FILE) :], workers)
-        raise ClusterError(
-            f"cluster {text!r} is unknown; known: local, tls://HOST:PORT, tcp://HOST:PORT, "
-            "scheduler-file:PATH"
-        )
+        found = recognised(text)
+        if found is None:
+            from core.names import choices
+
+            forms = [row.form for row in LAUNCHERS.values()]
+            raise ClusterError(f"cluster {text!r} is unknown; {choices(text, forms)}, FILE.toml")
+        return cls(*found, workers=workers)
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> ClusterSpec:
+        """Build a spec from a table: ``on``, `KEYS`, and the launcher's own options.
+
+        Raises
+        ------
+        ClusterError
+            If it lacks ``on`` or holds what the launcher does not take.
+
+        Examples
+        --------
+        >>> ClusterSpec.of({"on": "local", "workers": 2})
+        ClusterSpec(kind='local', target='', workers=2, options={}, minimum=None, coordinator={}, \
+certificates=None, insecure=False)
+        """
+        if "on" not in table:
+            raise ClusterError("[cluster] lacks 'on', such as on = \"slurm\"")
+        given = {key: table[key] for key in KEYS[1:] if key in table}
+        options = {key: value for key, value in table.items() if key not in KEYS}
+        return replace(cls.parse(str(table["on"])), options=options, **given)
+
+
+def table_of(path: Path) -> Mapping[str, Any]:
+    """Return the table of a cluster out of a TOML file, which may hold it alone or as [cluster].
+
+    Raises
+    ------
+    ClusterError
+        If the file cannot be read or is not TOML.
+    """
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"cluster {path}: {error}") from None
+    table = given.get(TABLE, given)
+    if not isinstance(table, Mapping):
+        raise ClusterError(f"cluster {path}: {TABLE} is {table!r}; it must be a table")
+    return table

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.spec import ClusterError, ClusterSpec
+from cluster.errors import ClusterError
+from cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -36,8 +37,10 @@ def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> N
             "--dashboard and --performance-report need bokeh; "
             "'pip install \"schedfarm[dashboard]\"' brings it"
         )
-    if dashboard and spec.kind != "local":
-        raise ClusterError(f"--dashboard is a local cluster's; {spec.target} has its own")
+    if dashboard and not spec.launcher.ours:
+        raise ClusterError(
+            f"--dashboard is for a scheduler that this command starts; {spec.name} has its own"
+        )
     if report is not None and not report.parent.is_dir():
         raise ClusterError(f"report {report}: the folder {report.parent} does not exist")
 

@@ -115,6 +115,7 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
 
 
 def test_every_page_is_tried() -> None:
+    """That of a batch system is tried where there is one, in tests/cluster/test_slurm.py."""
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "object-store", "own-order", "shared-machine", "slurm-log",
+        "object-store", "own-order", "shared-machine", "slurm", "slurm-log",
     ]  # fmt: skip

@@ -32,6 +32,9 @@ from farm.campaign.sources import collected
 from farm.campaign.trace import Trace
 from farm.store.product import OPTIONAL, TAKEN
 
+CLUSTER = "cluster"
+"""Table of a campaign's file that says where to run."""
+
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
 
@@ -134,6 +137,9 @@ class Campaign:
     sources : mapping of str to str
         Text of each module that policies and metrics name, where it is known already; found
         otherwise, and no key of a campaign's file.
+    cluster : mapping
+        Where to run unless a command says otherwise, the keys of ``[cluster]``; no part of what
+        is simulated, and of no store.
     folder : Path, optional
         Where the files of such modules are; by default the current folder. One that is not there
         is looked for among the modules that can be imported.
@@ -170,6 +176,7 @@ class Campaign:
     report: Text = ""
     title: Text = ""
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    cluster: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     folder: InitVar[Path | None] = None
 
     def __post_init__(self, folder: Path | None) -> None:
@@ -297,10 +304,11 @@ class Campaign:
         InputError
             If a key is unknown or missing, or a value is wrong.
         """
+        given, where = _apart(given)
         values = dict(check_keys(cls, given))
         if isinstance(values["traces"], list):
             values["traces"] = [_trace(i, t, folder) for i, t in enumerate(values["traces"])]
-        return cls(**values, sources=sources or {}, folder=folder)
+        return cls(**values, sources=sources or {}, cluster=where, folder=folder)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Campaign:
@@ -316,7 +324,7 @@ class Campaign:
             # Editors on Windows begin a text with a byte order mark.
             given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
-            raise InputError(f"campaign {path}: {error}") from None
+            raise InputError(f"campaign {path}: {_unread(error)}") from None
         except RecursionError:
             raise InputError(
                 f"campaign {path}: brackets stand within brackets too deep; no key needs that"
@@ -375,6 +383,16 @@ def load_label(load: str | float) -> str:
     return str(number)
 
 
+def _apart(given: Any) -> tuple[Any, Mapping[str, Any]]:
+    """Return a campaign's keys, and its table of where to run."""
+    if not isinstance(given, Mapping) or CLUSTER not in given:
+        return given, {}
+    table = given[CLUSTER]
+    if not isinstance(table, Mapping):
+        raise InputError(f"{CLUSTER} is {table!r}; it must be a table, with on = 'slurm' or so")
+    return {key: value for key, value in given.items() if key != CLUSTER}, table
+
+
 def _trace(place: int, given: Any, folder: Path) -> Trace:
     try:
         return Trace.from_dict(given, folder)
@@ -403,3 +421,13 @@ def _check_once(what: str, labels: Sequence[str]) -> None:
         if label in seen:
             raise InputError(f"{what} names {label!r} twice; once is enough")
         seen.add(label)
+
+
+def _unread(error: OSError | ValueError) -> str:
+    """Say why a file is no campaign."""
+    if isinstance(error, OSError):
+        return f"cannot be read ({error.strerror})"
+    if isinstance(error, UnicodeDecodeError | tomllib.TOMLDecodeError):
+        return str(error)
+    # Nothing else is refused while TOML is read.
+    return "a number in it has thousands of digits; no key needs that"

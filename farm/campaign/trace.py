@@ -187,6 +187,10 @@ class Trace:
         if "file" in values and "log" in values:
             raise InputError(f"give either file = {values['file']!r} or log")
         if isinstance(values.get("file"), str):
+            if "\0" in values["file"]:
+                raise InputError(
+                    f"file is {values['file']!r}; give the name of a file, without NUL"
+                )
             values["file"] = str((folder / values["file"]).resolve())
         return cls(**values)
 

@@ -9,6 +9,9 @@ from contextlib import suppress
 import click
 
 from farm.cli.audit import audit
+from farm.cli.cancel import cancel
+from farm.cli.certificates import certificates
+from farm.cli.clusters import clusters
 from farm.cli.completion import completion
 from farm.cli.init import init
 from farm.cli.lists import campaigns, metrics, policies
@@ -16,6 +19,7 @@ from farm.cli.plan import plan
 from farm.cli.results import bands, gains, status
 from farm.cli.run import run
 from farm.cli.simulate import simulate
+from farm.cli.submit import submit
 from farm.cli.traces import traces
 from farm.cli.verify import verify
 from farm.cli.watch import watch
@@ -32,8 +36,9 @@ def cli() -> None:
 
 
 for command in (
-    run, plan, status, watch, verify, bands, gains, who,
-    simulate, audit, init, policies, metrics, campaigns, traces, completion,
+    run, submit, cancel, plan, status, watch, verify, bands, gains, who,
+    simulate, audit, init, policies, metrics, campaigns, clusters, certificates,
+    traces, completion,
 ):  # fmt: skip
     cli.add_command(command)
 
@@ -55,12 +60,15 @@ def main() -> None:
     except ValueError as error:
         if not _is_bad_input(error):
             raise
-        click.echo(f"farm: {error}", err=True)
+        from core.checks import printable
+
+        # Names of files, and what a text is quoted with, may be anything.
+        click.echo(f"farm: {printable(str(error))}", err=True)
         sys.exit(BAD_INPUT)
 
 
 def _is_bad_input(error: ValueError) -> bool:
-    from cluster.spec import ClusterError
+    from cluster.errors import ClusterError
     from core.errors import InputError
 
     return isinstance(error, InputError | ClusterError)

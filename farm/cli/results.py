@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +27,22 @@ if TYPE_CHECKING:
 @click.option("--openmetrics", is_flag=True, help="Print the counts for Prometheus and its like.")
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
 def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
-    """Say how far STORE is: cells done, failed and missing, for each trace."""
+    """Say how far STORE is: cells done, failed and missing, for each trace; and its jobs."""
     from core.numerals import counted, grouped, timed
+    from farm.cli.jobs import jobs_of, of_submitted, sentences
+    from farm.store.place import place_of
     from farm.watching.status import status as read
 
     if as_json + openmetrics + failed > 1:
         raise click.UsageError("--json, --openmetrics and --failed exclude one another: give one")
+    place = place_of(store)
+    if only := of_submitted(place):
+        click.echo(json.dumps(only, indent=1) if as_json else "\n".join(sentences(jobs_of(place))))
+        return
     found = read(store)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=1))
+        jobs = [asdict(job) for job in jobs_of(place)]
+        click.echo(json.dumps({**found.to_dict(), "jobs": jobs}, indent=1))
         return
     if openmetrics:
         from farm.watching.openmetrics import openmetrics as text
@@ -52,6 +59,8 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
         c = {key: grouped(count) for key, count in counts.items()}
         click.echo(f"  {name}: {c['done']}/{c['cells']} done, {c['failed']} failed")
     for sentence in _origins(found.origins):
+        click.echo(f"  {sentence}")
+    for sentence in sentences(jobs_of(place)):
         click.echo(f"  {sentence}")
     for doing in found.running:
         click.echo(f"  running: {doing}")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from contextlib import ExitStack
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +18,10 @@ from farm.cli.cautions import warn
 from farm.cli.command import CAMPAIGN, STORE_OPTION, command
 from farm.cli.report import check_report
 from farm.cli.traces import TRACES
+from farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
-    from cluster import ClusterSpec
+    from cluster import ClusterSpec, Opening
     from farm.campaign.campaign import Campaign
     from farm.execution.runner import Outcome
     from farm.store.place import Place
@@ -29,15 +35,7 @@ INTERRUPTED = 130
 @CAMPAIGN
 @STORE_OPTION
 @TRACES
-@click.option(
-    "--on",
-    "spec",
-    help="Where to run: local, which is the default, tcp://HOST:PORT, scheduler-file:PATH.",
-)
-@click.option(
-    "--scheduler-file", type=click.Path(path_type=Path), help="Short for --on scheduler-file:PATH."
-)
-@click.option("--workers", type=int, help="Processes of a local cluster; by default one a core.")
+@where
 @click.option("--retry-failed", is_flag=True, help="Run cells again that failed before.")
 @click.option(
     "--performance-report",
@@ -49,18 +47,22 @@ INTERRUPTED = 130
     is_flag=True,
     help="Print the link of a local cluster's dashboard, on the loopback interface.",
 )
+@click.option(
+    "--stop-after",
+    metavar="TIME",
+    help="Stop as by Ctrl-C after so long, such as 90m; the same command goes on from there.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON, and no table.")
 @click.option("--quiet", is_flag=True, help="Do not say how far the run is.")
 def run(
     campaign: str,
     store: str | None,
     folder: Path | None,
-    spec: str | None,
-    scheduler_file: Path | None,
-    workers: int | None,
+    cluster: ClusterOptions,
     retry_failed: bool,
     report: str | None,
     dashboard: bool,
+    stop_after: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -78,24 +80,27 @@ def run(
     from farm.store.place import place_of
     from farm.watching.progress import Quiet, watcher
 
-    where = _where(spec, scheduler_file, workers)
+    wanted = find(campaign)
+    spec = cluster.spec(wanted.cluster)
     watched = dashboard or report is not None
     if watched:
-        check_bokeh(where, None if report is None else Path(report), dashboard=dashboard)
-    wanted = find(campaign)
+        check_bokeh(spec, None if report is None else Path(report), dashboard=dashboard)
     check_report(wanted)
     wanted = wanted.located(folder)
     target = place_of(store or f"{wanted.name}.farm")
     read = (campaign, *(t.file for t in wanted.traces if t.file))
     page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
+        stack.enter_context(_ended_after(stop_after))
         # A cluster that has to be there already is asked first: without it nothing is written.
-        client = stack.enter_context(connect(where)) if where.kind != "local" else None
+        client = stack.enter_context(connect(spec)) if spec.launcher.found else None
         prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
         if not as_json:
             _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
-            client = stack.enter_context(connect(where, watched=watched))
+            opening = stack.enter_context(_opening(spec, prepared.store.place, wanted, watched))
+            fitting = spec.at_most(len(prepared.tasks)) if spec.launcher.queue else spec
+            client = stack.enter_context(connect(fitting, opening))
         if client is not None:
             if open_to_others := exposure(client):
                 click.echo(f"note: {open_to_others}", err=True)
@@ -145,16 +150,47 @@ def _as_json(outcome: Outcome, store: Place) -> str:
     return json.dumps({**counts, **said, "cautions": outcome.store.cautions}, indent=1)
 
 
-def _where(spec: str | None, scheduler_file: Path | None, workers: int | None) -> ClusterSpec:
-    from cluster import ClusterError, ClusterSpec
+@contextmanager
+def _opening(
+    spec: ClusterSpec, store: Place, campaign: Campaign, watched: bool
+) -> Iterator[Opening]:
+    """Say for whom a cluster is opened; jobs of workers are noted in the store meanwhile."""
+    from cluster import Opening
+    from farm.cli.jobs import Noted, end_leftovers, folder_beside
 
-    if scheduler_file is None:
-        return ClusterSpec.parse(spec or "local", workers)
-    if spec is not None:
-        raise ClusterError(
-            f"--on {spec} and --scheduler-file {scheduler_file} both say where to run; give one"
-        )
-    return ClusterSpec("scheduler-file", str(scheduler_file), workers)
+    def say(text: str) -> None:
+        click.echo(f"note: {text}", err=True)
+
+    title = f"farm-{campaign.name}"
+    opening = Opening(watched=watched, folder=folder_beside(store), title=title, say=say)
+    if spec.launcher.queue is None:
+        yield opening
+        return
+    # Of a coordinator that was killed: they wait in the queue for a scheduler that is no more.
+    end_leftovers(store)
+    with Noted(store, spec.kind) as noted:
+        yield replace(opening, note=noted)
+
+
+@contextmanager
+def _ended_after(text: str | None) -> Iterator[None]:
+    """Interrupt this process after a time, as somebody would who has to go."""
+    if text is None:
+        yield
+        return
+    from core.durations import seconds_of
+    from core.errors import InputError
+
+    seconds = seconds_of(text)
+    if not seconds:
+        raise InputError(f"--stop-after {text}: give a time above 0, such as 90m")
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _show(campaign: Campaign, store: Place) -> None:

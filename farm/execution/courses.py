@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from core import own
 from core.simulation.underway import Underway
+from farm.execution.awake import awake
 from farm.planning.tasks import Task
 from farm.store.geometry import Block, Cell
 from farm.watching.events import Doing
@@ -58,17 +59,35 @@ class Course:
         self.task, self.cells = task, cells
         self.under = Underway()
         self.at = 0
-        self._begun = time.monotonic()
+        self._begun = awake()
 
     @property
     def seconds(self) -> float:
-        """Time since the task began, s."""
-        return time.monotonic() - self._begun
+        """Time that the task has taken, s; not that while this process stood still."""
+        return awake() - self._begun
 
     def go_on(self) -> None:
         """Take note that one more cell is done."""
         self.under.forget()
         self.at += 1
+
+    def ends_within(self, seconds: float) -> bool:
+        """Tell whether the block of the next cell would be done in time, by what others took.
+
+        Before anything is clear the plan counts.
+        """
+        if seconds == math.inf:
+            return True
+        block, costs = self.cells[self.at][0], self._costs()
+        here = math.fsum(
+            cost
+            for (one, _), cost in zip(self.cells[self.at :], costs[self.at :], strict=True)
+            if one == block
+        )
+        took, passed = self.seconds, math.fsum(costs[: self.at])
+        if took < CLEAR_SECONDS or not passed:
+            took, passed = self.task.seconds, math.fsum(costs)
+        return not passed or here * took / passed <= seconds
 
     def done(self) -> float:
         """Return the share of the task that is done, by planned cost, 0 to 1."""

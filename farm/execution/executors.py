@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from farm.execution.aside import aside
 from farm.execution.courses import Report, abandon, reports, stop
+from farm.execution.rollcall import Errand
 from farm.execution.sick import Sick, attempt
 from farm.execution.stop import Stop
 from farm.execution.window import Result, Window, cancel
@@ -81,7 +82,12 @@ def serial(backlog: Backlog, stop: Stop, run: str, hear: Hear) -> Iterator[tuple
 
 
 def on_dask(
-    client: Client, backlog: Backlog, stop: Stop, run: str, hear: Hear, say: Callable[[str], None]
+    client: Client,
+    backlog: Backlog,
+    stop: Stop,
+    errand: Errand,
+    hear: Hear,
+    say: Callable[[str], None],
 ) -> Iterator[tuple[Task, Result]]:
     """Run tasks on a Dask cluster through a bounded window, as `serial` does in this process.
 
@@ -94,7 +100,9 @@ def on_dask(
     stop : Stop
         Looked at whenever tasks end, and every second. What runs is then waited for, unless
         there is no worker left that could run it.
-    run, hear
+    errand : Errand
+        What a worker must have before it is given a task.
+    hear
         As for `serial`.
     say : callable
         Told in one sentence that the cluster has lost its last worker, or has one again.
@@ -108,8 +116,10 @@ def on_dask(
     ------
     SchedulerLost
         If the scheduler is lost.
+    InputError
+        If no worker has the run's program and its store.
     """
-    workers, news = Workers(client, stop, say), _News(client, stop, run)
+    workers, news = Workers(client, stop, say, errand), _News(client, stop, errand.run)
     window = Window(client, backlog, stop, workers)
     try:
         window.refill()
@@ -121,7 +131,7 @@ def on_dask(
     except BaseException:
         # The workers of a cluster that outlives the run are not to go on for minutes.
         with suppress(Exception):
-            client.run(abandon, run, wait=False, on_error="ignore")
+            client.run(abandon, errand.run, wait=False, on_error="ignore")
         raise
     finally:
         news.end()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 
+from farm.execution.awake import awake
 from farm.execution.courses import Report
 from farm.execution.executors import NEWS_SECONDS
 from farm.execution.stop import Stop
@@ -44,7 +44,7 @@ class Hearing:
 
     def __init__(self, backlog: Backlog, stop: Stop, watch: Watcher) -> None:
         self._backlog, self._stop, self._watch = backlog, stop, watch
-        self._begun = time.monotonic()
+        self._begun = awake()
         self._threads = 1
         self._heard = self._begun
         self._reports: Sequence[Report] = ()
@@ -55,7 +55,7 @@ class Hearing:
     def hear(self, reports: Sequence[Report], threads: int) -> None:
         """Take note of what runs, and tell of it where that is news."""
         self._reports = sorted(reports, key=lambda one: -one.doing.seconds)
-        self._threads, self._heard = max(1, threads), time.monotonic()
+        self._threads, self._heard = max(1, threads), awake()
         if self._stop.wished:
             self._tell_waiting()
         else:
@@ -63,7 +63,7 @@ class Hearing:
 
     def left(self) -> float:
         """Return the time that the run still needs, s; `UNKNOWN` while too little is measured."""
-        now = time.monotonic()
+        now = awake()
         if now - self._counted >= COUNT_SECONDS:
             self._left, self._counted = self._count(now), now
         return self._left

@@ -16,6 +16,7 @@ from msgspec import structs
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import on_dask, serial
 from farm.execution.hearing import Hearing
+from farm.execution.rollcall import Errand
 from farm.execution.stop import FINISH_SECONDS, Stop
 from farm.planning.design import build, design, survey
 from farm.planning.tasks import (
@@ -29,7 +30,7 @@ from farm.planning.tasks import (
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.place import Where, place_of
-from farm.store.provenance import ForeignCode, code_digest, origin
+from farm.store.provenance import Foreign, origin, program
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
 from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher, now
@@ -189,8 +190,8 @@ def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> It
         blocks = missing_blocks(built, heads, retry_failed=retry_failed)
         missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
         before = built.cells - sum(missing.values())
-        code = code_digest()
-        tasks = [replace(task, run=name, code=code) for task in plan(built, campaign, blocks)]
+        own = program()
+        tasks = [replace(task, run=name, program=own) for task in plan(built, campaign, blocks)]
         yield Prepared(built, tasks, before, missing, mended)
 
 
@@ -293,13 +294,14 @@ def _carry_out(
     backlog = Backlog(tasks, block_costs(prepared.store, (b for t in tasks for b in t.blocks)))
     run, hearing = tasks[0].run if tasks else "", Hearing(backlog, stop, watch)
     if client:
-        results = on_dask(client, backlog, stop, run, hearing.hear, say)
+        errand = Errand(prepared.store.place, run, tasks[0].program if tasks else None)
+        results = on_dask(client, backlog, stop, errand, hearing.hear, say)
     else:
         results = serial(backlog, stop, run, hearing.hear)
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(prepared.store.place, result) from result
-        if isinstance(result, ForeignCode):
+        if isinstance(result, Foreign):
             raise result
         if isinstance(result, BaseException):
             lost.append((task, result))
@@ -313,6 +315,10 @@ def _carry_out(
             # Nor the time by the worker's clock.
             left = hearing.left()
             watch.see(structs.replace(done, cells=cells, time=now(), left=left))
+        written = {done.block for done in result}
+        if not stop.wished and (rest := tuple(b for b in task.blocks if b not in written)):
+            # A worker whose job ends soon has left them.
+            backlog.give_back(task, rest)
         with writing(prepared.store.place):
             summary.look()
     return lost

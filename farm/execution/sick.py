@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from farm.execution.task import SICK, run_task
 from farm.planning.tasks import Task
-from farm.store.provenance import ForeignCode
+from farm.store.provenance import Foreign
 from farm.watching.events import BlockDone
 
 THE_STORES = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
@@ -37,13 +37,13 @@ class Sick:
     @property
     def sets_aside(self) -> bool:
         """Whether it would fail at whatever it is given: its disk or its program is amiss."""
-        if isinstance(self.error, ForeignCode):
+        if isinstance(self.error, Foreign):
             return True
         return isinstance(self.error, OSError) and self.error.errno not in THE_STORES
 
     def __str__(self) -> str:
         error = self.error
-        if isinstance(error, ForeignCode):
+        if isinstance(error, Foreign):
             return str(error)
         path = getattr(error, "filename", None) or "the store"
         return f"worker {self.host} cannot use {path} ({getattr(error, 'strerror', None) or error})"

@@ -10,16 +10,17 @@ from collections.abc import Iterable, Iterator
 from core.errors import Left
 from farm.campaign.trace import Trace
 from farm.execution.cell import Figures, Simulations
-from farm.execution.courses import course, is_stopping
+from farm.execution.courses import Course, course, is_stopping
 from farm.execution.isolate import Killed, isolated
+from farm.execution.lifetime import left, retire
 from farm.planning.tasks import Task
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell
-from farm.store.provenance import ForeignCode, check_code
+from farm.store.provenance import Foreign, check_program
 from farm.store.store import Store
 from farm.watching.events import BlockDone
 
-SICK = (MemoryError, OSError, ImportError, ForeignCode)
+SICK = (MemoryError, OSError, ImportError, Foreign)
 """Errors that are the worker's and not the cell's: another one may do better."""
 
 Question = tuple[Block, Cell, Rows | None]
@@ -40,14 +41,14 @@ def run_task(task: Task) -> list[BlockDone]:
     Returns
     -------
     list of BlockDone
-        One entry per block; none of those that were left, since the run stops.
+        One entry per block; none of those that were left, since the run stops or this worker ends.
 
     Raises
     ------
-    OSError, MemoryError, ImportError, ForeignCode
+    OSError, MemoryError, ImportError, Foreign
         If this worker cannot do it. A cell that fails by itself does not raise: that is recorded.
     """
-    check_code(task.code)
+    check_program(task.program)
     if is_stopping(task.run):
         return []
     blocks = [OpenBlock(task.store, block, task.run) for block in task.blocks]
@@ -56,8 +57,8 @@ def run_task(task: Task) -> list[BlockDone]:
     wanted.sort(key=lambda one: one[0].cells[one[1]])
     questions = [(b.block, b.cells[place], b.lacking.get(place)) for b, place in wanted]
     ask = _answers_apart if task.careful else answers
-    answered = ask(task.store, task.trace, questions)
     with course(task, [(block, cell) for block, cell, _ in questions]) as here:
+        answered = ask(task.store, task.trace, _fitting(questions, here))
         try:
             for (block, place), answer in zip(wanted, answered, strict=True):
                 if isinstance(answer, Exception):
@@ -84,6 +85,26 @@ def run_task(task: Task) -> list[BlockDone]:
             )
         )
     return done
+
+
+def _fitting(questions: list[Question], here: Course) -> Iterator[Question]:
+    """Yield questions up to a block that this worker would not finish in the time it has left.
+
+    It then retires: it would be given one task after the other, and give each of them back.
+
+    Raises
+    ------
+    Left
+        At that block.
+    """
+    begun = None
+    for question in questions:
+        if question[0] != begun:
+            begun = question[0]
+            if not here.ends_within(left()):
+                retire()
+                raise Left
+        yield question
 
 
 def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterator[Answer]:
@@ -122,8 +143,9 @@ def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterat
             yield error
 
 
-def _answers_apart(store: Store, trace: Trace, questions: list[Question]) -> Iterator[Answer]:
+def _answers_apart(store: Store, trace: Trace, asked: Iterable[Question]) -> Iterator[Answer]:
     """Yield the same from processes of their own, halving the cells that take theirs along."""
+    questions = list(asked)
     try:
         yield from isolated(_all_answers, store, trace, questions)
     except Killed as error:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from farm.execution.awake import SLEPT_SECONDS, clock
 from farm.execution.sick import Sick, attempt
 from farm.execution.stop import Stop
 from farm.execution.workers import LOOK_SECONDS, Workers
@@ -25,9 +25,6 @@ coordinator refills; the scheduler's memory stays flat however many tasks there 
 
 GONE = ("cancelled", "lost")
 """States of a future whose scheduler, or whose place with it, is no more."""
-
-SLEPT_SECONDS = 30.0
-"""A look that takes longer was no look: the machine was suspended, or the process stopped."""
 
 Result = list[BlockDone] | BaseException
 
@@ -117,11 +114,6 @@ def _ended(completed: Any, slept: Callable[[float], None]) -> list[tuple[Any, An
         slept(seconds)
     ended: list[tuple[Any, Any]] = completed.next_batch(block=False)
     return ended
-
-
-def clock() -> float:
-    """Return a time, s, that is never set back and goes on while the machine is suspended."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _outcome(future: Any, result: Any) -> Result | Sick:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from core.errors import InputError
 from core.numerals import lasting
+from farm.execution.rollcall import Errand, unfit
 from farm.execution.sick import Sick
 from farm.execution.stop import Stop
 
@@ -26,6 +27,10 @@ TRIES = 2
 """So many workers try what one has too little memory for, or lacks a package for."""
 
 
+MOST_TOLD = 3
+"""Of so many workers that can do nothing it is said why, where none can."""
+
+
 class SchedulerLost(InputError):
     """Say that a run ended because its scheduler did."""
 
@@ -33,9 +38,13 @@ class SchedulerLost(InputError):
 class Workers:
     """Know how many worker threads a cluster has, as of a moment ago, and say when none is left."""
 
-    def __init__(self, client: Client, stop: Stop, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, client: Client, stop: Stop, say: Callable[[str], None], errand: Errand
+    ) -> None:
         self.address = client.scheduler.address if client.scheduler else "its address"
         self._client, self._stop, self._say = client, stop, say
+        self._errand = errand
+        self._greeted: set[str] = set()
         self._asked = -math.inf
         self._count = 0
         self._threads: dict[str, int] = {}
@@ -98,7 +107,20 @@ class Workers:
             self._threads = dict(self._client.nthreads())
         except OSError:  # what a client raises whose connection is closed
             raise self.lost() from None
+        self._greet(self._threads.keys() - self._greeted)
         return sum(n for one, n in self._threads.items() if one not in self._aside)
+
+    def _greet(self, newcomers: set[str]) -> None:
+        """Set aside whoever could do nothing, before he is given a task."""
+        self._greeted |= newcomers
+        if not newcomers:
+            return
+        reasons = unfit(self._client, newcomers, self._errand)
+        self._aside |= reasons.keys()
+        if reasons and not self._threads.keys() - self._aside:
+            raise InputError(_together(reasons.values()))
+        for reason in reasons.values():
+            self._say(f"{reason}; it is set aside, the others go on")
 
     def _tell(self, before: int | None, now: int) -> None:
         if self._stop.wished:
@@ -108,3 +130,10 @@ class Workers:
         elif before != 0 and not now:
             lack = "all workers of {} are gone" if before else "{} has no worker"
             self._say(f"{lack.format(self.address)}; waiting for one (Ctrl-C stops)")
+
+
+def _together(reasons: Collection[str]) -> str:
+    """Return one sentence for what all workers lack."""
+    each = list(dict.fromkeys(reasons))
+    more = f"; so do {len(reasons) - MOST_TOLD} more" * (len(each) > MOST_TOLD)
+    return "no worker can do anything: " + "; ".join(each[:MOST_TOLD]) + more

@@ -10,6 +10,7 @@ them against measurements.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from core.policy.cost import Rate
 from core.policy.orders import find_order
@@ -54,6 +55,10 @@ REFERENCE_JOBS = 300
 """Jobs of a cell whose relaxed fair start times were measured where no kernel knows them."""
 
 
+_parsed = lru_cache(maxsize=4096)(Policy.parse)
+"""What it takes to read a policy is two thirds of a cost, and there may be 100,000 loads of one."""
+
+
 def no_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
     """Return the CPU time of what is there already, s."""
     return 0.0
@@ -78,7 +83,7 @@ def cell_seconds(jobs: int, policy: str, load: str, cell: int = 0) -> float:
     >>> 0.001 < cell_seconds(5000, "fcfs+easy", "0.9") < 0.002
     True
     """
-    return CELL_SECONDS + max(jobs, 1) * _job_seconds(jobs, Policy.parse(policy), load)
+    return CELL_SECONDS + max(jobs, 1) * _job_seconds(jobs, _parsed(policy), load)
 
 
 def strict_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
@@ -99,12 +104,12 @@ def strict_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
     >>> whole / 4 < strict_seconds(2500, "lxf+conservative", "0.9", 5000) < whole
     True
     """
-    return _fair_seconds(jobs, Policy.parse(policy), load, cell, relaxed=False)
+    return _fair_seconds(jobs, _parsed(policy), load, cell, relaxed=False)
 
 
 def relaxed_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
     """Return the CPU time of relaxed fair start times; as `strict_seconds`."""
-    return _fair_seconds(jobs, Policy.parse(policy), load, cell, relaxed=True)
+    return _fair_seconds(jobs, _parsed(policy), load, cell, relaxed=True)
 
 
 def resource_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
@@ -148,7 +153,7 @@ def rate_of(policy: str) -> Rate:
     >>> rate_of("spf+easy") == rate_of("saf+easy"), rate_of("lxf+easy") == rate_of("saf+easy")
     (True, False)
     """
-    return _rate(Policy.parse(policy), "simulation")
+    return _rate(_parsed(policy), "simulation")
 
 
 def _job_seconds(jobs: int, policy: Policy, load: str) -> float:
@@ -176,6 +181,7 @@ def _uncompiled_seconds(cell: int, policy: Policy, load: str, relaxed: bool) -> 
     return float(seconds * (cell / REFERENCE_JOBS) ** power)
 
 
+@lru_cache(maxsize=4096)
 def _rate(policy: Policy, of: str) -> Rate:
     """Return what the policy's rule and orders cost together, of a simulation or a fair start."""
     row, names = policy.row, {policy.order, policy.backfill or policy.order}

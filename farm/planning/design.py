@@ -17,6 +17,7 @@ from farm.planning.block_shape import lay_out
 from farm.planning.extents import Extent, extent_of
 from farm.store.bucket import Unavailable
 from farm.store.files import writing
+from farm.store.jobs import FILES
 from farm.store.lock import NAME as LOCK
 from farm.store.lock import TURN
 from farm.store.logs import is_itself, log_bytes
@@ -33,10 +34,12 @@ from farm.store.summary import fold
 NOTHING = 0
 """Stands for a setting that leaves nothing out and is therefore not written down."""
 
-UNFINISHED = frozenset({"traces", "results.zarr", CAMPAIGN, COPY, LOCK, TURN, GROWING})
+UNFINISHED = frozenset(
+    {"traces", "results.zarr", CAMPAIGN, COPY, LOCK, TURN, GROWING, *FILES.values()}
+)
 """What a store consists of before its store.json: a build that was killed is begun again."""
 
-OURS = frozenset({LOCK, TURN, GROWING})
+OURS = frozenset({LOCK, TURN, GROWING, *FILES.values()})
 """Files that only a store has: a place without them holds somebody else's things."""
 
 

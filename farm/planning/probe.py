@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 import threading
 import time
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import product
 
 import numpy as np
 
@@ -104,7 +106,23 @@ class Probe:
         """
         if kind in self.factors or not self.factors:
             return self.factors.get(kind, 1.0)
-        return self.factors[min(self.factors, key=lambda one: _difference(one, kind))]
+        keys = product((kind[0], None), (kind[3], None))
+        alike = next(self._alike[key] for key in keys if key in self._alike)
+        # Not all are looked at: there may be 100,000 loads.
+        at = bisect_left(alike, load_value(kind[2]), key=_load)
+        near = sorted({_load(one) for one in alike[max(0, at - 1) : at + 1]})
+        runs = ((bisect_left(alike, x, key=_load), bisect_right(alike, x, key=_load)) for x in near)
+        found = [one for first, last in runs for one in alike[first:last]]
+        return self.factors[min(found, key=lambda one: _difference(one, kind))]
+
+    @cached_property
+    def _alike(self) -> dict[tuple[str | None, Rate | None], list[Kind]]:
+        """Kinds of a trace and rule, of either, and all, by load."""
+        found: dict[tuple[str | None, Rate | None], list[Kind]] = defaultdict(list)
+        for kind in sorted(self.factors, key=_load):
+            for key in product((kind[0], None), (kind[3], None)):
+                found[key].append(kind)
+        return dict(found)
 
     def costs(self, store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
         """Return the CPU time of blocks, s, as `farm.planning.tasks.block_costs`, corrected."""
@@ -115,6 +133,10 @@ class Probe:
     def _cost(self, kind: str, jobs: int, cell: int, met: Met, policy: str) -> float:
         planned: float = PRODUCTS[kind].cost(jobs, policy, met[2], cell)
         return planned * self.factor((*met, rate_of(policy))) if planned else 0.0
+
+
+def _load(kind: Kind) -> float:
+    return load_value(kind[2])
 
 
 def _difference(one: Kind, other: Kind) -> tuple[bool, bool, float, bool]:
@@ -144,14 +166,18 @@ def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECON
         work = _kinds(store, blocks)
         factors: dict[Kind, float] = {}
         count = left = sum(len(policies) for _, policies in work)
-        whole, spent = 0, 0.0
+        whole, spent, drawing = 0, 0.0, 0.0
+        warm: set[str] = set()
         for met, policies in work:
-            if spent >= seconds:
+            if max(spent, drawing) >= seconds:
                 break
+            start = time.process_time()
             jobs = _jobs(design, met)
+            drawing += time.process_time() - start
             if jobs is None:
                 continue
-            _warm_up(jobs, policies.values())
+            _warm_up(jobs, {QUEUE_POLICY, *policies.values()} - warm)
+            warm |= {QUEUE_POLICY, *policies.values()}
             start = time.process_time()
             queue = _queue(jobs)
             for rate, policy in policies.items():
@@ -170,7 +196,7 @@ def _kinds(store: Store, blocks: Iterable[Block]) -> list[tuple[Met, dict[Rate, 
     """Return a policy of each kind by the jobs that they meet, the costliest of these first."""
     found: dict[Met, dict[Rate, str]] = defaultdict(dict)
     costs: dict[Met, float] = defaultdict(float)
-    rate, seconds = cache(rate_of), cache(cell_seconds)
+    rate, seconds, parsed = cache(rate_of), cache(cell_seconds), cache(Policy.parse)
     for block in blocks:
         span = store.span_of(block)
         if not block.product.policies:
@@ -179,7 +205,7 @@ def _kinds(store: Store, blocks: Iterable[Block]) -> list[tuple[Met, dict[Rate, 
             for policy in span.policies:
                 costs[met] += count * seconds(store.jobs[block.trace], policy, met[2])
                 # What a user's own rule takes is not known, and it cannot be left.
-                if Policy.parse(policy).row.cost is not CALLED:
+                if parsed(policy).row.cost is not CALLED:
                     found[met].setdefault(rate(policy), policy)
     return sorted(found.items(), key=lambda one: -costs[one[0]])
 
@@ -222,7 +248,7 @@ def _jobs(design: Design, met: Met) -> Workload | None:
 
 def _warm_up(jobs: Workload, policies: Iterable[str]) -> None:
     few = jobs.take(slice(FEW))
-    for policy in (QUEUE_POLICY, *policies):
+    for policy in policies:
         simulate(few, policy)
 
 

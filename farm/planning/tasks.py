@@ -16,6 +16,7 @@ from farm.campaign.trace import Trace
 from farm.planning.block_shape import LEAST_SECONDS, SHARD_BYTES, goal_seconds
 from farm.store.geometry import Block
 from farm.store.product import PRODUCTS
+from farm.store.provenance import Program
 from farm.store.records import Head
 from farm.store.store import Store
 
@@ -50,8 +51,8 @@ class Task:
     run : str
         Name of the run that asks, without which nothing is written; see
         `farm.store.place.Place`. Empty where nobody else can be at the store.
-    code : str
-        Digest of the program that asks, see `farm.store.provenance.check_code`; empty for none.
+    program : Program, optional
+        That of the run, which its workers must have, too.
     """
 
     store: Store
@@ -60,7 +61,7 @@ class Task:
     seconds: float
     careful: bool = False
     run: str = ""
-    code: str = ""
+    program: Program | None = None
 
 
 def missing_blocks(
@@ -227,9 +228,9 @@ class Backlog:
             task = self._of(task, task.blocks[:half])
         return task
 
-    def give_back(self, task: Task) -> None:
-        """Take a task back that a worker could not do: it is the next."""
-        self._tasks.appendleft(task)
+    def give_back(self, task: Task, blocks: tuple[Block, ...] | None = None) -> None:
+        """Take a task, or some blocks of it, back that a worker could not do: it is the next."""
+        self._tasks.appendleft(task if blocks is None else self._of(task, blocks))
 
     def learn(self, block: Block, seconds: float) -> None:
         """Take note of the CPU time that a block took, s."""

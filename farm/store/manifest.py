@@ -88,11 +88,13 @@ def _check_places(place: Place, plain: Mapping[str, Any]) -> None:
     """Refuse names that would lead out of the store: its files are written and deleted by them."""
     logs = (source.get("columns") for source in plain["sources"].values())
     names = [*plain["axes"]["trace"], *plain["sources"], *(log for log in logs if log is not None)]
+    for holding in plain["holds"].values():
+        names += [variable["name"] for variable in (*holding["arrays"], *holding["figures"])]
     for name in names:
         if not (isinstance(name, str) and _PLACE.fullmatch(name)) or name in (".", ".."):
             raise InputError(
-                f"{place.at(MANIFEST)} names {name!r}, which is no name of a trace or a log; this "
-                "is no store that farm run wrote, so leave it alone"
+                f"{place.at(MANIFEST)} names {name!r}, which is no name of a trace, a log or an "
+                "array; this is no store that farm run wrote, so leave it alone"
             )
 
 

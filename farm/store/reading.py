@@ -18,6 +18,7 @@ from core.workload.workload import Workload
 from farm.store.arrays import ARRAYS, open_results
 from farm.store.geometry import ALL_POLICIES
 from farm.store.place import Where
+from farm.store.presence import check_present
 from farm.store.product import PRODUCTS, Product
 from farm.store.records import read_record
 from farm.store.store import Store
@@ -43,11 +44,13 @@ def open_store(store: Where) -> xr.DataTree:
     Raises
     ------
     InputError
-        If it is not a store.
+        If it is not a store, or files of a block are gone that a record vouches for.
     """
     import xarray as xr
 
-    return xr.open_datatree(Store.open(store).place.arrays(ARRAYS), engine="zarr", chunks=None)
+    opened = Store.open(store)
+    check_present(opened)
+    return xr.open_datatree(opened.place.arrays(ARRAYS), engine="zarr", chunks=None)
 
 
 def job_table(

@@ -118,8 +118,23 @@ class Store:
         InputError
             As `open`.
         """
-        plain = unsealed(place, data)
+        try:
+            return cls._from_plain(place, unsealed(place, data))
+        except InputError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"{place.at(MANIFEST)} lacks what a store has, or has it in another form "
+                f"({error!r}); this is no store that farm run wrote, so leave it alone"
+            ) from None
+
+    @classmethod
+    def _from_plain(cls, place: Place, plain: Mapping[str, Any]) -> Store:
         _check_known(place, plain["holds"])
+        of_each = ("sources", "layouts", "jobs", "weeks", "users")
+        for key, trace in combinations(of_each, plain["axes"]["trace"]):
+            if trace not in plain[key]:
+                raise KeyError(f"{key} of {trace}")
         return cls(
             place=place,
             campaign=plain["campaign"],

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.farm.harness import ROOT, wait_for
 
 
 def start_dask(
-    role: str, file: Path, log: Path, *options: str, **environment: str
+    role: str, file: Path, log: Path, *options: str, before: Sequence[str] = (), **environment: str
 ) -> subprocess.Popen[bytes]:
     """Start `dask scheduler` or `dask worker` on the loopback interface.
 
@@ -29,12 +29,14 @@ def start_dask(
         Where what it says is added.
     *options, **environment : str
         Of its command line, and beside this process's variables.
+    before : sequence of str
+        Command that starts what follows it, somewhere else.
     """
     dask = shutil.which("dask", path=str(Path(sys.executable).parent))
     assert dask
     with log.open("ab") as stream:
         return subprocess.Popen(
-            [dask, role, "--host", "127.0.0.1", "--scheduler-file", str(file), *options],
+            [*before, dask, role, "--host", "127.0.0.1", "--scheduler-file", str(file), *options],
             stdout=stream,
             stderr=stream,
             cwd=log.parent,
@@ -56,9 +58,9 @@ class Site:
         self._log = folder / "dask.log"
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def scheduler(self) -> None:
+    def scheduler(self, **environment: str) -> None:
         """Start the scheduler, and wait until its file is whole: it is there before its text is."""
-        self._start("scheduler", "--port", "0")
+        self._start("scheduler", "--port", "0", **environment)
         wait_for(lambda: self.file.exists() and self.file.read_text().endswith("}"), "its file")
 
     @property
@@ -67,9 +69,10 @@ class Site:
         address: str = json.loads(self.file.read_text())["address"]
         return address
 
-    def worker(self, **environment: str) -> subprocess.Popen[bytes]:
-        """Start a worker, with variables beside this process's."""
-        return self._start("worker", "--no-nanny", "--nthreads", "1", **environment)
+    def worker(self, *before: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start a worker, by way of another command, with variables beside this process's."""
+        options = ("--no-nanny", "--nthreads", "1")
+        return self._start("worker", *options, before=before, **environment)
 
     def end(self) -> None:
         """End whatever is left."""
@@ -77,21 +80,23 @@ class Site:
             process.kill()
             process.wait(60)
 
-    def _start(self, role: str, *options: str, **environment: str) -> subprocess.Popen[bytes]:
+    def _start(
+        self, role: str, *options: str, before: Sequence[str] = (), **environment: str
+    ) -> subprocess.Popen[bytes]:
         # A port of the dashboard's own: it is there even where nobody may look at it.
         quiet = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0")
         self._started.append(
-            start_dask(role, self.file, self._log, *options, *quiet, **environment)
+            start_dask(role, self.file, self._log, *options, *quiet, before=before, **environment)
         )
         return self._started[-1]
 
 
 @contextmanager
-def site(folder: Path) -> Iterator[Site]:
-    """Start a scheduler; end it and its workers with the context."""
+def site(folder: Path, **environment: str) -> Iterator[Site]:
+    """Start a scheduler, with variables of its own; end it and its workers with the context."""
     one = Site(folder)
     try:
-        one.scheduler()
+        one.scheduler(**environment)
         yield one
     finally:
         one.end()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cluster import ClusterError, ClusterSpec, connect
+from cluster import ClusterError, ClusterSpec, Opening, connect
 from cluster.watching import check_bokeh
 from tests.farm.harness import farm as farm_process
 
@@ -57,7 +57,7 @@ def samples(dask_worker: Any) -> bool:
 @pytest.mark.parametrize("watched", [True, False])
 def test_profiler_runs_only_where_someone_looks(watched: bool) -> None:
     """A hundred looks a second at every worker are for Dask's dashboard and report alone."""
-    with connect(ClusterSpec.parse("local", 1), watched=watched) as client:
+    with connect(ClusterSpec.parse("local", 1), Opening(watched=watched)) as client:
         assert list(client.run(samples).values()) == [watched]
 
 

@@ -91,12 +91,23 @@ class Command:
         What follows `farm`.
     terminal : int, optional
         A terminal to run in; by default the output goes to files.
+    before : sequence of str
+        Command that starts what follows it, somewhere else.
+    **variables : str
+        Beside this process's.
     """
 
-    def __init__(self, folder: Path, *arguments: str, terminal: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        terminal: int | None = None,
+        before: Sequence[str] = (),
+        **variables: str,
+    ) -> None:
         self.mark = uuid.uuid4().hex
         self._out, self._err = (folder / f"{self.mark}.{end}" for end in ("out", "err"))
-        environment = {**_environment(), MARK: self.mark}
+        environment = {**_environment(), **variables, MARK: self.mark}
 
         def prepare() -> None:
             # A test run that was itself started in the background ignores it, and passes that on.
@@ -111,7 +122,7 @@ class Command:
                 else dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
             )
             self.process = subprocess.Popen(
-                [FARM, *arguments],
+                [*before, FARM, *arguments],
                 cwd=folder,
                 env=environment,
                 start_new_session=True,

@@ -76,7 +76,7 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         assert [key for key in found if not IDENTIFIER.fullmatch(key)] == [], words
 
 
-WITHOUT_JSON = {"init", "completion", "traces"}
+WITHOUT_JSON = {"init", "certificates", "completion", "traces"}
 """Commands that write a file for other programs, or only have commands of their own."""
 
 

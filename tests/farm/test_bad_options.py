@@ -16,8 +16,7 @@ from tests.farm.refusals import GOOD, LOG, Said, sentence, write
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a scheduler for absent that is not there within a second."""
-    # The package's function hides the module of the same name from a dotted path.
-    module = importlib.import_module("cluster.connect")
+    module = importlib.import_module("cluster.existing")
     monkeypatch.setattr(module, "CONNECT_TIMEOUT", 1.0)
 
 

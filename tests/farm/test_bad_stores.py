@@ -189,9 +189,36 @@ def test_store__names_that_lead_out_of_it(
     write(GOOD, Path("c.toml"))
     given = ("run", "c.toml", "--store") if command == "run" else (command,)
     assert repr(place) in said(*given, "tiny.farm")
-    with pytest.raises(InputError, match="no name of a trace or a log"):
+    with pytest.raises(InputError, match="no name of a trace, a log or an array"):
         repair(store, list(verify(store)))
     assert (outside / "0-0-0.json").exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"axes": 3},
+        {"axes": {"trace": 3}},
+        {"axes": {"trace": ["n"], "resample": [1], "load": ["original"], "policy": ["x"]}},
+        {"sources": 7},
+        {"layouts": {}},
+        {"layouts": {"m": {}}},
+        {"holds": []},
+        {"holds": {"cells": {"arrays": [{"name": "../../outside"}], "figures": []}}},
+    ],
+    ids=str,
+)
+def test_store__of_another_form(store: Path, said: Said, changes: dict[str, Any]) -> None:
+    """Under a right seal: whoever asks, it is one sentence, and a repair deletes nothing."""
+    alter(store, **changes)
+    (store / "store.copy.json").write_bytes((store / "store.json").read_bytes())
+    write(GOOD, Path("c.toml"))
+    before = snapshot(store)
+    for words in (("status",), ("run", "c.toml", "--store")):
+        assert "store.json" in said(*words, "tiny.farm")
+    with pytest.raises(InputError, match=r"store\.json"):
+        repair(store, list(verify(store)))
+    assert snapshot(store) == before
 
 
 def test_trace_may_be_called_as_a_record_is(tmp_path: Path) -> None:

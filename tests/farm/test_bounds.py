@@ -60,7 +60,22 @@ def test_own_metric_with_a_long_name(said: Said) -> None:
 def test_a_number_that_python_does_not_read(said: Said) -> None:
     """5,000 digits are no traceback."""
     Path("c.toml").write_text(f"resamples = {'9' * 5000}\n")
-    assert "c.toml" in said("run", "c.toml")
+    assert "c.toml: a number in it has thousands of digits" in said("run", "c.toml")
+
+
+def test_a_file_whose_name_no_system_takes(said: Said) -> None:
+    """A campaign may name any text."""
+    trace = {"name": "m", "file": "a\0b.swf"}
+    assert "file is 'a\\x00b.swf'" in refused(said, traces=[trace])
+
+
+def test_a_name_cannot_command_a_terminal(said: Said) -> None:
+    """What a sentence quotes is shown without what a terminal would obey."""
+    name = "x\x1b[31my"
+    for words in (("status", name), ("run", f"{name}.toml"), ("traces", "info", f"{name}.swf")):
+        text = said(*words)
+        assert "\x1b" not in text
+        assert "x?[31my" in text
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
 from pathlib import Path
 
@@ -11,12 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from core import simulate
+from core.policy.cost import Rate
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.cli import cli
 from farm.planning.cost import cell_seconds, rate_of
 from farm.planning.design import design
-from farm.planning.probe import Probe, _jobs, _measured, _queue, probe
+from farm.planning.probe import Kind, Probe, _difference, _jobs, _measured, _queue, probe
 from farm.planning.tasks import block_costs, missing_blocks
 
 TOML = """name = "c"
@@ -80,6 +82,23 @@ def test_what_is_not_measured__goes_by_what_is_most_alike(tmp_path: Path) -> Non
     assert found.factor(("m", False, "1.1", easy)) == 2.0
     assert found.factor(("o", False, "0.8", reserving)) in (5.0, 7.0)
     assert Probe({}, 0, 3, 0.0).factor(("m", False, "0.7", easy)) == 1.0
+
+
+def test_a_kind_that_was_not_measured__has_the_factor_of_the_most_alike() -> None:
+    """Of hundreds of loads it is the one that a look at all of them finds."""
+    draw, rates = random.Random(0), [Rate(1.0, 1.0), Rate(1.0, 2.0), Rate(1.0, 3.0)]
+
+    def kind() -> Kind:
+        load = f"{draw.randrange(20, 130) / 100}"
+        return draw.choice("mno"), draw.random() < 0.5, load, draw.choice(rates)
+
+    for measured in (1, 2, 5, 60):
+        factors = {kind(): draw.random() for _ in range(measured)}
+        probe_of = Probe(factors, measured, 999, 1.0)
+        for asked in (kind() for _ in range(200)):
+            least = min(_difference(one, asked) for one in factors)
+            best = [x for one, x in factors.items() if _difference(one, asked) == least]
+            assert probe_of.factor(asked) in best
 
 
 def test_no_time_at_all__is_the_plan(tmp_path: Path) -> None:

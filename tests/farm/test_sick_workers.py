@@ -17,8 +17,10 @@ import pytest
 import farm
 from farm.campaign.campaign import Campaign
 from farm.execution import window
+from farm.execution.rollcall import Errand
 from farm.execution.stop import Stop
 from farm.execution.workers import Workers
+from farm.store.place import place_of
 from farm.watching.events import Said, read_events
 from tests.cluster.processes import Site, site
 from tests.farm.harness import ROOT, Command, assert_same_results, counts, two_machines
@@ -191,7 +193,7 @@ def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> No
     """A look of 640 s was none; a scheduler that is lost after it is told of with the reason."""
     told: list[str] = []
     client: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://h:1"))
-    workers = Workers(client, Stop(), told.append)
+    workers = Workers(client, Stop(), told.append, Errand(place_of("s"), "", None))
     assert str(workers.lost()).startswith("the scheduler at tcp://h:1 was lost; the same command")
     completed = SimpleNamespace(
         thread_condition=threading.Condition(), has_ready=lambda: True, next_batch=lambda block: []

@@ -1,0 +1,312 @@
+"""Certificates of a farm: one authority, and what it has signed for scheduler, workers and clients.
+
+Whoever has a certificate of the authority is let in, whatever its name or host: that is what Dask
+asks for. So each farm has an authority of its own, and its keys are readable for its owner alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import json
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cluster.errors import ClusterError
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate, CertificateBuilder
+    from distributed.security import Security
+
+AUTHORITY, AUTHORITY_KEY = "ca.pem", "ca-key.pem"
+CERTIFICATE, KEY = "cert.pem", "key.pem"
+CONFIGURATION = "dask.yaml"
+
+DAYS = 365
+"""Days for which a certificate is valid, unless another number is asked for."""
+
+AUTHORITY_DAYS = 3650
+"""Days for which the authority is: renewed certificates are to be known by those of before."""
+
+SLACK = datetime.timedelta(hours=1)
+"""Certificates are valid from this long before they are made, as clocks of hosts differ."""
+
+USAGES = (
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+    "key_cert_sign",
+    "crl_sign",
+    "encipher_only",
+    "decipher_only",
+)
+
+ROLES = ("scheduler", "worker", "client")
+
+
+def default_folder() -> Path:
+    """Return where a user's certificates stand, unless another folder is named."""
+    from platformdirs import user_config_path
+
+    return user_config_path("schedfarm") / "certificates"
+
+
+def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.datetime:
+    """Make a farm's authority and a certificate signed by it, and Dask's configuration for both.
+
+    Parameters
+    ----------
+    folder : Path
+        Where; made if it is missing, for its owner alone.
+    days : int
+        Validity of the certificate.
+    renew : bool
+        Whether the authority that is there is to sign a new certificate.
+
+    Returns
+    -------
+    datetime.datetime
+        End of the certificate's validity.
+
+    Raises
+    ------
+    ClusterError
+        If certificates are there and none is to be renewed, or none are and one is; if the
+        folder cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     end = make(Path(folder, "farm"), days=30)
+    ...     sorted(path.name for path in Path(folder, "farm").iterdir())
+    ['ca-key.pem', 'ca.pem', 'cert.pem', 'dask.yaml', 'key.pem']
+    """
+    there = (folder / AUTHORITY_KEY).exists()
+    if there and not renew:
+        raise ClusterError(
+            f"certificates {folder}: an authority is there already; --renew has it sign a new "
+            "certificate"
+        )
+    if renew and not there:
+        raise ClusterError(f"certificates {folder}: there is no {AUTHORITY_KEY} to sign a new one")
+    if not 1 <= days <= AUTHORITY_DAYS:
+        raise ClusterError(f"days is {days}; it must be from 1 to {AUTHORITY_DAYS}")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not renew:
+            _make_authority(folder)
+        end = _sign(folder, days)
+        _write(folder / CONFIGURATION, _configuration(folder.absolute()).encode())
+    except OSError as error:
+        raise ClusterError(
+            f"certificates {error.filename or folder}: {error.strerror or error}"
+        ) from None
+    return end
+
+
+def security(folder: Path | None = None) -> Security:
+    """Return what Dask is to encrypt with, made now if there is nothing.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Made by `make`; by default what Dask's configuration names, or else `default_folder`.
+
+    Returns
+    -------
+    distributed.security.Security
+        Which refuses connections that are not encrypted.
+
+    Raises
+    ------
+    ClusterError
+        If the certificates are not usable: incomplete, expired, or readable for others.
+    """
+    here = found(folder)
+    if here is None:
+        make(folder or default_folder())
+        here = found(folder)
+    assert here is not None
+    return here
+
+
+def found(folder: Path | None = None) -> Security | None:
+    """Return what Dask is to encrypt with, as `security`; None where no certificates are.
+
+    Raises
+    ------
+    ClusterError
+        As `security`, and if a folder is named that holds none.
+    """
+    import dask
+    from distributed.security import Security
+
+    if folder is None and dask.config.get("distributed.comm.tls.ca-file", None):
+        return Security(require_encryption=True)
+    where = folder or default_folder()
+    if not (where / AUTHORITY).exists():
+        if folder is None:
+            return None
+        raise ClusterError(
+            f"certificates {where}: {AUTHORITY} does not exist; 'farm certificates {where}' makes "
+            "it"
+        )
+    _check(where)
+    pair = {"cert": str(where / CERTIFICATE), "key": str(where / KEY)}
+    named = {f"tls_{role}_{what}": path for role in ROLES for what, path in pair.items()}
+    return Security(tls_ca_file=str(where / AUTHORITY), require_encryption=True, **named)
+
+
+def _check(folder: Path) -> None:
+    from cryptography.x509 import load_pem_x509_certificate
+
+    path = folder / CERTIFICATE
+    try:
+        end = load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
+        mode = (folder / KEY).stat().st_mode
+    except OSError as error:
+        raise ClusterError(f"certificates {error.filename}: {error.strerror}") from None
+    except ValueError:
+        raise ClusterError(f"certificates {path}: not a certificate in PEM form") from None
+    if end < _now():
+        raise ClusterError(
+            f"certificates {path}: its validity ended on {end:%Y-%m-%d}; 'farm certificates "
+            f"{folder} --renew' makes a new one"
+        )
+    if stat.S_IMODE(mode) & 0o077:
+        raise ClusterError(
+            f"certificates {folder / KEY}: others may read it, who are then let in; make new ones "
+            "in a folder of your own"
+        )
+
+
+def _make_authority(folder: Path) -> None:
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.x509 import BasicConstraints, KeyUsage, SubjectKeyIdentifier
+
+    key, name = _new_key(), _name("schedfarm authority")
+    signs = {usage: usage in ("key_cert_sign", "crl_sign") for usage in USAGES}
+    builder = (
+        _builder(AUTHORITY_DAYS)
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .add_extension(BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(KeyUsage(**signs), critical=True)
+        # Python 3.13 takes no authority without it, nor a certificate that does not name it.
+        .add_extension(SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+    _write(folder / AUTHORITY_KEY, _pem(key))
+    _write(folder / AUTHORITY, _public(builder.sign(key, hashes.SHA256())))
+
+
+def _sign(folder: Path, days: int) -> datetime.datetime:
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from cryptography.x509 import (
+        AuthorityKeyIdentifier,
+        BasicConstraints,
+        DNSName,
+        ExtendedKeyUsage,
+        IPAddress,
+        SubjectAlternativeName,
+        load_pem_x509_certificate,
+    )
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+
+    authority = load_pem_x509_certificate((folder / AUTHORITY).read_bytes())
+    signer: Any = load_pem_private_key((folder / AUTHORITY_KEY).read_bytes(), None)
+    loopback = IPAddress(ipaddress.ip_address("127.0.0.1"))
+    issuer = AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    key = _new_key()
+    signed = (
+        _builder(days)
+        .subject_name(_name("schedfarm"))
+        .issuer_name(authority.subject)
+        .public_key(key.public_key())
+        .add_extension(BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(SubjectAlternativeName([DNSName("localhost"), loopback]), critical=False)
+        .add_extension(ExtendedKeyUsage(both), critical=False)
+        .add_extension(issuer, critical=False)
+        .sign(signer, hashes.SHA256())
+    )
+    _write(folder / KEY, _pem(key))
+    _write(folder / CERTIFICATE, _public(signed))
+    return signed.not_valid_after_utc
+
+
+def _configuration(folder: Path) -> str:
+    pair = f"{{cert: {_quoted(folder / CERTIFICATE)}, key: {_quoted(folder / KEY)}}}"
+    roles = "\n".join(f"      {role}: {pair}" for role in ROLES)
+    return (
+        "distributed:\n"
+        "  comm:\n"
+        "    default-scheme: tls\n"
+        "    require-encryption: true\n"
+        "    tls:\n"
+        f"      ca-file: {_quoted(folder / AUTHORITY)}\n"
+        f"{roles}\n"
+    )
+
+
+def _quoted(path: Path) -> str:
+    return json.dumps(str(path))
+
+
+def _builder(days: int) -> CertificateBuilder:
+    from cryptography.x509 import CertificateBuilder, random_serial_number
+
+    return (
+        CertificateBuilder()
+        .serial_number(random_serial_number())
+        .not_valid_before(_now() - SLACK)
+        .not_valid_after(_now() + datetime.timedelta(days=days))
+    )
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def _name(text: str) -> Any:
+    from cryptography.x509 import Name, NameAttribute
+    from cryptography.x509.oid import NameOID
+
+    return Name([NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _new_key() -> Any:
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def _pem(key: Any) -> bytes:
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+    )
+
+    pem: bytes = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return pem
+
+
+def _public(certificate: Certificate) -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    return certificate.public_bytes(Encoding.PEM)
+
+
+def _write(path: Path, text: bytes) -> None:
+    """Write a file that its owner alone may read, from its first byte on."""
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(text)

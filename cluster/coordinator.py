@@ -1,0 +1,101 @@
+"""A coordinator as a job of its own: the script of it, and how it is submitted."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any
+
+from cluster.errors import ClusterError
+from cluster.jobs import one_line, with_defaults
+from cluster.launchers import imported
+from cluster.opening import Opening
+from cluster.queues import check_command, walltime_of
+from cluster.spec import ClusterSpec
+from cluster.walltime import COORDINATOR_SECONDS
+
+SIZE = {"cores": 1, "processes": 1, "memory": "4 GB"}
+"""A coordinator and its scheduler keep one core busy, and their memory is flat."""
+
+WORKERS_ONLY = ("worker_extra_args", "worker_command", "local_directory", "death_timeout")
+"""Options of workers that a coordinator has no use for."""
+
+
+class Coordinator:
+    """Describe the job in which a coordinator runs.
+
+    Parameters
+    ----------
+    spec : ClusterSpec
+        Of a launcher with a batch system; its `coordinator` says where this job differs from
+        those of the workers.
+    opening : Opening
+        Where it writes what it says, and its title.
+
+    Raises
+    ------
+    ClusterError
+        If the launcher has no batch system, or refuses the options.
+    """
+
+    def __init__(self, spec: ClusterSpec, opening: Opening) -> None:
+        if spec.launcher.queue is None:
+            raise ClusterError(
+                f"{spec.name} has no batch system to submit to; give one, such as --on slurm, or "
+                "use farm run"
+            )
+        spec.launcher.check_package(spec.kind)
+        self._kind, self._queue = spec.kind, spec.launcher.queue
+        shared = {key: value for key, value in spec.options.items() if key not in WORKERS_ONLY}
+        options = with_defaults(
+            spec.kind, self._queue, {**shared, **SIZE, **spec.coordinator}, opening
+        )
+        job_class = imported(f"dask_jobqueue:{self._queue.cluster}").job_cls
+        self.walltime = walltime_of(self._queue, options)
+        self._folder = opening.folder
+        self._job = _job(job_class, opening.title, options, spec.kind)
+
+    @property
+    def lasts(self) -> int | None:
+        """Time that it may work, s, and be over before its job is; None without a walltime."""
+        if self.walltime is None:
+            return None
+        return max(COORDINATOR_SECONDS, self.walltime - COORDINATOR_SECONDS)
+
+    def script(self, command: Sequence[str]) -> str:
+        """Return the script of a job that runs a command in the place of its shell."""
+        line = f"exec {shlex.join(command)}"
+        if self._queue.inline:
+            line = "; ".join([*self._job._job_script_prologue, line])
+        self._job._command_template = line
+        return str(self._job.job_script())
+
+    def submit(self, command: Sequence[str]) -> str:
+        """Submit it, and return the id of the job.
+
+        Raises
+        ------
+        ClusterError
+            If the batch system is not here, or refuses the job.
+        """
+        check_command(self._kind, shlex.split(self._job.submit_command)[0])
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / "coordinator.sh"
+        path.write_text(self.script(command))
+        try:
+            said = asyncio.run(self._job._submit_job(str(path)))
+            return str(self._job._job_id_from_submit_output(said))
+        except (RuntimeError, ValueError, OSError) as error:
+            raise ClusterError(f"{self._kind} did not take the job: {one_line(error)}") from None
+
+
+def _job(job_class: Any, title: str, options: dict[str, Any], kind: str) -> Any:
+    takes = {*signature(imported("dask_jobqueue.core:Job.__init__")).parameters}
+    takes |= {*signature(job_class.__init__).parameters}
+    mine = {key: value for key, value in options.items() if key in takes}
+    try:
+        return job_class("none", name=title, **mine)
+    except (ValueError, TypeError, OSError) as error:
+        raise ClusterError(f"{kind}: {one_line(error)}") from None

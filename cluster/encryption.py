@@ -1,0 +1,88 @@
+"""Whether a scheduler's connections are encrypted, and who can use it where they are not."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+
+from cluster.errors import ClusterError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PLAIN = ("tcp://", "ws://")
+"""Beginnings of addresses that anybody can talk to."""
+
+EXPOSED = (
+    "is not encrypted and asks nobody who he is: whoever reaches it{} can run code as you and as "
+    "its workers"
+)
+
+REMEDY = "'farm certificates' makes what a scheduler with certificates, a tls:// address, needs"
+
+
+def check_encrypted(address: str, *, insecure: bool = False) -> None:
+    """Refuse a scheduler that is open to a network, unless that is wanted.
+
+    Parameters
+    ----------
+    address : str
+        Where it listens.
+    insecure : bool
+        Whether the user takes it as it is.
+
+    Raises
+    ------
+    ClusterError
+        If its connections are not encrypted and leave this machine.
+
+    Examples
+    --------
+    >>> check_encrypted("tls://10.0.0.1:8786"), check_encrypted("tcp://127.0.0.1:8786")
+    (None, None)
+    >>> check_encrypted("tcp://10.0.0.1:8786")
+    Traceback (most recent call last):
+    cluster.errors.ClusterError: tcp://10.0.0.1:8786 is not encrypted and asks nobody who he is: \
+whoever reaches it over the network can run code as you and as its workers; 'farm certificates' \
+makes what a scheduler with certificates, a tls:// address, needs, and --insecure takes this one \
+as it is
+    """
+    if insecure or not address.startswith(PLAIN) or is_loopback(address):
+        return
+    raise ClusterError(
+        f"{address} {EXPOSED.format(' over the network')}; {REMEDY}, and --insecure takes this "
+        "one as it is"
+    )
+
+
+def exposure(client: Client) -> str:
+    """Say in a sentence who else can use a cluster; nothing where its connections are encrypted.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> exposure(SimpleNamespace(scheduler=SimpleNamespace(address="tls://10.0.0.1:8786")))
+    ''
+    """
+    address = client.scheduler.address if client.scheduler else ""
+    if not address.startswith(PLAIN):
+        return ""
+    who = ", such as any user of its machine," if is_loopback(address) else " over the network"
+    return f"{address} {EXPOSED.format(who)}; {REMEDY}"
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether all that an address can mean is this machine's loopback interface.
+
+    Examples
+    --------
+    >>> [is_loopback(f"tcp://{host}:1") for host in ("127.0.0.1", "[::1]", "0.0.0.0", "10.1.2.3")]
+    [True, True, False, False]
+    """
+    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
+    try:
+        meant = {line[4][0] for line in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError):
+        return False
+    return all(ipaddress.ip_address(str(one).partition("%")[0]).is_loopback for one in meant)

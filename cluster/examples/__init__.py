@@ -1,0 +1,18 @@
+"""Files to start from, one for each launcher, every line with its meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def examples() -> dict[str, Path]:
+    """Return the files by the launcher, or the name, that each is for.
+
+    Examples
+    --------
+    >>> examples()["slurm"].name
+    'slurm.toml'
+    """
+    return {path.stem: path for path in sorted(FOLDER.iterdir()) if not path.name.startswith("__")}

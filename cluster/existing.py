@@ -1,0 +1,128 @@
+"""A scheduler that runs already, or starts just now, with workers of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cluster.certificates import default_folder, found
+from cluster.encryption import check_encrypted
+from cluster.errors import ClusterError
+from cluster.opening import Opening
+from cluster.spec import ClusterSpec
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_TIMEOUT = 15.0
+"""A scheduler that does not answer within this time, s, is taken for absent, and so is its file."""
+
+WRITE_TIMEOUT = 1.0
+"""Time in which a file that is there has to be whole, s."""
+
+ENCRYPTED = ("tls://", "wss://")
+"""Beginnings of addresses that take nobody without a certificate."""
+
+LOOK_SECONDS = 0.1
+
+CHATTY = ("distributed.client", "distributed.batched", "tornado.application", "asyncio")
+"""Loggers that tell with a traceback of each future that a lost scheduler leaves behind."""
+
+
+@contextmanager
+def by_address(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
+    """Connect to the scheduler at an address.
+
+    Raises
+    ------
+    ClusterError
+        If none answers.
+    """
+    with _closing(_client(spec, spec.target)) as client:
+        yield client
+
+
+@contextmanager
+def by_file(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
+    """Connect to the scheduler that writes a file.
+
+    Raises
+    ------
+    ClusterError
+        If there is no such file, or no scheduler answers.
+    """
+    with _closing(_client(spec, _awaited(Path(spec.target)))) as client:
+        yield client
+
+
+def _client(spec: ClusterSpec, address: str) -> Client:
+    from distributed import Client
+
+    check_encrypted(address, insecure=spec.insecure)
+    encrypted = address.startswith(ENCRYPTED)
+    security = found(spec.folder) if encrypted else None
+    if encrypted and security is None:
+        raise ClusterError(
+            f"{address} asks for certificates, and there are none in Dask's configuration or "
+            f"{default_folder()}; --certificates names their folder, 'farm certificates' makes one"
+        )
+    try:
+        return Client(address, security=security, timeout=CONNECT_TIMEOUT)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(f"no scheduler answers at {spec.target}: {error}") from None
+
+
+@contextmanager
+def _closing(client: Client) -> Iterator[Client]:
+    """Close a client at the end, and leave out what libraries log of a connection that breaks.
+
+    The run says in one sentence that its scheduler was lost; its futures are collected, and told
+    of with tracebacks, as late as the interpreter's end.
+    """
+    loggers = [logging.getLogger(name) for name in CHATTY]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield client
+    finally:
+        lost = client.status != "running"
+        client.close()
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(logging.CRITICAL if lost else level)
+
+
+def _awaited(path: Path) -> str:
+    """Return the address of a scheduler that was started just before.
+
+    It writes its file once it listens.
+    """
+    remedy = f"'dask scheduler --scheduler-file {path}' writes one"
+    if not _within(CONNECT_TIMEOUT, path.exists):
+        raise ClusterError(f"scheduler file {path} does not exist; {remedy}")
+    if not _within(WRITE_TIMEOUT, lambda: _address(path)):
+        raise ClusterError(f"scheduler file {path} names no scheduler's address; {remedy}")
+    return _address(path)
+
+
+def _within(seconds: float, condition: Callable[[], object]) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
+
+
+def _address(path: Path) -> str:
+    """Return the address in a scheduler's file; nothing where there is none yet."""
+    try:
+        address = json.loads(path.read_bytes())["address"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return address if isinstance(address, str) else ""

@@ -1,0 +1,36 @@
+"""A cluster of a Dask Gateway, as clouds and computing centres offer it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cluster.errors import ClusterError
+from cluster.launchers import imported
+from cluster.opening import Opening
+from cluster.spec import ClusterSpec
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@contextmanager
+def from_gateway(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
+    """Ask a gateway for a cluster, with certificates that it makes, and give a client of it.
+
+    Raises
+    ------
+    ClusterError
+        If the gateway cannot be reached, or refuses it.
+    """
+    try:
+        cluster = imported("dask_gateway:GatewayCluster")(**spec.options)
+    except Exception as error:  # the errors of its HTTP client are of many kinds
+        raise ClusterError(f"gateway: {error}") from None
+    with cluster, cluster.get_client() as client:
+        if spec.minimum is not None:
+            cluster.adapt(minimum=spec.minimum, maximum=spec.workers)
+        else:
+            cluster.scale(spec.workers or 1)
+        yield client

@@ -1,0 +1,290 @@
+"""A cluster whose workers are jobs of a batch system, through dask-jobqueue."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from cluster.certificates import security
+from cluster.errors import ClusterError
+from cluster.launchers import imported
+from cluster.opening import Opening
+from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
+from cluster.quiet import quiet
+from cluster.settings import CLOSE_HTTP, JOBS, TRIM_BYTES, UNWATCHED, WORKERS, exports, unset
+from cluster.spec import ClusterSpec
+from cluster.walltime import ending
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOOPBACK = "127.0.0.1"
+
+WORKER_COUNT = 1
+"""Workers where nobody says how many."""
+
+MEMORY_A_CORE = 2_000_000_000
+"""Memory that a job asks for where nobody says how much, bytes: a cell of the largest log of the
+archive takes less than half of it."""
+
+SUBMIT_SECONDS = 60.0
+"""Time in which the batch system has to take the first job, s."""
+
+SWEEP_SECONDS = 15.0
+"""Time between two looks at jobs that have no worker, s: each asks the batch system once."""
+
+LOOK_SECONDS = 1.0
+"""Time between two looks at which jobs have workers, s."""
+
+FAILED_SWEEPS = 4
+"""A job that could not be submitted is tried again after so many looks, a minute."""
+
+CHATTY = ("distributed.deploy.adaptive", "distributed.deploy.adaptive_core")
+"""Loggers that tell with a traceback what `Opening.say` tells in a sentence."""
+
+
+@contextmanager
+def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
+    """Submit jobs whose workers meet in a scheduler here, and give a client of it.
+
+    Parameters
+    ----------
+    spec : ClusterSpec
+        Of a launcher with a batch system.
+    opening : Opening
+        For whom.
+
+    Yields
+    ------
+    distributed.Client
+        At most as many jobs as the spec says are there or wait; each that is lost is replaced.
+        They are cancelled with the context.
+
+    Raises
+    ------
+    ClusterError
+        If the batch system is not here, or refuses the first job.
+    """
+    import dask
+    from distributed import Client
+
+    settings = {**JOBS, **({} if opening.watched else UNWATCHED)}
+    if not opening.watched:
+        settings["distributed.scheduler.preload"] = [CLOSE_HTTP]
+    with ExitStack() as stack:
+        kept = Kept(spec, opening)
+        stack.enter_context(quiet(CHATTY))
+        with dask.config.set(unset(settings)):
+            cluster = stack.enter_context(kept.cluster())
+        kept.fill(cluster)
+        yield stack.enter_context(Client(cluster))
+
+
+class Kept:
+    """Keep a number of jobs going.
+
+    Parameters
+    ----------
+    spec, opening
+        As for `jobs_cluster`.
+    """
+
+    def __init__(self, spec: ClusterSpec, opening: Opening) -> None:
+        spec.launcher.check_package(spec.kind)
+        assert spec.launcher.queue
+        self._spec, self._opening, self._queue = spec, opening, spec.launcher.queue
+        self._kind = imported(f"dask_jobqueue:{self._queue.cluster}")
+        check_command(spec.kind, self._kind.job_cls.submit_command)
+        self._submitted: list[str] = []
+        self._refused = ""
+        self._arrived: set[Any] = set()
+        self._failures: dict[Any, int] = {}
+
+    def cluster(self) -> Any:
+        """Return the cluster, without a job yet."""
+        options = job_options(self._spec, self._opening)
+        self._opening.folder.mkdir(parents=True, exist_ok=True)
+        self._processes = options["processes"]
+        scheduler = {"dashboard_address": f"{LOOPBACK}:0", **options.pop("scheduler_options", {})}
+        options.setdefault("shared_temp_directory", str(self._opening.folder.absolute()))
+        try:
+            return self._kind(
+                job_cls=told(self._kind.job_cls, self._took, self._refuse),
+                security=security(self._spec.folder),
+                protocol="tls://",
+                scheduler_options=scheduler,
+                silence_logs=logging.CRITICAL,
+                **options,
+            )
+        except (ValueError, TypeError, OSError, RuntimeError) as error:
+            raise ClusterError(f"{self._spec.kind}: {one_line(error)}") from None
+
+    def fill(self, cluster: Any) -> None:
+        """Submit the first job, and then as many as there may be; replace those that are lost."""
+        cluster.scale(jobs=1)
+        end = time.monotonic() + SUBMIT_SECONDS
+        while not (self._submitted or self._refused) and time.monotonic() < end:
+            time.sleep(0.05)
+        if not self._submitted:
+            why = self._refused or f"nothing was heard of it for {SUBMIT_SECONDS:.0f} s"
+            raise ClusterError(f"{self._spec.kind} did not take a job: {why}")
+        most = math.ceil((self._spec.workers or WORKER_COUNT) / self._processes)
+        least = math.ceil((self._spec.minimum or most * self._processes) / self._processes)
+        cluster.adapt(minimum_jobs=least, maximum_jobs=most)
+        cluster.loop.add_callback(self._sweep, cluster)
+
+    def _took(self, job: str) -> None:
+        self._submitted.append(job)
+        self._refused = ""
+        self._opening.note(job)
+
+    def _refuse(self, why: str) -> None:
+        if self._submitted and why != self._refused:
+            self._opening.say(f"{self._spec.kind} did not take a job: {why}; tried again")
+        self._refused = why
+
+    async def _sweep(self, cluster: Any) -> None:
+        """Forget jobs that have ended without Dask knowing; it then submits others for them."""
+        swept = time.monotonic()
+        while cluster.status.name == "running":
+            await asyncio.sleep(LOOK_SECONDS)
+            there = {str(one["name"]) for one in cluster.scheduler_info["workers"].values()}
+            without = {
+                name: job
+                for name, job in list(cluster.workers.items())
+                if not any(worker in there for worker in names(cluster, name))
+            }
+            self._arrived |= cluster.workers.keys() - without.keys()
+            if time.monotonic() - swept < SWEEP_SECONDS:
+                continue
+            swept = time.monotonic()
+            ids = [job.job_id for job in without.values() if job.job_id]
+            found = await asyncio.to_thread(states, self._queue, ids) if ids else {}
+            for name, job in without.items():
+                if found is not None and self._has_ended(name, job, found):
+                    cluster.workers.pop(name, None)
+                    self._arrived.discard(name)
+                    await job.close()
+
+    def _has_ended(self, name: Any, job: Any, found: Mapping[str, str]) -> bool:
+        """Tell whether a job without a worker is to be replaced, and say so if it had none ever."""
+        if not job.job_id:
+            self._failures[name] = self._failures.get(name, 0) + 1
+            return self._failures[name] % FAILED_SWEEPS == 0
+        state = found.get(job.job_id, GONE)
+        if not is_over(self._queue, state):
+            return False
+        if name not in self._arrived:
+            self._opening.say(
+                f"job {job.job_id} ended ({state}) before its worker was there; what it said is "
+                f"in {self._opening.folder}; another is submitted"
+            )
+        return True
+
+
+def cancel_command(kind: str) -> list[str]:
+    """Return the command of a batch system that ends jobs, before their ids."""
+    return shlex.split(imported(f"dask_jobqueue:{QUEUES[kind].cluster}").job_cls.cancel_command)
+
+
+def names(cluster: Any, name: Any) -> list[str]:
+    """Return how the workers of a job are called."""
+    group = cluster.worker_spec.get(name, {}).get("group", [""])
+    return [f"{name}{suffix}" for suffix in group]
+
+
+def told(kind: Any, took: Any, refuse: Any) -> Any:
+    """Return a kind of job that tells of its id, or of why it was not taken."""
+    from distributed.core import Status
+
+    class Told(kind):  # type: ignore[misc]
+        async def start(self) -> None:
+            try:
+                await super().start()
+                took(str(self.job_id))
+            except (RuntimeError, ValueError, OSError) as error:
+                refuse(one_line(error))
+                self.status = Status.running
+
+        async def close(self) -> None:
+            await super().close()
+            self.status = Status.closed
+
+    return Told
+
+
+def one_line(error: BaseException) -> str:
+    """Return what a command of a batch system had to say, out of dask-jobqueue's report of it."""
+    text = str(error)
+    said = text.partition("stderr:\n")[2].strip() or text
+    return "; ".join(line.strip() for line in said.splitlines() if line.strip())
+
+
+def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
+    """Return the options of a worker's job: the user's, Dask's configuration's, and then ours.
+
+    Parameters
+    ----------
+    spec : ClusterSpec
+        Of a launcher with a batch system.
+    opening : Opening
+        For whom.
+    """
+    assert spec.launcher.queue
+    options = with_defaults(spec.kind, spec.launcher.queue, spec.options, opening)
+    prologue = list(options["job_script_prologue"])
+    extra = list(options["worker_extra_args"])
+    prologue += exports(unset({**WORKERS, **({} if opening.watched else UNWATCHED)}))
+    prologue.append(f"export MALLOC_TRIM_THRESHOLD_={TRIM_BYTES}")
+    if not opening.watched:
+        extra += ["--no-dashboard", "--preload", CLOSE_HTTP]
+    seconds = walltime_of(spec.launcher.queue, options)
+    if seconds and "--lifetime" not in extra:
+        lines, words = ending(seconds)
+        prologue += lines
+        extra += words
+    return {**options, "job_script_prologue": prologue, "worker_extra_args": extra}
+
+
+def with_defaults(
+    kind: str, queue: Queue, given: Mapping[str, Any], opening: Opening
+) -> dict[str, Any]:
+    """Return options of a job with what neither the user nor Dask's configuration says.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the launcher, under which Dask's configuration has its options.
+    queue : Queue
+        Its batch system.
+    given : mapping
+        The user's options.
+    opening : Opening
+        For whom.
+    """
+    import dask
+
+    def known(option: str) -> Any:
+        key = f"jobqueue.{kind}.{option.replace('_', '-')}"
+        return given.get(option, dask.config.get(key, None))
+
+    cores = known("cores") or 1
+    ours = {
+        **queue.defaults,
+        "cores": cores,
+        # A process for each core: what is not compiled holds Python's lock.
+        "processes": cores,
+        "memory": f"{cores * MEMORY_A_CORE}B",
+        "log_directory": str(opening.folder.absolute()),
+        "job_name": opening.title,
+    }
+    options = {key: value for key, value in ours.items() if known(key) in (None, [])}
+    always = ("cores", "processes", "job_script_prologue", "worker_extra_args", "walltime")
+    options |= {key: known(key) for key in always if known(key) is not None}
+    return {**options, **given}

@@ -1,0 +1,58 @@
+"""A cluster of pods, which Dask's operator for Kubernetes starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cluster.errors import ClusterError
+from cluster.launchers import imported
+from cluster.opening import Opening
+from cluster.spec import ClusterSpec
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LONGEST_NAME = 40
+"""Names of services have at most 63 characters, and the operator adds to this one."""
+
+
+@contextmanager
+def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
+    """Make a cluster by the operator's own options, or by a manifest, and give a client of it.
+
+    Its scheduler is a pod, too: what this process reads of a store, every pod has to see.
+
+    Raises
+    ------
+    ClusterError
+        If Kubernetes cannot be reached, or refuses it.
+    """
+    from distributed import Client
+
+    options = {"name": _name(opening.title), **spec.options}
+    if "custom_cluster_spec" in spec.options and "name" not in spec.options:
+        del options["name"]
+    try:
+        cluster = imported("dask_kubernetes.operator:KubeCluster")(**options)
+    except Exception as error:  # its client has no class of its own for what may be amiss
+        raise ClusterError(f"kubernetes: {error}") from None
+    with cluster, Client(cluster) as client:
+        if spec.minimum is not None:
+            cluster.adapt(minimum=spec.minimum, maximum=spec.workers)
+        elif spec.workers is not None:
+            cluster.scale(spec.workers)
+        yield client
+
+
+def _name(title: str) -> str:
+    """Return a title as the name of a resource, of which others are made by adding to it.
+
+    Examples
+    --------
+    >>> _name("farm-KTH_2.1")
+    'farm-kth-2-1'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower())[:LONGEST_NAME].strip("-")

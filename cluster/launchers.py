@@ -1,0 +1,201 @@
+"""The launchers: all that is known of one is its row here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import Parameter, signature
+from typing import Any
+
+from cluster.errors import ClusterError
+from cluster.queues import QUEUES, Queue
+
+NOT_OPTIONS = frozenset(
+    {
+        *("self", "scheduler", "loop", "asynchronous", "job_cls", "scheduler_cls", "config_name"),
+        *("security", "protocol", "n_workers", "silence_logs", "shutdown_on_close", "quiet"),
+        *("dashboard_address", "host", "extra", "env_extra", "header_skip", "job_extra"),
+    }
+)
+"""What launchers' constructors take and a user does not give: it is the farm's to say, has been
+renamed since, or makes no sense in a file."""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """Describe one way to have a cluster.
+
+    Parameters
+    ----------
+    form : str
+        How it is written after ``--on``.
+    meaning : str
+        What it is, for lists.
+    opens : str
+        ``module:function``, a context manager that takes a `ClusterSpec` and an `Opening` and
+        gives a client.
+    pattern : str
+        Regular expression of its texts; what its group holds is the target.
+    ours : bool
+        Whether its scheduler runs in this process.
+    found : bool
+        Whether its workers are somebody else's, found running.
+    package, extra : str
+        Package that it needs, and the extra of schedfarm that brings it.
+    takes : tuple of str
+        ``module:callable`` whose parameters are its options.
+    others : bool
+        Whether it takes further options, which only its server knows.
+    queue : Queue, optional
+        The batch system that its workers are jobs of, and a coordinator can be one of, too.
+    """
+
+    form: str
+    meaning: str
+    opens: str
+    pattern: str
+    ours: bool = False
+    found: bool = False
+    package: str = ""
+    extra: str = ""
+    takes: tuple[str, ...] = ()
+    others: bool = False
+    queue: Queue | None = None
+
+    def open(self) -> Callable[..., Any]:
+        """Return the function that opens it."""
+        function: Callable[..., Any] = imported(self.opens)
+        return function
+
+    def check_package(self, kind: str) -> None:
+        """Refuse it where its package is not installed.
+
+        Raises
+        ------
+        ClusterError
+            With the extra that brings it.
+        """
+        if self.package and find_spec(self.package) is None:
+            raise ClusterError(
+                f"{kind} needs {self.package}; 'pip install \"schedfarm[{self.extra}]\"' brings it"
+            )
+
+    def options(self) -> tuple[str, ...]:
+        """Return the options that it takes, by the signatures of its own library."""
+        found: dict[str, None] = {}
+        for one in self.takes:
+            named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+            parameters = signature(imported(one)).parameters.values()
+            found |= dict.fromkeys(p.name for p in parameters if p.kind in named)
+        return tuple(sorted(found.keys() - NOT_OPTIONS))
+
+
+def imported(name: str) -> Any:
+    """Return what ``module:path`` names.
+
+    Examples
+    --------
+    >>> imported("math:floor")(2.5)
+    2
+    """
+    module, _, path = name.partition(":")
+    found: Any = import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _batch(name: str, system: str) -> Launcher:
+    queue = QUEUES[name]
+    return Launcher(
+        form=name,
+        meaning=f"jobs of {system}, each with worker processes",
+        opens="cluster.jobs:jobs_cluster",
+        pattern=name,
+        ours=True,
+        package="dask_jobqueue",
+        extra="jobqueue",
+        takes=(
+            "dask_jobqueue.core:JobQueueCluster.__init__",
+            "dask_jobqueue.core:Job.__init__",
+            f"dask_jobqueue:{queue.cluster}.job_cls.__init__",
+        ),
+        queue=queue,
+    )
+
+
+LAUNCHERS: Mapping[str, Launcher] = {
+    "local": Launcher(
+        form="local",
+        meaning="a process for each core of this machine",
+        opens="cluster.local:opened",
+        pattern="local",
+        ours=True,
+    ),
+    "address": Launcher(
+        form="tls://HOST:PORT, tcp://HOST:PORT",
+        meaning="a scheduler that runs already, by its address",
+        opens="cluster.existing:by_address",
+        pattern=r"((?:tcp|tls|ws|wss|inproc)://\S+)",
+        found=True,
+    ),
+    "scheduler-file": Launcher(
+        form="scheduler-file:PATH",
+        meaning="a scheduler that runs already, or starts just now, by the file that it writes",
+        opens="cluster.existing:by_file",
+        pattern=r"scheduler-file:(.+)",
+        found=True,
+    ),
+    "slurm": _batch("slurm", "Slurm"),
+    "pbs": _batch("pbs", "PBS"),
+    "sge": _batch("sge", "Grid Engine"),
+    "lsf": _batch("lsf", "LSF"),
+    "htcondor": _batch("htcondor", "HTCondor"),
+    "oar": _batch("oar", "OAR"),
+    "kubernetes": Launcher(
+        form="kubernetes",
+        meaning="pods of a cluster that has Dask's operator",
+        opens="cluster.kubernetes:pods",
+        pattern="kubernetes",
+        package="dask_kubernetes",
+        extra="kubernetes",
+        takes=("dask_kubernetes.operator:KubeCluster.__init__",),
+    ),
+    "gateway": Launcher(
+        form="gateway",
+        meaning="a cluster of a Dask Gateway, as clouds and centres offer it",
+        opens="cluster.gateway:from_gateway",
+        pattern="gateway",
+        package="dask_gateway",
+        extra="gateway",
+        takes=("dask_gateway:GatewayCluster.__init__",),
+        others=True,
+    ),
+    "ssh": Launcher(
+        form="ssh",
+        meaning="hosts that SSH reaches, the first for the scheduler",
+        opens="cluster.ssh:over_ssh",
+        pattern="ssh",
+        package="asyncssh",
+        extra="ssh",
+        takes=("distributed:SSHCluster",),
+    ),
+}
+
+
+def recognised(text: str) -> tuple[str, str] | None:
+    """Return the launcher that a text names, and its target; None if it names none.
+
+    Examples
+    --------
+    >>> recognised("tls://10.0.0.1:8786"), recognised("slurm"), recognised("LOCAL")
+    (('address', 'tls://10.0.0.1:8786'), ('slurm', ''), None)
+    """
+    for kind, row in LAUNCHERS.items():
+        found = re.fullmatch(row.pattern, text)
+        if found:
+            return kind, found[1] if found.groups() else ""
+    return None

@@ -1,0 +1,210 @@
+"""Batch systems: a row each, and what their own commands say of jobs and do to them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cluster.errors import ClusterError
+from cluster.walltime import walltime_seconds
+
+ANSWER_SECONDS = 60.0
+"""A command of a batch system that takes longer is given up: its server hangs."""
+
+GONE = "ended"
+"""State of a job that its batch system does not know any more."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Say how one batch system is asked and told about jobs.
+
+    Parameters
+    ----------
+    cluster : str
+        Its class in `dask_jobqueue`, which knows how jobs are described and submitted.
+    ask : tuple of str
+        Command that lists the user's jobs, a line each.
+    number, state : int
+        Columns of that list, counted from 0, or from -1 at the end.
+    stop : tuple of str
+        Command that has a job's script stop by itself, before the job's number; it gets SIGTERM.
+    over : tuple of str
+        States of jobs that have ended, beside those that are not listed.
+    waiting : tuple of str
+        States of jobs that have not begun.
+    defaults : mapping
+        Options of the launcher where neither the user nor Dask's configuration gives them.
+    alone, pair : int
+        Seconds in the unit of a walltime that is one number, and in the first of two parts, see
+        `cluster.walltime.walltime_seconds`.
+    inline : bool
+        Whether its jobs are described by a file that holds one command line, and no script.
+    """
+
+    cluster: str
+    ask: tuple[str, ...]
+    stop: tuple[str, ...]
+    number: int = 0
+    state: int = 1
+    over: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    alone: int = 1
+    pair: int = 60
+    inline: bool = False
+
+
+QUEUES: Mapping[str, Queue] = {
+    "slurm": Queue(
+        "SLURMCluster",
+        ask=("squeue", "--me", "--noheader", "--states=all", "--format=%i %T"),
+        # To the script alone: without --batch the job's steps get it, and the script does not.
+        stop=("scancel", "--batch", "--signal=TERM"),
+        over=(
+            "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL",
+            "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT",
+        ),
+        waiting=("PENDING", "CONFIGURING", "REQUEUED", "SUSPENDED"),
+        # A lost job is replaced by a new one: put back into the queue it would be one too many.
+        defaults={"job_extra_directives": ["--no-requeue"]},
+        alone=60,
+    ),
+    "pbs": Queue(
+        "PBSCluster",
+        ask=("qstat",),
+        state=4,
+        stop=("qsig", "-s", "TERM"),
+        over=("C", "E", "F", "X"),
+        waiting=("H", "Q", "S", "T", "W"),
+        defaults={"job_extra_directives": ["-r n"]},
+    ),
+    "sge": Queue(
+        "SGECluster",
+        ask=("qstat",),
+        state=4,
+        # Its qdel sends no signal that a script could act on before SIGKILL.
+        stop=("qdel",),
+        waiting=("qw", "hqw", "Eqw"),
+        defaults={"job_extra_directives": ["-r n"]},
+    ),
+    "lsf": Queue(
+        "LSFCluster",
+        ask=("bjobs", "-a", "-noheader", "-o", "jobid stat"),
+        stop=("bkill", "-s", "TERM"),
+        over=("DONE", "EXIT", "ZOMBI"),
+        waiting=("PEND", "PSUSP", "WAIT"),
+        defaults={"job_extra_directives": ["-rn"], "use_stdin": True},
+        alone=60,
+        pair=3600,
+    ),
+    "htcondor": Queue(
+        "HTCondorCluster",
+        ask=("condor_q", "-af:j", "JobStatus"),
+        # It sends SIGTERM itself, and SIGKILL only minutes later.
+        stop=("condor_rm",),
+        over=("3", "4", "6"),
+        waiting=("1", "5", "7"),
+        defaults={"disk": "1 GB"},
+        inline=True,
+    ),
+    "oar": Queue(
+        "OARCluster",
+        ask=("oarstat", "-u"),
+        state=-2,
+        stop=("oardel", "-s", "SIGTERM"),
+        over=("E", "T", "F"),
+        waiting=("W", "L", "H", "t"),
+        defaults={"memory_per_core_property_name": "not_applicable"},
+        alone=3600,
+        pair=3600,
+    ),
+}  # fmt: skip
+
+
+def check_command(kind: str, command: str) -> None:
+    """Refuse a batch system whose commands are not on this machine.
+
+    Raises
+    ------
+    ClusterError
+        With the command that is missing.
+    """
+    if shutil.which(command) is None:
+        raise ClusterError(
+            f"{kind}: the command {command} is not on this machine; run this where jobs are "
+            "submitted, such as a login node"
+        )
+
+
+def states(queue: Queue, jobs: Iterable[str]) -> dict[str, str] | None:
+    """Return the state of jobs as their batch system calls it.
+
+    Parameters
+    ----------
+    queue : Queue
+        The batch system.
+    jobs : iterable of str
+        Their ids.
+
+    Returns
+    -------
+    dict of str to str, or None
+        `GONE` for those that it does not list; None where it cannot be asked from here.
+    """
+    wanted = list(jobs)
+    text = said(queue.ask) if wanted else ""
+    if text is None:
+        return None
+    listed = parse_states(queue, text)
+    return {job: listed.get(_plain(job), GONE) for job in wanted}
+
+
+def parse_states(queue: Queue, text: str) -> dict[str, str]:
+    r"""Read what a batch system lists.
+
+    Examples
+    --------
+    >>> parse_states(QUEUES["slurm"], "12 RUNNING\n13_[1-4] PENDING\n")
+    {'12': 'RUNNING', '13_[1-4]': 'PENDING'}
+    >>> parse_states(QUEUES["pbs"], "Job id  Name  User  Time Use S Queue\n7.host w u 00:01 R q")
+    {'7': 'R'}
+    """
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) > max(queue.number, abs(queue.state)) - (queue.state < 0):
+            job = _plain(words[queue.number])
+            if job[:1].isdigit():
+                found[job] = words[queue.state]
+    return found
+
+
+def is_over(queue: Queue, state: str) -> bool:
+    """Tell whether a job in this state has ended."""
+    return state in (GONE, *queue.over)
+
+
+def walltime_of(queue: Queue, options: Mapping[str, Any]) -> int | None:
+    """Return the walltime that options of a job ask for, s; None where they do not say."""
+    return walltime_seconds(options.get("walltime"), queue.alone, queue.pair)
+
+
+def said(command: Iterable[str]) -> str | None:
+    """Return what a command prints; None if it is not there, fails, or does not come back."""
+    try:
+        done = subprocess.run(
+            list(command), capture_output=True, text=True, timeout=ANSWER_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout
+
+
+def _plain(job: str) -> str:
+    """Return a job's number without its server: PBS says 7.host, and lists 7.ho."""
+    number, dot, rest = job.partition(".")
+    return job if rest.isdigit() else number

@@ -1,0 +1,52 @@
+"""A cluster on hosts that SSH reaches."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cluster.errors import ClusterError
+from cluster.opening import Opening
+from cluster.settings import SCHEDULER, UNWATCHED, WORKERS, unset
+from cluster.spec import ClusterSpec
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+WORKER = {"nthreads": 1}
+"""A thread for each worker process; ``n_workers`` of `worker_options` says how many a host has."""
+
+
+@contextmanager
+def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
+    """Start a scheduler on the first host and workers on the others, and give a client.
+
+    Raises
+    ------
+    ClusterError
+        If no hosts are given, or one cannot be reached.
+    """
+    import dask
+    from distributed import Client, SSHCluster
+
+    if not spec.options.get("hosts"):
+        raise ClusterError(
+            'ssh needs hosts, the scheduler\'s first, such as hosts = ["a", "a", "b"]'
+        )
+    if spec.workers is not None:
+        raise ClusterError(
+            f"workers is {spec.workers}, but hosts and worker_options.n_workers say how many "
+            "there are over ssh; leave it out"
+        )
+    options = dict(spec.options)
+    options["worker_options"] = {**WORKER, **options.get("worker_options", {})}
+    settings = {**SCHEDULER, **WORKERS, **({} if opening.watched else UNWATCHED)}
+    with dask.config.set(unset(settings)):
+        try:
+            cluster = SSHCluster(silence_logs=logging.CRITICAL, **options)
+        except Exception as error:  # those of asyncssh, of the system, and of what runs there
+            raise ClusterError(f"ssh: {error}") from None
+    with cluster, Client(cluster) as client:
+        yield client

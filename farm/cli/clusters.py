@@ -1,0 +1,39 @@
+"""`farm clusters`: where campaigns can run, and files to start from."""
+
+from __future__ import annotations
+
+import click
+
+from farm.cli import words
+from farm.cli.command import command
+
+
+def _names() -> list[str]:
+    from cluster.examples import examples
+
+    return [*examples()]
+
+
+@command()
+@click.argument("name", required=False, shell_complete=words.listed(_names))
+def clusters(name: str | None) -> None:
+    """List what --on takes, or print the file to start from for NAME, such as slurm.
+
+    `farm clusters slurm > slurm.toml`, changed where it says so, goes with `--on slurm.toml`, or
+    as [cluster] into a campaign.
+    """
+    from cluster.examples import examples
+    from cluster.launchers import LAUNCHERS
+    from core.errors import InputError
+    from core.names import choices
+
+    known = examples()
+    if name is None:
+        wide = max(len(row.form) for row in LAUNCHERS.values())
+        for row in LAUNCHERS.values():
+            click.echo(f"{row.form:<{wide}}  {row.meaning}")
+        click.echo(f"\nfiles to start from, by farm clusters NAME: {', '.join(known)}")
+        return
+    if name not in known:
+        raise InputError(f"there is no file for {name!r}; {choices(name, known)}")
+    click.echo(known[name].read_text(encoding="utf-8"), nl=False)

@@ -1,0 +1,192 @@
+"""The jobs of a store: noted as they are submitted, listed with their states, ended."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
+
+if TYPE_CHECKING:
+    from cluster.queues import Queue
+    from farm.store.place import Place
+
+WRITE_SECONDS = 2.0
+"""Least time between two times that ids are written: a thousand jobs are submitted in seconds."""
+
+CANCELLED_AT_ONCE = 500
+"""Ids on one command line."""
+
+UNKNOWN = "unknown"
+"""State of a job whose batch system cannot be asked from here."""
+
+
+def folder_beside(store: Place) -> Path:
+    """Return the folder for what the jobs of a store say: beside it, not to be copied with it.
+
+    Of a store in a bucket it is in the working folder.
+
+    Examples
+    --------
+    >>> from farm.store.place import place_of
+    >>> folder_beside(place_of("runs/kth.farm")).as_posix()
+    'runs/kth.farm.jobs'
+    """
+    return store.beside.with_name(f"{str(store).rpartition('/')[2]}.jobs")
+
+
+class Noted:
+    """Write down the ids of workers' jobs, in a thread: Dask is not to wait for a disk.
+
+    Parameters
+    ----------
+    store : Place
+        Where.
+    launcher : str
+        What submits them.
+    """
+
+    def __init__(self, store: Place, launcher: str) -> None:
+        self._store, self._launcher = store, launcher
+        self._ids: list[str] = []
+        self._written = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+
+    def __call__(self, job: str) -> None:
+        """Take note of a job."""
+        self._ids.append(job)
+
+    def __enter__(self) -> Noted:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._ended.wait(WRITE_SECONDS if self._written else WRITE_SECONDS / 20):
+            self._write()
+        self._write()
+
+    def _write(self) -> None:
+        count = len(self._ids)
+        if count > self._written:
+            # A run is not to end for want of a list: who is missing from it is only not shown.
+            with suppress(OSError):
+                write_jobs(self._store, WORKERS, Jobs(self._launcher, tuple(self._ids[:count])))
+            self._written = count
+
+
+@dataclass(frozen=True)
+class Job:
+    """Say what became of one job.
+
+    Parameters
+    ----------
+    role : str
+        Of a coordinator or of workers.
+    launcher : str
+        What submitted it.
+    id : str
+        As its batch system calls it.
+    state : str
+        As that says; ``unknown`` where it cannot be asked from here.
+    """
+
+    role: str
+    launcher: str
+    id: str
+    state: str
+
+    @property
+    def queue(self) -> Queue:
+        """Its batch system."""
+        from cluster.queues import QUEUES
+
+        return QUEUES[self.launcher]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        from cluster.queues import is_over
+
+        return self.state != UNKNOWN and is_over(self.queue, self.state)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not begun."""
+        return self.state in self.queue.waiting
+
+
+def jobs_of(store: Place) -> list[Job]:
+    """Return the jobs that are known of a store, with their states, the coordinator's first."""
+    from cluster.queues import QUEUES, states
+
+    found = []
+    for role in FILES:
+        jobs = read_jobs(store, role)
+        if jobs and jobs.launcher in QUEUES:
+            known = states(QUEUES[jobs.launcher], jobs.ids)
+            found += [
+                Job(role, jobs.launcher, one, known[one] if known else UNKNOWN) for one in jobs.ids
+            ]
+    return found
+
+
+def of_submitted(store: Place) -> dict[str, Any] | None:
+    """Return what is known of a store whose coordinator has not made it yet; None of another."""
+    from farm.store.manifest import MANIFEST
+
+    if store.has(MANIFEST) or read_jobs(store, COORDINATOR) is None:
+        return None
+    return {"jobs": [asdict(job) for job in jobs_of(store)]}
+
+
+def sentences(jobs: list[Job]) -> Iterator[str]:
+    """Say which jobs there are: those that have not ended by their ids, the others by number."""
+    from core.numerals import counted
+
+    for role in FILES:
+        mine = [job for job in jobs if job.role == role]
+        states = dict.fromkeys(job.state for job in mine if not job.is_over)
+        parts = [
+            f"{state} {' '.join(job.id for job in mine if job.state == state)}" for state in states
+        ]
+        over = [job for job in mine if job.is_over]
+        if role == COORDINATOR and over:
+            parts.append(f"{over[-1].state} {over[-1].id}")
+        elif over:
+            parts.append(f"{counted(len(over), 'job')} ended")
+        if parts:
+            yield f"{role} ({mine[0].launcher}): {', '.join(parts)}"
+
+
+def cancel(jobs: list[Job]) -> None:
+    """End jobs by the command of their batch system, if they are still there."""
+    from cluster.jobs import cancel_command
+    from cluster.queues import said
+
+    for launcher in {job.launcher for job in jobs}:
+        ids = [job.id for job in jobs if job.launcher == launcher]
+        for i in range(0, len(ids), CANCELLED_AT_ONCE):
+            said([*cancel_command(launcher), *ids[i : i + CANCELLED_AT_ONCE]])
+
+
+def end_leftovers(store: Place) -> int:
+    """Cancel jobs of workers whose run is no more, and return how many there were."""
+    known = [job for job in jobs_of(store) if job.role == WORKERS and job.state != UNKNOWN]
+    left = [job for job in known if not job.is_over]
+    cancel(left)
+    return len(left)

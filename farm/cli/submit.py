@@ -1,0 +1,114 @@
+"""`farm submit`: run a campaign from within a job, so that nothing stays where it was submitted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from farm.cli.command import CAMPAIGN, STORE_OPTION, command
+from farm.cli.report import check_report
+from farm.cli.traces import TRACES
+from farm.cli.where import ClusterOptions, where
+
+if TYPE_CHECKING:
+    from cluster import ClusterSpec
+    from cluster.coordinator import Coordinator
+    from farm.campaign.campaign import Campaign
+    from farm.store.place import Place
+
+
+@command()
+@CAMPAIGN
+@STORE_OPTION
+@TRACES
+@where
+@click.option("--retry-failed", is_flag=True, help="Run cells again that failed before.")
+@click.option("--print-script", is_flag=True, help="Print the job's script, and submit nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the job's id and the store as JSON.")
+def submit(
+    campaign: str,
+    store: str | None,
+    folder: Path | None,
+    cluster: ClusterOptions,
+    retry_failed: bool,
+    print_script: bool,
+    as_json: bool,
+) -> None:
+    """Submit a job that carries CAMPAIGN out as `farm run` does, and return at once.
+
+    The job holds the coordinator and submits the workers' jobs itself. It stops by itself before
+    its walltime is over; the same command again goes on from there. `farm status` and `farm
+    cancel` know the jobs by the store.
+    """
+    from farm.campaign.shipped import find
+    from farm.cli.jobs import folder_beside
+    from farm.store.files import writing
+    from farm.store.jobs import COORDINATOR, Jobs, write_jobs
+    from farm.store.place import place_of
+
+    wanted = find(campaign)
+    check_report(wanted)
+    wanted.located(folder)
+    spec = cluster.spec(wanted.cluster)
+    target = place_of(store or f"{wanted.name}.farm").resolved()
+    logs = folder_beside(target).absolute()
+    there = logs.exists()
+    job = _coordinator(spec, wanted, logs)
+    words = [sys.executable, "-m", "farm", "run", _lasting(campaign), "--store", str(target)]
+    words += ["--traces", str(folder.absolute())] if folder else []
+    words += [*cluster.words(), *["--retry-failed"] * retry_failed]
+    words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
+    if print_script:
+        click.echo(job.script(words), nl=False)
+        if not there and logs.exists():
+            # dask-jobqueue makes it as soon as a job is described.
+            logs.rmdir()
+        return
+    _refuse_second(target)
+    number = job.submit(words)
+    with writing(target):
+        write_jobs(target, COORDINATOR, Jobs(spec.kind, (number,)))
+    click.echo(_told(number, spec, target, logs, as_json=as_json))
+
+
+def _coordinator(spec: ClusterSpec, campaign: Campaign, logs: Path) -> Coordinator:
+    from cluster.coordinator import Coordinator
+    from cluster.opening import Opening
+
+    return Coordinator(spec, Opening(folder=logs, title=f"farm-{campaign.name}"))
+
+
+def _lasting(campaign: str) -> str:
+    """Return what names a campaign wherever its job begins."""
+    path = Path(campaign)
+    return str(path.absolute()) if path.exists() else campaign
+
+
+def _refuse_second(target: Place) -> None:
+    """Refuse to submit a coordinator for a store that one waits for, or works at."""
+    from core.errors import InputError
+    from farm.cli.jobs import jobs_of
+    from farm.store.jobs import COORDINATOR
+
+    for job in jobs_of(target):
+        if job.role == COORDINATOR and not job.is_over:
+            raise InputError(
+                f"store {target}: job {job.id} of {job.launcher} is there for it already "
+                f"({job.state}); wait for it, or end it with farm cancel {target}"
+            )
+
+
+def _told(number: str, spec: ClusterSpec, target: Place, logs: Path, *, as_json: bool) -> str:
+    import json
+
+    if as_json:
+        said = {"launcher": spec.kind, "job": number, "store": str(target), "logs": str(logs)}
+        return json.dumps(said, indent=1)
+    return (
+        f"job {number} of {spec.kind}; store {target}\n"
+        f"farm status {target} says how far it is, farm cancel {target} ends it; what its jobs "
+        f"say is in {logs}"
+    )

@@ -1,0 +1,183 @@
+"""Where a command runs its tasks: the options that say so, and a campaign's [cluster]."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farm.cli import words
+
+if TYPE_CHECKING:
+    from cluster import ClusterSpec
+
+KEYS = ("on", "scheduler_file", "workers", "options", "certificates", "insecure")
+
+
+def where(takes: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say where to run, and hand them over as one value."""
+
+    @wraps(takes)
+    def handed(**given: Any) -> None:
+        takes(cluster=ClusterOptions(**{key: given.pop(key) for key in KEYS}), **given)
+
+    for option in reversed(OPTIONS):
+        handed = option(handed)
+    return handed
+
+
+OPTIONS = (
+    click.option(
+        "--on",
+        metavar="SPEC",
+        shell_complete=words.listed(lambda: _kinds()),
+        help="Where to run: local, which is the default, tls://HOST:PORT, scheduler-file:PATH, a "
+        "launcher such as slurm, or a TOML file with the keys of [cluster]; `farm clusters` lists "
+        "them.",
+    ),
+    click.option(
+        "--scheduler-file",
+        type=click.Path(path_type=Path),
+        help="Short for --on scheduler-file:PATH.",
+    ),
+    click.option(
+        "--workers",
+        type=int,
+        help="Worker processes: of this machine, by default one a core, or at most of a launcher, "
+        "by default 1.",
+    ),
+    click.option(
+        "--option",
+        "options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An option of the launcher, by its own name, again for each: walltime=02:00:00.",
+    ),
+    click.option(
+        "--certificates",
+        metavar="FOLDER",
+        help="Certificates of the cluster, of `farm certificates`; by default those that Dask's "
+        "configuration names, or your own.",
+    ),
+    click.option(
+        "--insecure",
+        is_flag=True,
+        help="Take a scheduler on a network that is not encrypted, and that anybody there can use.",
+    ),
+)
+
+
+def _kinds() -> list[str]:
+    from cluster.launchers import LAUNCHERS
+
+    return [*LAUNCHERS]
+
+
+class ClusterOptions:
+    """What a command line says of where to run.
+
+    Parameters
+    ----------
+    on : str, optional
+        A spec, or a TOML file.
+    scheduler_file : Path, optional
+        A scheduler's.
+    workers : int, optional
+        How many.
+    options : tuple of str
+        ``NAME=VALUE`` each.
+    certificates : str, optional
+        Their folder.
+    insecure : bool
+        Whether a scheduler that anybody can use is taken.
+    """
+
+    def __init__(
+        self,
+        on: str | None,
+        scheduler_file: Path | None,
+        workers: int | None,
+        options: tuple[str, ...],
+        certificates: str | None = None,
+        insecure: bool = False,
+    ) -> None:
+        from cluster import ClusterError
+
+        if on is not None and scheduler_file is not None:
+            raise ClusterError(
+                f"--on {on} and --scheduler-file {scheduler_file} both say where to run; give one"
+            )
+        self._on = on if scheduler_file is None else f"scheduler-file:{scheduler_file}"
+        self._workers, self._given = workers, options
+        self._options = dict(_option(one) for one in options)
+        self._secured: dict[str, Any] = {"insecure": True} if insecure else {}
+        if certificates is not None:
+            self._secured["certificates"] = str(Path(certificates).absolute())
+
+    @property
+    def _file(self) -> Path | None:
+        """The TOML file that it names, if it names one."""
+        from cluster.launchers import recognised
+
+        on = self._on or ""
+        return Path(on) if on.endswith(".toml") and recognised(on) is None else None
+
+    def words(self) -> list[str]:
+        """Return the same as words of a command line, which mean the same in another folder."""
+        on = str(self._file.absolute()) if self._file else self._on
+        found = ["--on", on] if on else []
+        found += ["--workers", str(self._workers)] if self._workers is not None else []
+        found += ["--insecure"] if "insecure" in self._secured else []
+        if "certificates" in self._secured:
+            found += ["--certificates", self._secured["certificates"]]
+        return found + [word for one in self._given for word in ("--option", one)]
+
+    def spec(self, table: Mapping[str, Any]) -> ClusterSpec:
+        """Return where to run, by this command line and a campaign's own table.
+
+        What the command line says goes first. The table counts if it is of the same launcher, or
+        if the command line names none.
+
+        Raises
+        ------
+        ClusterError
+            If that is no place to run.
+        """
+        from cluster import ClusterSpec
+        from cluster.spec import table_of
+
+        if self._file:
+            given: Mapping[str, Any] = table_of(self._file)
+        elif self._on is None or self._on == table.get("on"):
+            given = table or {"on": "local"}
+        else:
+            given = {"on": self._on}
+        workers = {} if self._workers is None else {"workers": self._workers}
+        return ClusterSpec.of({**given, **self._options, **workers, **self._secured})
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE, the value as TOML has it where it is TOML, and as a text otherwise.
+
+    Examples
+    --------
+    >>> _option("cores=4"), _option("walltime=02:00:00"), _option("queue=short")
+    (('cores', 4), ('walltime', '02:00:00'), ('queue', 'short'))
+    """
+    from cluster import ClusterError
+
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise ClusterError(f"--option {text}: give NAME=VALUE, such as walltime=02:00:00")
+    try:
+        read = tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return name, value
+    found = read.get("value", value)
+    # A time of the day, as TOML has it, is a walltime here.
+    plain = isinstance(found, str | int | float | bool | list | dict) and read.keys() == {"value"}
+    return name, found if plain else value

@@ -1,0 +1,63 @@
+"""The jobs of a batch system that work, or worked, on a store: a small file for each role."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from farm.store.place import Place
+
+COORDINATOR, WORKERS = "coordinator", "workers"
+"""Roles of jobs. Each has a file of its own, with one writer: who submits, and the run itself."""
+
+FILES = {role: f"jobs.{role}.json" for role in (COORDINATOR, WORKERS)}
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Name the jobs of one role.
+
+    Parameters
+    ----------
+    launcher : str
+        What submitted them, such as ``slurm``.
+    ids : tuple of str
+        As the batch system calls them, in the order in which they were submitted.
+    """
+
+    launcher: str
+    ids: tuple[str, ...]
+
+
+def write_jobs(store: Place, role: str, jobs: Jobs) -> None:
+    """Write down the jobs of a role, in place of those of before.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written.
+    """
+    text = json.dumps({"launcher": jobs.launcher, "ids": jobs.ids}, indent=1)
+    _, mark = store.look(FILES[role])
+    # Whoever submits does not hold the store; of two at the same time, one is noted.
+    store.replace(FILES[role], text.encode(), mark)
+
+
+def read_jobs(store: Place, role: str) -> Jobs | None:
+    """Return the jobs of a role; None where none have been written down.
+
+    Examples
+    --------
+    >>> from farm.store.place import place_of
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = place_of(folder)
+    ...     write_jobs(store, WORKERS, Jobs("slurm", ("12", "13")))
+    ...     read_jobs(store, WORKERS), read_jobs(store, COORDINATOR)
+    (Jobs(launcher='slurm', ids=('12', '13')), None)
+    """
+    try:
+        found = json.loads(store.read(FILES[role]))
+        return Jobs(str(found["launcher"]), tuple(map(str, found["ids"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,93 @@
+"""Workers whose jobs end soon begin nothing that they could not finish, and leave in peace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import farm
+from cluster.walltime import ending
+from farm.campaign.campaign import Campaign
+from farm.execution.lifetime import ENDS, left
+from farm.execution.runner import begin
+from farm.execution.task import run_task
+from tests.cluster.processes import Site, site
+from tests.farm.harness import Command, assert_same_results, counts, two_machines, wait_for
+
+POLICIES = ("fcfs+easy", "spf+easy")
+CELLS = 2 * 4 * 2 * len(POLICIES)
+
+CAMPAIGN = two_machines("ending", 3, 4, (0.7, 0.9), POLICIES)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The campaign's store, of one process that nothing ends."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "ending.toml").write_text(CAMPAIGN)
+    assert farm.run(Campaign.from_toml(folder / "ending.toml"), folder / "s").done == CELLS
+    return folder / "s"
+
+
+@pytest.fixture
+def there(tmp_path: Path, whole: Path) -> Iterator[Site]:
+    """A scheduler without a worker."""
+    (tmp_path / "ending.toml").write_text(CAMPAIGN)
+    with site(tmp_path) as one:
+        yield one
+
+
+def test_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a variable that the scripts of jobs set."""
+    assert ending(3600)[0][0].startswith(f"export {ENDS}=")
+    monkeypatch.setenv(ENDS, str(time.time() + 100))
+    assert 99 < left() <= 100
+    monkeypatch.setenv(ENDS, "never")
+    assert left() == float("inf")
+
+
+def test_block_that_does_not_fit__is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those before it are done and acknowledged, the others given back."""
+    (tmp_path / "ending.toml").write_text(CAMPAIGN.replace("block_seconds", "# block_seconds"))
+    campaign = Campaign.from_toml(tmp_path / "ending.toml")
+    asked = 0
+
+    def until(number: float) -> Callable[[], float]:
+        nonlocal asked
+        asked = 0
+
+        def answer() -> float:
+            nonlocal asked
+            asked += 1
+            return float("inf") if asked < number else 0.0
+
+        return answer
+
+    for place, last in (("all", float("inf")), ("some", None)):
+        monkeypatch.setattr("farm.execution.task.left", until(last or asked))
+        with begin(campaign, tmp_path / place) as prepared:
+            task = max(prepared.tasks, key=lambda one: len(one.blocks))
+            done = [one.block for one in run_task(task)]
+            assert set(done) == prepared.store.heads().keys()
+            assert (len(done) == len(task.blocks)) == (place == "all")
+            assert done
+
+
+def test_worker_that_ends__hands_its_tasks_on(there: Site, tmp_path: Path, whole: Path) -> None:
+    """It closes by itself at its first task; the run goes on with another, and loses nothing."""
+    ending = there.worker(**{ENDS: str(time.time())})
+    run = Command(tmp_path, "run", "ending.toml", "--on", there.address)
+    try:
+        wait_for(lambda: ending.poll() is not None, "the worker's end")
+        assert ending.returncode == 0
+        there.worker()
+        assert run.wait() == 0, run.err
+    finally:
+        run.kill()
+    assert counts(run.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
+    assert_same_results(tmp_path / "ending.farm", whole)
