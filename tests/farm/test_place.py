@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import analysis
 from core import InputError
 from farm.store.bucket import HEAD_BYTES, Bucket
 from farm.store.journal import OBJECT_BYTES, START
@@ -169,3 +170,14 @@ def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farm.store.bucket.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'schedfarm\[s3\]' brings the package obsto"):
         Bucket("s3://waits/x")
+
+
+def test_readers_say_the_same(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`analysis` knows a store by its format alone, and opens the address by itself."""
+    with pytest.raises(analysis.StoreError, match="no user and no password in it"):
+        analysis.open_summary("s3://me:hush@waits/x")
+    with pytest.raises(analysis.StoreError, match=r"/none' has no store\.json"):
+        analysis.open_tree(f"{bucket}/none")
+    monkeypatch.setattr("analysis.place.find_spec", lambda _: None)
+    with pytest.raises(analysis.StoreError, match=r"pip install 'schedfarm\[s3\]' brings"):
+        analysis.open_summary(f"{bucket}/none")
