@@ -49,7 +49,7 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     options["worker_options"] = {**WORKER, **options.get("worker_options", {})}
     options["scheduler_options"] = {**ENCRYPTED, **options.get("scheduler_options", {})}
     settings = {**SCHEDULER, **WORKERS, **({} if opening.watched else UNWATCHED)}
-    known = security(None)
+    known = security(spec.folder)
     with dask.config.set({**unset(settings), **certified(known)}):
         try:
             cluster = SSHCluster(silence_logs=logging.CRITICAL, security=known, **options)
