@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cluster.certificates import security
 from cluster.errors import ClusterError
 from cluster.opening import Opening
 from cluster.settings import SCHEDULER, UNWATCHED, WORKERS, unset
@@ -14,9 +15,13 @@ from cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client
+    from distributed.security import Security
 
 WORKER = {"nthreads": 1}
 """A thread for each worker process; ``n_workers`` of `worker_options` says how many a host has."""
+
+ENCRYPTED = {"protocol": "tls://", "dashboard_address": "127.0.0.1:0"}
+"""Options of the scheduler; workers follow it."""
 
 
 @contextmanager
@@ -42,11 +47,28 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
         )
     options = dict(spec.options)
     options["worker_options"] = {**WORKER, **options.get("worker_options", {})}
+    options["scheduler_options"] = {**ENCRYPTED, **options.get("scheduler_options", {})}
     settings = {**SCHEDULER, **WORKERS, **({} if opening.watched else UNWATCHED)}
-    with dask.config.set(unset(settings)):
+    known = security(spec.folder)
+    with dask.config.set({**unset(settings), **certified(known)}):
         try:
-            cluster = SSHCluster(silence_logs=logging.CRITICAL, **options)
+            cluster = SSHCluster(silence_logs=logging.CRITICAL, security=known, **options)
         except Exception as error:  # those of asyncssh, of the system, and of what runs there
             raise ClusterError(f"ssh: {error}") from None
     with cluster, Client(cluster) as client:
         yield client
+
+
+def certified(known: Security) -> dict[str, Any]:
+    """Return what the other hosts are told of certificates: by name, in folders that they see.
+
+    Parameters
+    ----------
+    known : distributed.security.Security
+        What this host has.
+    """
+    files = {"ca-file": known.tls_ca_file}
+    for role in ("scheduler", "worker", "client"):
+        for what in ("cert", "key"):
+            files[f"{role}.{what}"] = getattr(known, f"tls_{role}_{what}")
+    return {f"distributed.comm.tls.{key}": file for key, file in files.items() if file}

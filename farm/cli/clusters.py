@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from farm.cli import words
@@ -16,7 +18,8 @@ def _names() -> list[str]:
 
 @command()
 @click.argument("name", required=False, shell_complete=words.listed(_names))
-def clusters(name: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the list, or the file, as JSON.")
+def clusters(name: str | None, as_json: bool) -> None:
     """List what --on takes, or print the file to start from for NAME, such as slurm.
 
     `farm clusters slurm > slurm.toml`, changed where it says so, goes with `--on slurm.toml`, or
@@ -28,6 +31,10 @@ def clusters(name: str | None) -> None:
     from core.names import choices
 
     known = examples()
+    if name is None and as_json:
+        rows = [{"on": row.form, "meaning": row.meaning} for row in LAUNCHERS.values()]
+        click.echo(json.dumps({"clusters": rows, "files": [*known]}, indent=1))
+        return
     if name is None:
         wide = max(len(row.form) for row in LAUNCHERS.values())
         for row in LAUNCHERS.values():
@@ -36,4 +43,5 @@ def clusters(name: str | None) -> None:
         return
     if name not in known:
         raise InputError(f"there is no file for {name!r}; {choices(name, known)}")
-    click.echo(known[name].read_text(encoding="utf-8"), nl=False)
+    text = known[name].read_text(encoding="utf-8")
+    click.echo(json.dumps({"name": name, "text": text}, indent=1) if as_json else text.rstrip("\n"))

@@ -259,9 +259,9 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
     place, run = opened[0].store.place, opened[0].run
     shards: list[Shard] = []
     try:
-        for block in opened:
-            shards += block.write()
         try:
+            for block in opened:
+                shards += block.write()
             place.settle(shards)
         except FileNotFoundError:
             # The next run has tidied up.

@@ -171,8 +171,10 @@ def test_submitted__nothing_is_left_on_the_submitting_side(
 
     here.said("scancel", "--batch", "--signal=KILL", job)
     wait(lambda: here.state(job) == "FAILED", "the coordinator's end")
-    before = recorded_cells(store)
+    old = set(jobs_of(store))
     again = json.loads(farm_process(folder, "submit", "c.toml", "--json").stdout)["job"]
+    wait(lambda: set(jobs_of(store)) - old, "jobs of its own")
+    before = recorded_cells(store)
     wait(lambda: recorded_cells(store) > before, "further cells")
     ended = farm_process(folder, "cancel", "jobs.farm")
     assert ended.returncode == 0, ended

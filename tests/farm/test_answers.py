@@ -67,6 +67,8 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         ("policies",),
         ("campaigns",),
         ("metrics",),
+        ("clusters",),
+        ("clusters", "slurm"),
         ("traces", "list"),
         ("traces", "info", "a.swf"),
     ):
@@ -76,8 +78,8 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         assert [key for key in found if not IDENTIFIER.fullmatch(key)] == [], words
 
 
-WITHOUT_JSON = {"init", "certificates", "completion", "traces"}
-"""Commands that write a file for other programs, or only have commands of their own."""
+WITHOUT_JSON = {"cancel", "init", "certificates", "completion", "traces"}
+"""Commands that do what they say, write files for other programs, or have only commands."""
 
 
 def test_whatever_answers_does_so_as_json() -> None:

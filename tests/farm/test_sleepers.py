@@ -30,7 +30,7 @@ THREE, FIVE = (
 """In blocks of two cells the third is alone in its shard, which the growth to five then fills."""
 
 SLEEPER = """
-import os, pickle, signal, sys
+import pickle, signal, sys, threading
 from pathlib import Path
 
 task, where = pickle.loads(Path(sys.argv[1]).read_bytes()), sys.argv[2]
@@ -39,7 +39,8 @@ slept = []
 def sleep(place):
     if place == where and not slept:
         slept.append(place)
-        os.kill(os.getpid(), signal.SIGSTOP)
+        # This thread, which a signal to the process might let go on for a moment.
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
 from zarr.storage import _local
 put, replace = _local._put, Path.replace
@@ -50,6 +51,8 @@ def stopped_put(path, *arguments, **keys):
     return put(path, *arguments, **keys)
 
 def stopped_replace(self, target):
+    if "/start/c/0/0/1/" in str(target) and str(target).endswith(".partial"):
+        sleep("renaming")
     if "/start/c/" in str(target) and not str(target).endswith(".partial"):
         sleep("moving")
     if "/records/" in str(target):
@@ -60,7 +63,8 @@ _local._put, Path.replace = stopped_put, stopped_replace
 from farm.execution.task import run_task
 run_task(task)
 """
-"""Carries a task out, and stops before it writes a shard, moves one, or acknowledges a block."""
+"""Carries a task out, and stops before it writes a shard, when half of one is there, before it
+moves one, or acknowledges a block."""
 
 
 @pytest.fixture(autouse=True)
@@ -94,10 +98,11 @@ class Sleeper:
         return self._process.communicate(timeout=PATIENCE)[1]
 
 
-def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["writing", "renaming"])
+def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(tmp_path: Path, where: str) -> None:
     """It was stopped inside a shard; what the next run acknowledged stays, byte by byte."""
     store = tmp_path / "s"
-    sleeper = Sleeper(tmp_path, store, "writing")
+    sleeper = Sleeper(tmp_path, store, where)
     assert counts(farm.run(FIVE, store)) == (5, 0, 5, 0)
     said = sleeper.wake()
     assert list(verify(store, Again(0))) == []
