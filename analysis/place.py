@@ -6,13 +6,21 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import StoreError
-from core.addresses import MISSING, checked_address, connection, is_answer, reason, scheme_of
+from core.addresses import (
+    MISSING,
+    checked_address,
+    connection,
+    is_answer,
+    reason,
+    scheme_of,
+    settings,
+)
 from core.errors import InputError
 
 REQUESTS = 16
@@ -147,10 +155,16 @@ def _client(text: str, folder: str = "") -> Any:
         raise StoreError(str(error)) from None
     if find_spec("obstore") is None:
         raise StoreError(f"store {address}: {MISSING}")
+    with _answering(address):
+        return _connected(f"{address}/{folder}".rstrip("/"), settings(os.environ))
+
+
+@cache
+def _connected(address: str, environment: tuple[tuple[str, str], ...]) -> Any:
+    """Return obstore's client, which keeps its connections, of an environment as it is."""
     from obstore.store import from_url
 
-    with _answering(address):
-        return from_url(f"{address}/{folder}".rstrip("/"), **connection(os.environ))
+    return from_url(address, **connection(dict(environment)))
 
 
 @contextmanager

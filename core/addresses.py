@@ -89,6 +89,17 @@ in it; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
     return f"{scheme}://{parts.netloc}/{'/'.join(names)}"
 
 
+def settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return those variables of an environment on which a connection depends, by name.
+
+    Examples
+    --------
+    >>> settings({"HOME": "/root", "AWS_REGION": "us-east-1"})
+    (('AWS_REGION', 'us-east-1'),)
+    """
+    return tuple(sorted(one for one in environment.items() if one[0].startswith(VARIABLES)))
+
+
 def connection(environment: Mapping[str, str]) -> dict[str, Any]:
     """Return how obstore is to ask: not for minutes, and without TLS only where that is allowed.
 

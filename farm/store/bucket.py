@@ -19,12 +19,12 @@ from typing import Any, TypeVar
 
 from core.addresses import (
     MISSING,
-    VARIABLES,
     checked_address,
     connection,
     is_answer,
     is_refusal,
     reason,
+    settings,
 )
 from core.errors import InputError
 from farm.store.journal import START, ObjectJournal, Position, read_objects
@@ -291,11 +291,11 @@ class Bucket:
 
     @property
     def _client(self) -> Any:
-        return _connected(self._text, _environment())
+        return _connected(self._text, settings(os.environ))
 
     def _below(self, folder: str) -> Any:
         with self._answering():
-            return _connected(self.at(folder), _environment())
+            return _connected(self.at(folder), settings(os.environ))
 
     def _first_line(self, name: str) -> bytes:
         import obstore
@@ -346,11 +346,6 @@ class Bucket:
                 raise
             number = errno.EACCES if is_refusal(error) else errno.EIO
             raise Unavailable(number, reason(self._text, error), self._text) from None
-
-
-def _environment() -> tuple[tuple[str, str], ...]:
-    known = ((key, value) for key, value in os.environ.items() if key.startswith(VARIABLES))
-    return tuple(sorted(known))
 
 
 @cache

@@ -238,7 +238,9 @@ def test_what_a_server_refuses__one_sentence(
     assert "there is no bucket no-such-bucket" in text
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "never-told")
     text = refused(capsys, monkeypatch, *words, url)
-    assert f"store {url}: access is refused (SignatureDoesNotMatch); check AWS_ACC" in text
+    # Some requests are answered without a word.
+    assert f"store {url}: access is refused" in text.replace(" (SignatureDoesNotMatch)", "")
+    assert "; check AWS_ACCESS_KEY_ID" in text
     assert "never-told" not in text
     assert os.environ["AWS_ACCESS_KEY_ID"] not in text
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
