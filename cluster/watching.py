@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from cluster.errors import ClusterError
 from cluster.spec import ClusterSpec
@@ -43,6 +45,20 @@ def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> N
         )
     if report is not None and not report.parent.is_dir():
         raise ClusterError(f"report {report}: the folder {report.parent} does not exist")
+
+
+def seen_at(client: Client) -> str:
+    """Say where a cluster's dashboard is, and how it is seen from another machine.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> seen_at(SimpleNamespace(dashboard_link="http://127.0.0.1:8787/status"))  # doctest: +ELLIPSIS
+    'http://127.0.0.1:8787/status; from another machine: ssh -N -L 8787:127.0.0.1:8787 ...
+    """
+    link = client.dashboard_link
+    port = urlsplit(link).port
+    return f"{link}; from another machine: ssh -N -L {port}:127.0.0.1:{port} {platform.node()}"
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def run(
     failed, 2 bad input, or the store or the cluster gave out, 130 interrupted.
     """
     from cluster import connect, exposure
-    from cluster.watching import check_bokeh, reported
+    from cluster.watching import check_bokeh, reported, seen_at
     from farm.campaign.shipped import find
     from farm.execution.runner import begin, carry_out
     from farm.output import output
@@ -105,7 +105,7 @@ def run(
             if open_to_others := exposure(client):
                 click.echo(f"note: {open_to_others}", err=True)
             if dashboard:
-                click.echo(f"dashboard: {client.dashboard_link}", err=True)
+                click.echo(f"dashboard: {seen_at(client)}", err=True)
             part = stack.enter_context(page.made(".html")) if page else None
             stack.enter_context(reported(client, part))
         outcome = carry_out(prepared, client, Quiet(sys.stderr) if quiet else watcher())

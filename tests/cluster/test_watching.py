@@ -70,7 +70,8 @@ def test_both(tmp_path: Path) -> None:
         "--performance-report", "r.html",
     )  # fmt: skip
     assert ended.returncode == 0, ended
-    assert re.search(r"^dashboard: http://127\.0\.0\.1:\d+/status$", ended.stderr, re.MULTILINE)
+    link = r"^dashboard: http://127\.0\.0\.1:(\d+)/status; .*: ssh -N -L \1:127\.0\.0\.1:\1 \S+$"
+    assert re.search(link, ended.stderr, re.MULTILINE)
     page = (tmp_path / "r.html").read_text()
     assert "<html" in page
     assert "farm/execution/task.py" in page
