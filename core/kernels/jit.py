@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -11,6 +14,11 @@ import numba
 
 NEVER = 2**63 - 1
 """An instant that does not come, s."""
+
+PATIENCE = 300.0
+"""Time for which a process waits for another that compiles a kernel, s: the longest takes 40."""
+
+LOOK_SECONDS = 0.05
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -29,7 +37,8 @@ def kernel(function: F) -> F:
     """Compile a function of int64 scalars and arrays, cached on disk where a folder allows it.
 
     `nogil` lets threads of one worker run side by side. Never `fastmath`: it may flip ties.
-    A host without a writable cache folder compiles anew in each process instead of failing.
+    A host without a writable cache folder compiles anew in each process instead of failing. Of
+    processes that need a kernel at the same time one compiles it, and the others wait for that.
     Call a kernel with one combination of types only: workers that start together and cache two
     combinations of one kernel may take each other's file.
     """
@@ -38,6 +47,7 @@ def kernel(function: F) -> F:
     except RuntimeError:
         return cast(F, numba.njit(nogil=True)(function))
     _watch_sources(compiled)
+    _compile_in_turn(compiled)
     return cast(F, compiled)
 
 
@@ -66,3 +76,63 @@ def _watch_sources(compiled: Any) -> None:
     file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if file is not None:
         file._version = f"{file._version} {_SOURCES}"
+
+
+def _compile_in_turn(compiled: Any) -> None:
+    cache = getattr(compiled, "_cache", None)
+    file = getattr(cache, "_cache_file", None)
+    if cache is not None and file is not None:
+        turn = _Turn(cache, Path(cache.cache_path, f"{file._index_name}.lock"))
+        cache.load_overload, cache.save_overload = turn.load, turn.save
+
+
+class _Turn:
+    """Let one process at a time compile a kernel; the others find what it has put on the disk."""
+
+    def __init__(self, cache: Any, path: Path) -> None:
+        self._load, self._save, self._path = cache.load_overload, cache.save_overload, path
+        self._handle: int | None = None
+
+    def load(self, signature: Any, context: Any) -> Any:
+        """Return what is on the disk, perhaps after another process has put it there."""
+        found = self._load(signature, context)
+        if found is None and self._take():
+            found = self._load(signature, context)
+            if found is not None:
+                self._leave()
+        return found
+
+    def save(self, signature: Any, data: Any) -> None:
+        """Put on the disk what this process has compiled."""
+        try:
+            self._save(signature, data)
+        finally:
+            self._leave()
+
+    def _take(self) -> bool:
+        """Wait for the turn; return whether it was had, which a disk may not know of."""
+        if self._handle is not None:
+            return False
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError:
+            return False
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(LOOK_SECONDS)
+            except OSError:
+                break
+            else:
+                self._handle = handle
+                return True
+        os.close(handle)
+        return False
+
+    def _leave(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
