@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -102,10 +105,26 @@ def imported(name: str) -> Any:
     2
     """
     module, _, path = name.partition(":")
-    found: Any = import_module(module)
+    with _interrupts_kept():
+        found: Any = import_module(module)
     for part in path.split("."):
         found = getattr(found, part)
     return found
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Keep what an interrupt does: dask-jobqueue, when it is imported, makes it end in silence."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        # None is one that was not installed from Python, and cannot be from there.
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 def _batch(name: str, system: str) -> Launcher:

@@ -23,8 +23,11 @@ TASKS_AHEAD = 2
 """Tasks submitted per worker thread: one runs, one waits, so that none idles while the
 coordinator refills; the scheduler's memory stays flat however many tasks there are."""
 
-GONE = ("cancelled", "lost")
-"""States of a future whose scheduler, or whose place with it, is no more."""
+GONE = "cancelled"
+"""State of a future whose scheduler is no more."""
+
+LOST = "lost"
+"""State of a future whose worker left the cluster before it had handed its result over."""
 
 Result = list[BlockDone] | BaseException
 
@@ -70,8 +73,13 @@ class Window:
             sent = self.running.pop(future.key, None)
             if sent is None:
                 continue
-            if future.status in GONE:
+            if future.status == GONE:
                 raise self._workers.lost()
+            if future.status == LOST:
+                # What it has done is in the store; whoever gets it again finds that.
+                cancel(self._client, [future])
+                self._backlog.give_back(sent.task)
+                continue
             outcome = _outcome(future, result)
             if not isinstance(outcome, Sick):
                 yield sent.task, outcome

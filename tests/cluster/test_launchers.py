@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from cluster.launchers import LAUNCHERS
 from cluster.queues import GONE, QUEUES, is_over, parse_states, states, walltime_of
 from cluster.spec import table_of
 from cluster.walltime import ending, margin, walltime_seconds
+from tests.farm.harness import ROOT
 from tests.farm.harness import farm as farm_process
 
 HERE = [kind for kind, row in LAUNCHERS.items() if row.extra and row.extra not in ("kubernetes",)]
@@ -27,7 +31,8 @@ def test_every_launcher_has_a_file_to_start_from(kind: str) -> None:
 @pytest.mark.parametrize("kind", HERE)
 def test_example_is_a_spec(kind: str) -> None:
     """All its keys are the launcher's own."""
-    pytest.importorskip(LAUNCHERS[kind].package)
+    if find_spec(LAUNCHERS[kind].package) is None:
+        pytest.skip(f"{LAUNCHERS[kind].package} is not installed")
     assert ClusterSpec.of(table_of(examples()[kind])).kind == kind
 
 
@@ -162,3 +167,14 @@ def test_clusters__lists_and_prints(tmp_path: Path) -> None:
     refused = farm_process(tmp_path, "clusters", "slum")
     assert refused.returncode == 2
     assert "did you mean 'slurm'" in refused.stderr
+
+
+def test_an_interrupt_means_the_same_once_a_launcher_is_imported() -> None:
+    """In a process of its own: an import is done once."""
+    script = (
+        "import signal; before = signal.getsignal(signal.SIGINT)\n"
+        "from cluster.launchers import imported; imported('dask_jobqueue:SLURMCluster')\n"
+        "assert signal.getsignal(signal.SIGINT) is before\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -77,8 +77,11 @@ class Seaweed:
             time.sleep(0.1)
         with pytest.MonkeyPatch.context() as patch:
             use(self, patch)
-            # Made with its first object.
-            place_of(f"s3://{BUCKET}/made").write("here", b"")
+            # The bucket is made with its first object, and after a restart the server answers
+            # before it knows where to keep one.
+            while not self._keeps(os.urandom(64)):
+                assert time.monotonic() < until, (self._folder / "log").read_text()[-2000:]
+                time.sleep(0.1)
 
     def kill(self) -> None:
         """End the server at once; what it keeps stays."""
@@ -94,6 +97,14 @@ class Seaweed:
             "AWS_REGION": "us-east-1",
             "AWS_ALLOW_HTTP": "true",
         }
+
+    def _keeps(self, data: bytes) -> bool:
+        place = place_of(f"s3://{BUCKET}/made")
+        try:
+            place.write("here", data)
+            return place.read("here") == data
+        except OSError:
+            return False
 
     def _answers(self) -> bool:
         try:

@@ -9,6 +9,7 @@ import pytest
 
 from farm.cli.jobs import Noted, end_leftovers, jobs_of, sentences
 from farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
+from farm.store.place import place_of
 from tests.farm.harness import farm as farm_process
 
 SQUEUE = """#!/bin/sh
@@ -25,8 +26,9 @@ echo "$@" >> "{log}"
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """A store that only jobs are known of: its coordinator waits."""
-    write_jobs(tmp_path / "s", COORDINATOR, Jobs("slurm", ("9",)))
-    write_jobs(tmp_path / "s", WORKERS, Jobs("slurm", ("6", "7", "8")))
+    place = place_of(tmp_path / "s")
+    write_jobs(place, COORDINATOR, Jobs("slurm", ("9",)))
+    write_jobs(place, WORKERS, Jobs("slurm", ("6", "7", "8")))
     return tmp_path / "s"
 
 
@@ -52,13 +54,13 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("answering")
 def test_states(store: Path) -> None:
     """A job that is not listed any more has ended."""
-    assert [(job.role, job.id, job.state) for job in jobs_of(store)] == [
+    assert [(job.role, job.id, job.state) for job in jobs_of(place_of(store))] == [
         ("coordinator", "9", "PENDING"),
         ("workers", "6", "ended"),
         ("workers", "7", "COMPLETED"),
         ("workers", "8", "RUNNING"),
     ]
-    assert list(sentences(jobs_of(store))) == [
+    assert list(sentences(jobs_of(place_of(store)))) == [
         "coordinator (slurm): PENDING 9",
         "workers (slurm): RUNNING 8, 2 jobs ended",
     ]
@@ -67,11 +69,11 @@ def test_states(store: Path) -> None:
 @pytest.mark.usefixtures("nobody")
 def test_where_nobody_answers(store: Path) -> None:
     """The ids are there all the same, and nothing is taken for ended."""
-    assert list(sentences(jobs_of(store))) == [
+    assert list(sentences(jobs_of(place_of(store)))) == [
         "coordinator (slurm): unknown 9",
         "workers (slurm): unknown 6 7 8",
     ]
-    assert end_leftovers(store) == 0
+    assert end_leftovers(place_of(store)) == 0
     refused = farm_process(store.parent, "cancel", "s")
     assert refused.returncode == 2
     assert "squeue cannot be asked about job 9 from this machine" in refused.stderr
@@ -95,13 +97,13 @@ def test_store_that_is_still_to_come(store: Path, answering: Path) -> None:
 
 
 def test_ids_are_noted_as_they_come(tmp_path: Path) -> None:
-    with Noted(tmp_path / "s", "slurm") as note:
+    with Noted(place_of(tmp_path / "s"), "slurm") as note:
         note("1")
         note("2")
-    assert read_jobs(tmp_path / "s", WORKERS) == Jobs("slurm", ("1", "2"))
+    assert read_jobs(place_of(tmp_path / "s"), WORKERS) == Jobs("slurm", ("1", "2"))
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"launcher": "slurm"}', '{"launcher": 1, "ids": 2}'])
 def test_broken_file__counts_for_none(store: Path, text: str) -> None:
     (store / FILES[WORKERS]).write_text(text)
-    assert read_jobs(store, WORKERS) is None
+    assert read_jobs(place_of(store), WORKERS) is None
