@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 PLAIN = ("tcp://", "ws://")
 """Beginnings of addresses that anybody can talk to."""
 
+ENCRYPTED = ("tls://", "wss://")
+"""Beginnings of addresses that take nobody without a certificate."""
+
 EXPOSED = (
     "is not encrypted and asks nobody who he is: whoever reaches it{} can run code as you and as "
     "its workers"

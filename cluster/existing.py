@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cluster.certificates import default_folder, found
-from cluster.encryption import check_encrypted
+from cluster.encryption import ENCRYPTED, check_encrypted
 from cluster.errors import ClusterError
 from cluster.opening import Opening
 from cluster.spec import ClusterSpec
@@ -24,9 +24,6 @@ CONNECT_TIMEOUT = 15.0
 
 WRITE_TIMEOUT = 1.0
 """Time in which a file that is there has to be whole, s."""
-
-ENCRYPTED = ("tls://", "wss://")
-"""Beginnings of addresses that take nobody without a certificate."""
 
 LOOK_SECONDS = 0.1
 
