@@ -22,6 +22,7 @@ from core.models.downey import downey
 from core.models.jann import jann
 from core.models.lublin import lublin
 from core.models.poisson import poisson
+from core.platform.grid import Grid
 from core.platform.platform import Platform
 from core.platform.pool import Pool
 from core.policy.policy import Policy
@@ -39,6 +40,7 @@ from core.workload.workload import Workload
 __all__ = [
     "MODELS",
     "Clean",
+    "Grid",
     "InputError",
     "Platform",
     "Policy",

@@ -29,7 +29,8 @@ from core.audit.replay import Replay
 from core.audit.times import early, overload, overrun, unstarted
 from core.audit.verdict import CLOCKS, Fault, Verdict
 from core.logs.schedules import LoggedSchedule, read_schedule
-from core.policy.policy import CHOICES, Policy
+from core.policy.options import OPTIONS
+from core.policy.policy import Policy
 from core.schedule import Schedule
 
 __all__ = ["CLOCKS", "LoggedSchedule", "Verdict", "audit", "read_schedule"]
@@ -73,7 +74,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     verdict = _judge(schedule, policy)
     if verdict.rule != policy.name:
         return verdict
-    others = (replace(policy, events=events) for events in CHOICES["events"])
+    others = (replace(policy, events=events) for events in OPTIONS["events"].values)
     kept = (other for other in others if other != policy and _judge(schedule, other).ok)
     return replace(verdict, keeps=next(kept, None))
 

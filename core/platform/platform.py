@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from core.arrays import Bool
 from core.errors import InputError
 from core.names import choices
+from core.platform.grid import Grid
 from core.platform.pool import Pool
 
 if TYPE_CHECKING:
@@ -62,7 +63,10 @@ class Kind:
 PLATFORMS: Mapping[str, Kind] = MappingProxyType(
     {
         kind.form.name: kind
-        for kind in (Kind("one pool of processors, each as good as another", Pool),)
+        for kind in (
+            Kind("one pool of processors, each as good as another", Pool),
+            Kind("several clusters, inside one of which each job runs", Grid),
+        )
     }
 )
 """Every kind of platform by its name."""
@@ -93,7 +97,7 @@ def platform_from_dict(plain: object) -> Platform:
     Pool(processors=128)
     >>> platform_from_dict({"name": "pond", "configuration": {}})
     Traceback (most recent call last):
-    core.errors.InputError: platform: unknown name 'pond'; known: pool
+    core.errors.InputError: platform: unknown name 'pond'; known: pool, grid
     """
     if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")

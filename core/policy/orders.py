@@ -51,6 +51,8 @@ class Order:
         Other names of the field for it.
     code : str, optional
         ``module:name`` of the code under which kernels evaluate it at each pass by themselves.
+    options : tuple of str
+        Options of a policy that it knows.
     width : callable, optional
         Number of each job that goes into the code's formula, float64[n]; by default its
         processors.
@@ -67,6 +69,7 @@ class Order:
     function: OrderFunction | None = None
     aliases: tuple[str, ...] = ()
     code: str | None = None
+    options: tuple[str, ...] = ()
     width: Callable[[Workload], Float64] | None = None
     cost: Cost = FREE
     share: float = 1.0

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from core.durations import duration, seconds_of
+from core.durations import seconds_of
 from core.errors import InputError
 from core.names import choices
 from core.policy import orders, rules
-from core.policy.orders import find_order
+from core.policy.options import COMMON, OPTIONS, TIMES, aliased
+from core.policy.orders import ORDERS, find_order
 from core.policy.rules import RULES, Rule, depth_of, find_rule
 
-OPTIONS = {
-    "threshold=3d": "a job that waited longer goes first; w d h m s, or 3x the largest estimate",
-    "backfill=ORDER": "order in which jobs behind the reservations are looked at",
-    "events=per-event": "submissions before completions, and a pass after each (as pyss)",
-    "walk=queue": "planned: compress reservations in queue order; or in order of arrival",
-}
-"""What each option of a policy's name does, by an example."""
 
-CHOICES = {"events": ("instant", "per-event"), "walk": ("start", "arrival", "queue")}
-"""Values of the options that have few, the default first."""
-
-COMMON = ("threshold", "events")
-"""Options that every rule knows."""
-
-_TIMES = re.compile(r"(\d{1,100})x")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Policy:
     """Name what a scheduler does: a queue order x a backfilling rule x options.
 
@@ -52,6 +36,11 @@ class Policy:
     walk : {"start", "arrival", "queue"}
         Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by
         arrival (as pyss), or by the queue at that instant, through which the order matters.
+    refresh, halflife : str, optional
+        How often orders that share by what users have got look at that, and after which time it
+        counts half; durations.
+    every, iterations, tenure, seed, weights, jobs, users, fairness, search : str
+        How `tabu` searches for a better plan; see `core.policy.options`.
 
     Raises
     ------
@@ -73,16 +62,25 @@ class Policy:
     backfill: str | None = None
     events: str = "instant"
     walk: str = "start"
+    refresh: str | None = None
+    halflife: str | None = None
+    every: str = "5m"
+    iterations: str = "2x"
+    tenure: str = "10"
+    seed: str = "0"
+    weights: str = "1:1:1:1"
+    jobs: str = "plan"
+    users: str = "all"
+    fairness: str = "plain"
+    search: str = "tabu"
 
     def __post_init__(self) -> None:
-        _check_order("order", self.order)
-        if self.backfill is not None:
-            _check_order("backfill order", self.backfill)
+        find_order(self.order)
+        for name, row in OPTIONS.items():
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, row.canonical(name, value))
         depth_of(self.rule)
-        if self.threshold is not None:
-            object.__setattr__(self, "threshold", _canonical_threshold(self.threshold))
-        for option, values in CHOICES.items():
-            _check_choice(option, getattr(self, option), values)
         self._check_together()
 
     @property
@@ -94,11 +92,14 @@ class Policy:
     @property
     def given(self) -> dict[str, str]:
         """The options that are not as by default, in the order in which the name has them."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
-        return {f.name: values[f.name] for f in fields(self)[2:] if values[f.name] != f.default}
+        values = {name: getattr(self, name) for name in OPTIONS}
+        return {name: v for name, v in values.items() if v != OPTIONS[name].default}
 
     def __str__(self) -> str:
         return self.name
+
+    def __repr__(self) -> str:
+        return f"Policy({self.name!r})"
 
     @property
     def row(self) -> Rule:
@@ -110,6 +111,12 @@ class Policy:
         """How many waiting jobs hold a reservation: 0 for none, -1 for all."""
         return depth_of(self.rule)
 
+    @property
+    def known_options(self) -> tuple[str, ...]:
+        """Names of the options that the rule or the order knows, as `OPTIONS` lists them."""
+        known = (*COMMON, *self.row.options, *find_order(self.order).options)
+        return tuple(name for name in OPTIONS if name in known)
+
     def threshold_seconds(self, max_estimate: int) -> int | None:
         """Return the starvation threshold, s, on a platform with this largest estimate, s.
 
@@ -120,7 +127,7 @@ class Policy:
         """
         if self.threshold is None:
             return None
-        times = _TIMES.fullmatch(self.threshold)
+        times = TIMES.fullmatch(self.threshold)
         return int(times[1]) * max_estimate if times else seconds_of(self.threshold)
 
     @classmethod
@@ -135,8 +142,7 @@ class Policy:
         Examples
         --------
         >>> Policy.parse("saf+easy,threshold=3x")
-        Policy(order='saf', rule='easy', threshold='3x', backfill=None, events='instant', \
-walk='start')
+        Policy('saf+easy,threshold=3x')
         """
         head, *options = text.strip().split(",")
         order, plus, rule = head.partition("+")
@@ -146,8 +152,8 @@ walk='start')
                 "for example saf+easy"
             )
         try:
-            values = _options(options, [f.name for f in fields(cls)[2:]])
-            order, rule = _canonical(order, orders.ALIASES), _canonical(rule, rules.ALIASES)
+            values = _options(options)
+            order, rule = aliased(order, orders.ALIASES), aliased(rule, rules.ALIASES)
             return cls(order, rule, **values)
         except InputError as error:
             raise InputError(f"policy {text!r}: {error}") from None
@@ -157,52 +163,27 @@ walk='start')
         if why is not None:
             raise InputError(why)
         for option, value in self.given.items():
-            if option not in (*COMMON, *self.row.options):
-                known = [name for name, row in RULES.items() if option in row.options]
-                what = "rule" if len(known) == 1 else "rules"
-                raise InputError(
-                    f"{option}={value} is an option of {what} {', '.join(map(repr, known))} only"
-                )
+            if option not in self.known_options:
+                raise InputError(f"{option}={value} is an option of {_who_knows(option)} only")
 
 
-def _options(given: list[str], known: list[str]) -> dict[str, str]:
+def _who_knows(option: str) -> str:
+    """Name the rules, or the orders, that an option goes with."""
+    known: list[str] = [name for name, row in RULES.items() if option in row.options]
+    what = "rule" if known else "order"
+    known = known or [name for name, order in ORDERS.items() if option in order.options]
+    return f"{what}{'s' if len(known) > 1 else ''} {', '.join(map(repr, known))}"
+
+
+def _options(given: list[str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for option in given:
         key, equals, value = option.partition("=")
-        if key not in known:
-            raise InputError(f"option {option!r} is unknown; {choices(key, known)}")
+        if key not in OPTIONS:
+            raise InputError(f"option {option!r} is unknown; {choices(key, OPTIONS)}")
         if not equals:
             raise InputError(f"option {option!r} is incomplete; give {option}=...")
         if key in values:
             raise InputError(f"option {option!r} is given twice; once is enough")
-        values[key] = _canonical(value, orders.ALIASES) if key == "backfill" else value
+        values[key] = value
     return values
-
-
-def _canonical(part: str, aliases: dict[str, str]) -> str:
-    lower = part if ":" in part else part.lower()
-    return aliases.get(lower, lower)
-
-
-def _check_order(what: str, order: str) -> None:
-    try:
-        find_order(order)
-    except InputError as error:
-        raise InputError(str(error).replace("order", what, 1)) from error.__cause__
-
-
-def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(f"{what}={value!r} is unknown; {choices(value, known)}")
-
-
-def _canonical_threshold(text: str) -> str:
-    if times := _TIMES.fullmatch(text):
-        return f"{int(times[1])}x"
-    seconds = seconds_of(text)
-    if seconds is None:
-        raise InputError(
-            f"threshold {text!r} is not a duration; give a whole number and a unit, such as 3d, "
-            "12h, 90s, or 3x for three times the largest estimate"
-        )
-    return duration(seconds)

@@ -153,6 +153,15 @@ def _by_arrival(order: str, options: Mapping[str, str]) -> str | None:
     )
 
 
+def _by_plan(order: str, options: Mapping[str, str]) -> str | None:
+    for option in ("threshold", "events"):
+        if option in options:
+            return f"rule 'tabu' keeps a plan in which nobody goes first; leave out {option}="
+    if order == "fcfs":
+        return None
+    return "rule 'tabu' takes jobs into its plan in order of arrival; it goes with fcfs"
+
+
 def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
     if order == "fcfs" and not options:
         return None
@@ -234,6 +243,29 @@ _ROWS = (
         refer=_REFERENCE + "Planned",
         audit="core.audit.plan:Plan",
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
+    ),
+    Rule(
+        "tabu",
+        "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
+        simulate=_POOL + "tabu",
+        holds=ALL,
+        options=(
+            "every",
+            "iterations",
+            "tenure",
+            "seed",
+            "weights",
+            "jobs",
+            "users",
+            "fairness",
+            "search",
+        ),
+        check=_by_plan,
+        promise=_POOL + "promise_tabu",
+        keeps_plan=True,
+        refer=_REFERENCE + "Tabu",
+        platforms=("pool", "grid"),
+        cost=Cost(Rate(10.0, 60.0)),
     ),
     Rule(
         "logged",

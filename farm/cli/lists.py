@@ -22,8 +22,8 @@ OWN = (
 def policies(as_json: bool) -> None:
     """List the queue orders, backfilling rules and options that make a policy's name."""
     from core import own
+    from core.policy.options import OPTIONS
     from core.policy.orders import ORDERS
-    from core.policy.policy import OPTIONS
     from core.policy.rules import RULES
 
     orders = {name: row.meaning for name, row in ORDERS.items()}
@@ -32,13 +32,14 @@ def policies(as_json: bool) -> None:
     rules |= {name: _whose(own.RULES, name) for name in own.entered(own.RULES)}
     if as_json:
         examples = {
-            example.partition("=")[0]: {"example": example, "meaning": meaning}
-            for example, meaning in OPTIONS.items()
+            name: {"example": f"{name}={row.example}", "meaning": row.meaning}
+            for name, row in OPTIONS.items()
         }
         click.echo(json.dumps({"orders": orders, "rules": rules, "options": examples}, indent=1))
         return
     click.echo("A policy is ORDER+RULE[,option=value ...], for example saf+easy,threshold=3d\n")
-    for title, known in (("orders", orders), ("rules", rules), ("options", OPTIONS)):
+    options = {f"{name}={row.example}": row.meaning for name, row in OPTIONS.items()}
+    for title, known in (("orders", orders), ("rules", rules), ("options", options)):
         click.echo(f"{title}:")
         for name, meaning in known.items():
             click.echo(f"  {name:<16} {meaning}")

@@ -36,7 +36,7 @@ def policy_words(begun: str) -> list[str]:
 
     head, comma, _ = begun.rpartition(",")
     if comma:
-        return _that_begin([f"{head},{option}" for option in _options()], begun)
+        return _that_begin([f"{head},{option}" for option in _options(head)], begun)
     orders = _that_begin([*ORDERS, *own.entered(own.ORDERS)], begun.partition("+")[0])
     rules = [rule for rule in (*RULES, *own.entered(own.RULES)) if "(" not in rule]
     if "+" not in begun and len(orders) > 1:
@@ -44,14 +44,14 @@ def policy_words(begun: str) -> list[str]:
     return _that_begin([f"{order}+{rule}" for order in orders for rule in rules], begun)
 
 
-def _options() -> list[str]:
-    from core.policy.orders import ORDERS
-    from core.policy.policy import CHOICES, OPTIONS
+def _options(head: str) -> list[str]:
+    from core.policy.options import OPTIONS
+    from core.policy.policy import Policy
 
-    chosen = {"backfill": tuple(ORDERS), **CHOICES}
-    listed = [f"{option}={value}" for option, values in chosen.items() for value in values]
-    examples = [text for text in OPTIONS if text.partition("=")[0] not in chosen]
-    return [*examples, *listed]
+    known = Policy.parse(head.partition(",")[0]).known_options
+    rows = [OPTIONS[name] for name in known]
+    examples = [f"{row.name}={row.example}" for row in rows if not row.values]
+    return [*examples, *(f"{row.name}={value}" for row in rows for value in row.values)]
 
 
 def campaigns(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:

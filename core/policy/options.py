@@ -1,0 +1,223 @@
+"""Options of a policy: what a name adds to its order and rule, one row each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from core.durations import duration, seconds_of
+from core.errors import InputError
+from core.names import choices
+from core.policy import orders
+from core.policy.orders import ORDERS, find_order
+
+TIMES = re.compile(r"(\d{1,100})x")
+"""So many times something that the option's meaning names."""
+
+_COUNT = re.compile(r"\d{1,9}")
+_WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
+
+WEIGHTS = 4
+"""Criteria that a search weighs."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """Hold what is known of an option.
+
+    Parameters
+    ----------
+    name : str
+        The field of `core.policy.policy.Policy` that holds it.
+    example : str
+        A value, for lists.
+    meaning : str
+        What it does.
+    canonical : callable
+        From the name and the value that a user gave to the one way in which it is written.
+    default : str, optional
+        Its value where nobody gives one.
+    values : tuple of str
+        All that it can have, the default first, where they are few.
+    """
+
+    name: str
+    example: str
+    meaning: str
+    canonical: Callable[[str, str], str]
+    default: str | None = None
+    values: tuple[str, ...] = ()
+
+
+def _chosen(values: tuple[str, ...]) -> Callable[[str, str], str]:
+    def canonical(name: str, text: str) -> str:
+        if text not in values:
+            raise InputError(f"{name}={text!r} is unknown; {choices(text, values)}")
+        return text
+
+    return canonical
+
+
+def _choice(name: str, example: str, meaning: str, *values: str) -> Option:
+    return Option(name, example, meaning, _chosen(values), values[0], values)
+
+
+def _threshold(name: str, text: str) -> str:
+    if times := TIMES.fullmatch(text):
+        return f"{int(times[1])}x"
+    seconds = seconds_of(text)
+    if seconds is None:
+        raise InputError(
+            f"threshold {text!r} is not a duration; give a whole number and a unit, such as 3d, "
+            "12h, 90s, or 3x for three times the largest estimate"
+        )
+    return duration(seconds)
+
+
+def _order(name: str, text: str) -> str:
+    text = aliased(text, orders.ALIASES)
+    try:
+        find_order(text)
+    except InputError as error:
+        raise InputError(str(error).replace("order", f"{name} order", 1)) from error.__cause__
+    return text
+
+
+def _interval(name: str, text: str) -> str:
+    seconds = seconds_of(text)
+    if not seconds or seconds >= 2**40:
+        raise InputError(
+            f"{name}={text!r} is no interval; give a whole number from 1 and a unit (w d h m s), "
+            "such as 5m"
+        )
+    return duration(seconds)
+
+
+def _count(name: str, text: str) -> str:
+    if not _COUNT.fullmatch(text):
+        raise InputError(f"{name}={text!r} is no whole number from 0, below 10^9")
+    return str(int(text))
+
+
+def _iterations(name: str, text: str) -> str:
+    times = TIMES.fullmatch(text)
+    number = times[1] if times else text
+    if not _COUNT.fullmatch(number):
+        raise InputError(
+            f"{name}={text!r}; give a whole number from 0, such as 500, or 2x for twice as many as "
+            "jobs wait"
+        )
+    return f"{int(number)}x" if times else str(int(number))
+
+
+def _weights(name: str, text: str) -> str:
+    parts = text.split(":")
+    if len(parts) != WEIGHTS or not all(_WEIGHT.fullmatch(part) for part in parts):
+        raise InputError(
+            f"{name}={text!r}; give {WEIGHTS} numbers from 0, of slowdown, wait, response and "
+            "fairness, such as 1:1:1:1"
+        )
+    return ":".join(f"{float(part):g}" for part in parts)
+
+
+def aliased(part: str, aliases: Mapping[str, str]) -> str:
+    """Return the canonical name of an order or a rule; paths of users' own stay as they are."""
+    lower = part if ":" in part else part.lower()
+    return aliases.get(lower, lower)
+
+
+_ROWS = (
+    Option(
+        "threshold",
+        "3d",
+        "a job that waited longer goes first; w d h m s, or 3x the largest estimate",
+        _threshold,
+    ),
+    Option(
+        "backfill",
+        "ORDER",
+        "order in which jobs behind the reservations are looked at",
+        _order,
+        values=tuple(ORDERS),
+    ),
+    _choice(
+        "events",
+        "per-event",
+        "submissions before completions, and a pass after each (as pyss)",
+        "instant",
+        "per-event",
+    ),
+    _choice(
+        "walk",
+        "queue",
+        "planned: compress reservations in queue order; or in order of arrival",
+        "start",
+        "arrival",
+        "queue",
+    ),
+    Option(
+        "refresh",
+        "5m",
+        "fair share: look at what users have got only so often, not at each pass",
+        _interval,
+    ),
+    Option(
+        "halflife",
+        "3d",
+        "fair share: after each such time, what users have got counts half",
+        _interval,
+    ),
+    Option("every", "5m", "tabu: search for a better plan so often", _interval, "5m"),
+    Option(
+        "iterations",
+        "2x",
+        "tabu: moves tried in a search, a number or so many times the waiting jobs",
+        _iterations,
+        "2x",
+    ),
+    Option("tenure", "10", "tabu: moves for which a moved job is left alone", _count, "10"),
+    Option("seed", "1", "tabu: seed of its draws", _count, "0"),
+    Option(
+        "weights",
+        "1:1:1:1",
+        "tabu: weights of slowdown, wait, response and fairness of users",
+        _weights,
+        "1:1:1:1",
+    ),
+    _choice(
+        "jobs",
+        "all",
+        "tabu: count in the first three those who run or have completed, too",
+        "plan",
+        "all",
+    ),
+    _choice(
+        "users",
+        "plan",
+        "tabu: count in fairness the jobs that wait alone",
+        "all",
+        "plan",
+    ),
+    _choice(
+        "fairness",
+        "raised",
+        "tabu: fairness as the sum of (1 + mean - NUWT)^2, not of (mean - NUWT)^2",
+        "plain",
+        "raised",
+    ),
+    _choice(
+        "search",
+        "random",
+        "tabu: draw the job's new place, too; or gap: no draws, from the last job on",
+        "tabu",
+        "random",
+        "gap",
+    ),
+)
+
+OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}
+"""Every option by its name, in the order in which a policy's name has them."""
+
+COMMON = ("threshold", "events")
+"""Options that every rule knows."""
