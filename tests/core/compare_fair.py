@@ -22,16 +22,20 @@ INTERVALS = ("1s", "2s", "3s", "5s", "7s", "10s")
 def draw_policy(random: Random, grid: bool) -> str:
     """Draw an order of shares, a rule and options."""
     rule = random.choice(["aggressive", *RULES, "planned"])
+    order = random.choice(sorted(SHARES))
     options = [f"{name}={random.choice(INTERVALS)}" for name in _some(random)]
     if rule == "planned":
         options.append("walk=queue")
     if random.random() < 0.2:
         options.append(f"threshold={random.choice(THRESHOLDS)}")
     if rule in BACKFILLING and random.random() < 0.3:
-        options.append(f"backfill={random.choice([*sorted(SHARES), 'spf', 'lxf'])}")
+        orders = [(order, "spf"), (order, "lxf"), ("fcfs", order), ("lxf", order)]
+        orders.append((order, random.choice(sorted(SHARES))))
+        order, backfill = random.choice(orders)
+        options.append(f"backfill={backfill}")
     if not grid and random.random() < 0.2:
         options.append("events=per-event")
-    return ",".join([f"{random.choice(sorted(SHARES))}+{rule}", *options])
+    return ",".join([f"{order}+{rule}", *options])
 
 
 def _some(random: Random) -> list[str]:
@@ -43,7 +47,7 @@ def draw(random: Random, grid: bool | None = None) -> Case:
     most = 40 if random.random() < 0.05 else 12
     drawn = random.random() < 0.3
     on_grid = drawn if grid is None else grid
-    return draw_case(random, draw_policy(random, on_grid), on_grid, most)
+    return draw_case(random, draw_policy(random, on_grid), on_grid, most, least=6)
 
 
 if __name__ == "__main__":

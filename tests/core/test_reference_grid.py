@@ -10,6 +10,8 @@ import pytest
 
 from core.errors import InputError
 from core.platform.grid import Grid
+from core.policy.policy import Policy
+from core.reference.fair_start import fair_start_reference
 from core.reference.simulation import promises_reference, simulate_reference
 from core.schedule import Schedule
 from core.workload.workload import Workload
@@ -166,3 +168,16 @@ def test_planned_keeps_its_promises_on_a_grid() -> None:
         planned = simulate_reference(work, "fcfs+planned")
         late = planned.start > promises_reference(work, "fcfs+planned")
         assert not np.any(late & (work.estimate > 0)), case
+
+
+@pytest.mark.parametrize("clustered", [False, True], ids=["pool", "grid"])
+def test_a_fair_start_is_that_of_the_trace_cut_behind_the_job(clustered: bool) -> None:
+    """Also under a searched plan: nobody who comes later has a part in a number drawn before."""
+    for case in cases(40, 7):
+        rows = case.rows[:8]
+        case = case._replace(rows=rows, clusters=case.clusters if clustered else ())
+        work, policy = case.workload(), Policy.parse(case.policy)
+        fair = fair_start_reference(work, policy, False, range(len(rows)), np.arange(len(rows)))
+        for i in range(len(rows)):
+            cut = work.take(slice(i + 1), max_estimate=work.max_estimate)
+            assert simulate_reference(cut, policy).start[i] == fair[i], case
