@@ -62,7 +62,15 @@ class Case(NamedTuple):
 
 # Drawing.
 
-LENGTHS = ([0, 1, 2], [0, 1, 2, 3, 5, 8], [1, 2, 3, 4, 5, 6], [2, 5, 10, 20], [7, 14], [6])
+LENGTHS = (
+    [0, 1, 2],
+    [0, 1, 2, 3, 5, 8],
+    [0, 7, 14],
+    [0, 2, 20],
+    [1, 2, 3, 4, 5, 6],
+    [2, 5, 10, 20],
+    [6],
+)
 """Estimates: short ones that end together, long ones that stand across several ticks, all alike."""
 
 
