@@ -247,7 +247,7 @@ _ROWS = (
     Rule(
         "tabu",
         "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
-        simulate=_POOL + "tabu",
+        simulate="core.simulation.plans:tabu",
         holds=ALL,
         options=(
             "every",
@@ -261,7 +261,7 @@ _ROWS = (
             "search",
         ),
         check=_by_plan,
-        promise=_POOL + "promise_tabu",
+        promise="core.simulation.plans:promise_tabu",
         keeps_plan=True,
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),
