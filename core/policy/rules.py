@@ -182,6 +182,7 @@ _ROWS = (
         fair_start=_FAIR + "none",
         refer=_REFERENCE + "Strict",
         audit=_AUDIT + "Strict",
+        platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
     ),
     Rule(
@@ -192,6 +193,7 @@ _ROWS = (
         fair_start=_FAIR + "aggressive",
         refer=_REFERENCE + "Aggressive",
         audit=_AUDIT + "Aggressive",
+        platforms=("pool", "grid"),
         aliases=("bf",),
         cost=Cost(Rate(0.17, 0.003), Rate(0.7, 0.13)),
     ),
@@ -204,6 +206,7 @@ _ROWS = (
         fair_start=_FAIR + "easy",
         refer=_REFERENCE + "Easy",
         audit=_AUDIT + "Easy",
+        platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
     ),
     Rule(
@@ -216,6 +219,7 @@ _ROWS = (
         fair_start=_FAIR + "reserving",
         refer=_REFERENCE + "Reserving",
         audit=_AUDIT + "Reserving",
+        platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
     ),
     Rule(
@@ -228,6 +232,7 @@ _ROWS = (
         fair_start=_FAIR + "reserving",
         refer=_REFERENCE + "Reserving",
         audit=_AUDIT + "Reserving",
+        platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
     Rule(
@@ -242,6 +247,7 @@ _ROWS = (
         fair_start=_FAIR + "planned",
         refer=_REFERENCE + "Planned",
         audit="core.audit.plan:Plan",
+        platforms=("pool", "grid"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),
     Rule(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from core.arrays import Int64
 from core.policy.policy import Policy
 from core.reference.job import Job
-from core.reference.pool import Simulation, simulation_of
+from core.reference.simulation import Simulation, simulation_of
 from core.workload.workload import Workload
 
 

@@ -25,6 +25,8 @@ class Job:
         Number of the user; -1 where unknown.
     start : int
         When it started, s; -1 as long as it has not.
+    place : int
+        Index of the cluster in which it started; 0 in a pool.
     promise : int
         Start reserved for it at its arrival, s; -1 for none.
     backfilled : bool
@@ -39,6 +41,7 @@ class Job:
     procs: int
     user: int
     start: int = -1
+    place: int = 0
     promise: int = -1
     backfilled: bool = False
 

@@ -66,22 +66,43 @@ KEYS: dict[str, Callable[[Job, int], Key]] = {
     "f3": lambda job, now: job.estimate * job.procs + 6_860_000 * _log10(job.submit),
     "f4": lambda job, now: job.estimate * math.sqrt(job.procs) + 530_000 * _log10(job.submit),
 }
-"""The project's own orders."""
+"""The project's own orders by what a job is."""
+
+
+def _normalised(waited: int, worked: int) -> Fraction:
+    return Fraction(waited, worked) if worked else Fraction(0)
+
+
+SHARES: dict[str, Callable[[int, int], Key]] = {
+    "fair-share": _normalised,
+    "fair-wait": lambda waited, worked: -_normalised(waited, worked),
+    "fair-usage": lambda waited, worked: worked,
+}
+"""The project's own orders by what the job's user had: waits, s, and processor-seconds."""
 
 
 def keys(
-    order: str, everyone: list[Job], waiting: list[Job], completed: list[Job], now: int
+    order: str,
+    everyone: list[Job],
+    waiting: list[Job],
+    completed: list[Job],
+    now: int,
+    refresh: int | None = None,
+    halflife: int | None = None,
 ) -> dict[Job, Key]:
     """Return a key of each waiting job.
 
     Parameters
     ----------
     order : str
-        A key of `KEYS`, or a user's own order.
+        A key of `KEYS` or `SHARES`, or a user's own order.
     everyone, waiting, completed : list of Job
         All jobs of the workload; those in the queue; those that have ended.
     now : int
         The instant, s.
+    refresh, halflife : int, optional
+        How often orders of `SHARES` look at what users had, and after which time it counts half,
+        s.
 
     Returns
     -------
@@ -95,12 +116,64 @@ def keys(
     """
     if order in KEYS:
         return {job: KEYS[order](job, now) for job in waiting}
+    if order in SHARES:
+        first = min(job.submit for job in everyone)
+        seen = now if refresh is None else _last_multiple(refresh, first, now)
+        users = {job.user for job in waiting}
+        had = {user: had_by(user, completed, first, seen, halflife) for user in users}
+        return {job: SHARES[order](*had[job.user]) for job in waiting}
     function = order_function(order)
     if getattr(function, "static", False):
         values = _ask(order, function, everyone, [], 0)
         return {job: values[job.position] for job in waiting}
     waiting = sorted(waiting, key=lambda job: job.position)
     return dict(zip(waiting, _ask(order, function, waiting, completed, now), strict=True))
+
+
+def _last_multiple(interval: int, first: int, now: int) -> int:
+    """Return the last instant, now or before, that is whole intervals after the first."""
+    return first + (now - first) // interval * interval
+
+
+def had_by(
+    user: int, completed: list[Job], first: int, until: int, halflife: int | None
+) -> tuple[int, int]:
+    """Return the sums of wait and of run x procs over a user's completed jobs.
+
+    Parameters
+    ----------
+    user : int
+        Whose.
+    completed : list of Job
+        Those of everyone.
+    first, until : int
+        The first submission; the instant after whose completions the sums are taken, s.
+    halflife : int, optional
+        Both are halved, rounded down, at each whole multiple of this after the first submission,
+        before the completions of that instant, s.
+
+    Examples
+    --------
+    >>> job = Job(position=0, number=1, submit=0, run=5, estimate=5, procs=3, user=7, start=2)
+    >>> had_by(7, [job], 0, 7, None), had_by(7, [job], 0, 7, 7), had_by(7, [job], 0, 16, 8)
+    ((2, 15), (2, 15), (0, 3))
+    >>> had_by(7, [job], 0, 6, None)
+    (0, 0)
+    """
+    theirs = [job for job in completed if job.user == user and job.end <= until]
+    waited = worked = halved = 0
+    for job in sorted(theirs, key=lambda job: job.end):
+        # A shift halves so many times, each rounded down.
+        times = _halvings(first, job.end, halflife)
+        waited, worked = waited >> times - halved, worked >> times - halved
+        waited, worked = waited + job.wait, worked + job.run * job.procs
+        halved = times
+    times = _halvings(first, until, halflife)
+    return waited >> times - halved, worked >> times - halved
+
+
+def _halvings(first: int, instant: int, halflife: int | None) -> int:
+    return 0 if halflife is None else (instant - first) // halflife
 
 
 def _ask(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
-from core.reference.pool import promises_reference, simulate_reference
+from core.reference.simulation import promises_reference, simulate_reference
 from core.schedule import Schedule
 from core.simulation.promises import promises
 from core.simulation.simulate import simulate

@@ -19,7 +19,7 @@ from core.logs.schedules import LoggedSchedule
 from core.logs.swf import read_swf, write_swf
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
-from core.reference.pool import simulate_reference
+from core.reference.simulation import simulate_reference
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload

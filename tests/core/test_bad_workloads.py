@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import InputError
 from core.platform.pool import Pool
-from core.reference.pool import simulate_reference
+from core.reference.simulation import simulate_reference
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.metrics.slowdown import bounded_slowdown, pp_bounded_slowdown
 from core.policy.policy import Policy
-from core.reference.pool import simulate_reference
+from core.reference.simulation import simulate_reference
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload

@@ -15,7 +15,7 @@ import pytest
 
 from core.audit import audit
 from core.policy.policy import Policy
-from core.reference.pool import simulate_reference
+from core.reference.simulation import simulate_reference
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload

@@ -13,8 +13,9 @@ from core.errors import InputError
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
 from core.reference.job import jobs_of
-from core.reference.order import KEYS
-from core.reference.pool import Planned, Strict, promises_reference, simulate_reference
+from core.reference.order import KEYS, SHARES
+from core.reference.pool import Planned, Strict
+from core.reference.simulation import promises_reference, simulate_reference
 from core.workload.workload import Workload
 
 NO = -1
@@ -300,7 +301,7 @@ def test_ties_of_a_cube_fall_as_in_the_formula() -> None:
 
 def test_every_order_has_a_key_of_its_own() -> None:
     """The reference takes no formula from elsewhere."""
-    assert set(KEYS) == set(ORDERS)
+    assert {*KEYS, *SHARES} == {*ORDERS}
 
 
 def test_it_shares_nothing_with_the_fast_simulator() -> None:
@@ -315,7 +316,9 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
     ours = {n for n in names if n and n.startswith("core") and not n.startswith("core.reference")}
     assert ours == {
         "core.arrays",
+        "core.durations",
         "core.errors",
+        "core.platform.grid",
         "core.policy.orders",
         "core.policy.policy",
         "core.schedule",

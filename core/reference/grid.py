@@ -1,0 +1,147 @@
+"""The reference simulator of a grid of clusters: slow, obvious, objects and lists.
+
+A job runs inside one cluster; which one is an index in declared order.
+"""
+
+from __future__ import annotations
+
+from core.errors import InputError
+from core.platform.grid import Grid
+from core.policy.policy import Policy
+from core.reference import plan, tabu
+from core.reference.job import Job
+from core.reference.processors import Claim, Processors
+from core.reference.simulation import Simulation
+from core.workload.workload import Workload
+
+
+class GridSimulation(Simulation):
+    """The machine is several clusters."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        if policy.events != "instant":
+            raise InputError(
+                f"policy {policy.name!r}: events={policy.events} is for pools only; "
+                "on a grid leave it out"
+            )
+        assert isinstance(workload.platform, Grid)
+        self.clusters = [Processors(size) for size in workload.platform.clusters]
+
+    def fits(self, job: Job, place: int = 0) -> bool:
+        """Whether the processors of a cluster that are physically free now are enough."""
+        used = sum(other.procs for other in self.running if other.place == place)
+        return used + job.procs <= self.clusters[place].size
+
+    def fitting(self, job: Job) -> list[int]:
+        """Return the clusters in which a job fits now, in declared order."""
+        return [place for place in range(len(self.clusters)) if self.fits(job, place)]
+
+    def wide_enough(self, job: Job) -> list[int]:
+        """Return the clusters that could hold a job, in declared order."""
+        return [place for place, one in enumerate(self.clusters) if one.size >= job.procs]
+
+    def reservation(self, job: Job, claims: list[Claim]) -> Claim:
+        """Return the earliest start of a job in any cluster, the first of those as early."""
+        found: list[Claim] = []
+        for place in self.wide_enough(job):
+            begin = self.clusters[place].earliest(job, self.now, self.claims_in(place, claims))
+            found.append(Claim(begin, begin + job.estimate, job.procs, place))
+        return min(found, key=lambda claim: (claim.begin, claim.place))
+
+    def claims_in(self, place: int, claims: list[Claim]) -> list[Claim]:
+        """Return what the running jobs and some claims hold of one cluster."""
+        return [claim for claim in self.running_claims() + claims if claim.place == place]
+
+
+class Strict(GridSimulation):
+    """`none`: start the head while it fits a cluster; stop at the first job that fits none."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs that the rule starts now."""
+        behind = self.queue(self.policy.backfill)
+        for head in self.queue():
+            fitting = self.fitting(head)
+            if not fitting:
+                self.blocked(head, [job for job in behind if job in self.waiting])
+                return
+            self.start(head, backfilled=False, place=fitting[0])
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Do what the rule does when a head does not fit; waiting holds it and all behind it."""
+
+
+class Aggressive(Strict):
+    """`aggressive`: start everything that fits a cluster now; nobody holds a reservation."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start whatever fits, each job in the first cluster in which it does."""
+        for job in waiting:
+            fitting = self.fitting(job)
+            if fitting:
+                self.start(job, backfilled=True, place=fitting[0])
+
+
+class Easy(Strict):
+    """`easy`: the head that fits nowhere holds the one reservation, in one cluster."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start whatever fits and does not delay the head."""
+        shadows: list[tuple[int, int, int]] = []
+        for place in self.wide_enough(head):
+            claims = self.claims_in(place, [])
+            shadow, extra = self.clusters[place].shadow(head.procs, self.now, claims)
+            shadows.append((shadow, place, extra))
+        shadow, reserved, extra = min(shadows)
+        for job in waiting:
+            if job is head:
+                continue
+            for place in self.fitting(job):
+                short = self.now + job.estimate <= shadow
+                if place == reserved and not short:
+                    if job.procs > extra:
+                        continue
+                    extra -= job.procs
+                self.start(job, backfilled=True, place=place)
+                break
+
+
+class Reserving(GridSimulation):
+    """`depth(K)` and `conservative`: the first jobs hold reservations, all made anew each pass."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the first K that cannot start; then start whoever delays none of them."""
+        queue, behind = self.queue(), self.queue(self.policy.backfill)
+        held: dict[Job, Claim] = {}
+        for job in queue:
+            if len(held) == self.policy.depth:
+                break
+            claim = self.reservation(job, list(held.values()))
+            if job in arrived:
+                job.promise = claim.begin
+            if claim.begin == self.now and self.fits(job, claim.place):
+                self.start(job, backfilled=bool(held), place=claim.place)
+            else:
+                held[job] = claim
+        for job in behind:
+            if job in self.waiting and job not in held:
+                self.backfill(job, list(held.values()))
+
+    def backfill(self, job: Job, held: list[Claim]) -> None:
+        """Start a job in the first cluster in which it fits now and delays no reservation."""
+        # A holder with estimate 0 occupies nothing, yet easy, which is depth(1), lets nobody
+        # cross its start: beyond the depth it claims the second in which it starts.
+        claims = [Claim(c.begin, max(c.end, c.begin + 1), c.procs, c.place) for c in held]
+        for place in self.fitting(job):
+            cluster, there = self.clusters[place], self.claims_in(place, claims)
+            if cluster.are_free(job.procs, self.now, self.now + job.estimate, there):
+                self.start(job, backfilled=True, place=place)
+                return
+
+
+class Planned(plan.Planned, GridSimulation):
+    """`planned` on a grid."""
+
+
+class Tabu(tabu.Tabu, GridSimulation):
+    """`tabu` on a grid."""

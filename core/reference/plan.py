@@ -1,0 +1,92 @@
+"""A plan that is kept from pass to pass, on whatever machine."""
+
+from __future__ import annotations
+
+from core.policy.policy import Policy
+from core.reference.job import Job
+from core.reference.processors import Claim
+from core.reference.simulation import Simulation
+from core.workload.workload import Workload
+
+Plan = dict[Job, Claim]
+"""The reservation of each waiting job."""
+
+
+def by_start(plan: Plan) -> list[Job]:
+    """Return the jobs of a plan in order of start, ties by submit and position.
+
+    Examples
+    --------
+    >>> from core.reference.job import jobs_of
+    >>> w = Workload.from_columns(submit=[0, 1], run=[3, 3], estimate=[3, 3], procs=[1, 1],
+    ...                           processors=1)
+    >>> one, other = jobs_of(w)
+    >>> [job.number for job in by_start({one: Claim(7, 10, 1), other: Claim(4, 7, 1)})]
+    [2, 1]
+    """
+    return sorted(plan, key=lambda job: (plan[job].begin, job.submit, job.position))
+
+
+class Planned(Simulation):
+    """`planned`: a reservation at arrival, kept; earlier whenever a job ends before its estimate.
+
+    As the text has it the rule goes with every queue order, which decides in which order
+    `walk=queue` compresses and in which the jobs that are due start.
+    """
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        self.plan: Plan = {}
+
+    def instants(self) -> list[int]:
+        """Add the reservations: one may begin where nothing ends and nobody arrives."""
+        begins = [claim.begin for claim in self.plan.values()]
+        return super().instants() + [begin for begin in begins if begin > self.now]
+
+    def after_completions(self, ended: list[Job]) -> None:
+        """Compress the plan if a job ended early."""
+        if any(self.per_event or job.run < job.estimate for job in ended):
+            self.compress(self.plan, self.walk())
+
+    def walk(self) -> list[Job]:
+        """Return the waiting jobs in the order in which their reservations are lifted out."""
+        if self.policy.walk == "arrival":
+            return sorted(self.waiting, key=lambda job: (job.submit, job.position))
+        if self.policy.walk == "queue":
+            return self.queue()
+        return by_start(self.plan)
+
+    def compress(self, plan: Plan, walk: list[Job]) -> None:
+        """Put each reservation in turn into its earliest gap; one that is not earlier stays."""
+        for job in walk:
+            earliest = self.earliest_beside(job, plan)
+            # With estimate 0 a job reserves nothing, and others may have its instant.
+            if earliest.begin < plan[job].begin:
+                plan[job] = earliest
+
+    def earliest_beside(self, job: Job, plan: Plan) -> Claim:
+        """Return the earliest reservation of a job beside all that run and all others' ones."""
+        return self.reservation(job, [claim for other, claim in plan.items() if other is not job])
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the new jobs; then start those whose reservation has come."""
+        for job in arrived:
+            self.plan[job] = self.earliest_beside(job, self.plan)
+            job.promise = self.plan[job].begin
+        self.improve()
+        passed = False
+        for job in self.queue():
+            claim = self.plan[job]
+            if claim.begin <= self.now and self.fits(job, claim.place):
+                del self.plan[job]
+                self.start(job, backfilled=passed, place=claim.place)
+            else:
+                passed = True
+
+    def improve(self) -> None:
+        """Do what the rule does with a plan that holds the arrivals, before anyone starts."""
+
+    def forget(self, job: Job) -> None:
+        """Let a job that has not started never have been."""
+        super().forget(job)
+        self.plan.pop(job, None)

@@ -1,0 +1,65 @@
+"""Processors of which each is as good as another, and what is claimed of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.reference.job import Job
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Processors that someone has, or is to have, in [begin, end), and where: 0 in a pool."""
+
+    begin: int
+    end: int
+    procs: int
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Processors:
+    """Count what claims leave free of a pool, or of one cluster.
+
+    Parameters
+    ----------
+    size : int
+        How many there are.
+
+    Examples
+    --------
+    >>> claims = [Claim(0, 5, 3), Claim(2, 9, 1)]
+    >>> [Processors(4).free_at(t, claims) for t in (0, 2, 5, 9)]
+    [1, 0, 3, 4]
+    """
+
+    size: int
+
+    def free_at(self, instant: int, claims: list[Claim]) -> int:
+        """Return how many processors the claims leave free at an instant."""
+        return self.size - sum(c.procs for c in claims if c.begin <= instant < c.end)
+
+    def are_free(self, procs: int, begin: int, end: int, claims: list[Claim]) -> bool:
+        """Whether the claims leave so many processors free in all of [begin, end)."""
+        # Only where a claim begins does the number of free processors fall.
+        falls = [begin] + [c.begin for c in claims if begin < c.begin]
+        return all(self.free_at(t, claims) >= procs for t in falls if t < end)
+
+    def earliest(self, job: Job, now: int, claims: list[Claim]) -> int:
+        """Return the first instant from now on at which a job could run beside the claims.
+
+        A job with estimate 0 asks for its processors at that instant alone.
+        """
+        # Only where a claim ends does the number of free processors rise.
+        rises = {now} | {c.end for c in claims if c.end > now}
+        return next(
+            t
+            for t in sorted(rises)
+            if self.are_free(job.procs, t, t + max(job.estimate, 1), claims)
+        )
+
+    def shadow(self, procs: int, now: int, claims: list[Claim]) -> tuple[int, int]:
+        """Return when so many processors are free, as claims end, and how many beyond them."""
+        ends = {now} | {claim.end for claim in claims if claim.end > now}
+        shadow = min(t for t in ends if self.free_at(t, claims) >= procs)
+        return shadow, self.free_at(shadow, claims) - procs

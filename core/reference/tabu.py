@@ -1,0 +1,130 @@
+"""A plan that is searched for a better one every so often, on whatever machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from core.durations import seconds_of
+from core.policy.policy import Policy
+from core.reference.criteria import JOBS, Stay, is_better, unfairness
+from core.reference.draws import MRG32k3a
+from core.reference.job import Job
+from core.reference.plan import Plan, Planned, by_start
+from core.workload.workload import Workload
+
+
+class Tabu(Planned):
+    """`tabu`: `planned` whose plan is searched at ticks (Klusacek and Rudova 2012, Algorithm 2)."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        self.first = min((job.submit for job in self.jobs), default=0)
+        self.every = seconds_of(policy.every) or 0
+        self.tenure = int(policy.tenure)
+        self.weights = [Fraction(weight) for weight in policy.weights.split(":")]
+        self.draws = MRG32k3a(12_345 + int(policy.seed))
+        self.searched = -1
+
+    # Ticks.
+
+    def instants(self) -> list[int]:
+        """Add the next tick, which is an event where somebody waits."""
+        instants = super().instants()
+        if instants and self.waiting:
+            instants.append(self.now + self.every - (self.now - self.first) % self.every)
+        return instants
+
+    def is_tick(self) -> bool:
+        """Whether now is a whole multiple of the interval after the first submission."""
+        return self.now > self.first and (self.now - self.first) % self.every == 0
+
+    def improve(self) -> None:
+        """Search the plan once at a tick at which somebody waits."""
+        if self.waiting and self.is_tick() and self.searched != self.now:
+            self.searched = self.now
+            self.plan = SEARCHES[self.policy.search](self, self.plan)
+
+    def iterations(self) -> int:
+        """Return how many iterations a search has now."""
+        number = self.policy.iterations
+        return int(number.removesuffix("x")) * (len(self.plan) if number.endswith("x") else 1)
+
+    # Moves.
+
+    def moved(self, plan: Plan, job: Job) -> Plan:
+        """Return the plan in which a job was lifted out, the rest compressed, the job put back."""
+        made = {other: claim for other, claim in plan.items() if other is not job}
+        self.compress(made, by_start(made))
+        made[job] = self.earliest_beside(job, made)
+        return made
+
+    def made_anew(self, order: list[Job]) -> Plan:
+        """Return the plan in which each job in turn has its earliest gap."""
+        made: Plan = {}
+        for job in order:
+            made[job] = self.earliest_beside(job, made)
+        return made
+
+    def better(self, best: Plan, other: Plan) -> Plan:
+        """Return the other plan if it is better than the best so far, else the latter."""
+        return other if is_better(self.values(best), self.values(other), self.weights) else best
+
+    def values(self, plan: Plan) -> list[Fraction]:
+        """Return the criteria of a plan, in the order of the weights."""
+        waiting = [
+            Stay(claim.begin - job.submit, job.estimate, job.procs, job.user)
+            for job, claim in plan.items()
+        ]
+        running = [Stay(job.wait, job.estimate, job.procs, job.user) for job in self.running]
+        completed = [Stay(job.wait, job.run, job.procs, job.user) for job in self.completed]
+        everyone = waiting + running + completed
+        jobs = everyone if self.policy.jobs == "all" else waiting
+        users = everyone if self.policy.users == "all" else waiting
+        of_users = unfairness(users, raised=self.policy.fairness == "raised")
+        return [*(criterion(jobs) for criterion in JOBS), of_users]
+
+
+def _tabu(simulation: Tabu, plan: Plan) -> Plan:
+    """Move a random job that was not moved lately."""
+    best, moved_lately = plan, list[Job]()
+    for _ in range(simulation.iterations()):
+        if all(job in moved_lately for job in best):
+            moved_lately.clear()
+            continue
+        job = _drawn(simulation, best)
+        while job in moved_lately:
+            job = _drawn(simulation, best)
+        best = simulation.better(best, simulation.moved(best, job))
+        if simulation.tenure:
+            moved_lately = [*moved_lately, job][-simulation.tenure :]
+    return best
+
+
+def _drawn(simulation: Tabu, best: Plan) -> Job:
+    """Draw a job of the best plan, each equally likely."""
+    return by_start(best)[simulation.draws.place(len(best))]
+
+
+def _random(simulation: Tabu, plan: Plan) -> Plan:
+    """Put a random job at a random place of the order of starts."""
+    best = plan
+    for _ in range(simulation.iterations()):
+        job = _drawn(simulation, best)
+        order = [other for other in by_start(best) if other is not job]
+        order.insert(simulation.draws.place(len(best)), job)
+        best = simulation.better(best, simulation.made_anew(order))
+    return best
+
+
+def _gap(simulation: Tabu, plan: Plan) -> Plan:
+    """Move the jobs in turn, the last of the order of starts first."""
+    best, backwards = plan, by_start(plan)[::-1]
+    for i in range(simulation.iterations()):
+        job = backwards[i % len(backwards)]
+        best = simulation.better(best, simulation.moved(best, job))
+    return best
+
+
+SEARCHES: dict[str, Callable[[Tabu, Plan], Plan]] = {"tabu": _tabu, "random": _random, "gap": _gap}
+"""The ways to search, by the policy's word."""
