@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.errors import InputError
@@ -191,7 +191,12 @@ def test_promising__changes_no_start(work: Workload, order: str, rule: str) -> N
 
 @given(grid_workloads(), st.sampled_from(tuple(ORDERS)))
 def test_easy__is_depth_1(work: Workload, order: str) -> None:
-    """The one reservation is that of the first waiting job, on clusters too."""
+    """The one reservation is that of the first waiting job, on clusters too.
+
+    Not where an estimate is 0: such a job holds its cluster until the next pass and reserves
+    nothing there, so that the next one is reserved there now, where easy looks for another.
+    """
+    assume((work.estimate > 0).all())
     easy, first = simulate(work, f"{order}+easy"), simulate(work, f"{order}+depth(1)")
     assert easy.start.tolist() == first.start.tolist()
     assert easy.place.tolist() == first.place.tolist()
@@ -206,7 +211,7 @@ def test_fair_starts__are_those_of_a_simulation_each() -> None:
     assert (simulate(work, "fcfs+easy").start != fair).any()
 
 
-@pytest.mark.parametrize("rule", ["none", "easy", "lxf+easy", "conservative"])
+@pytest.mark.parametrize("rule", ["fcfs+none", "lxf+easy", "fcfs+conservative"])
 def test_per_event__is_refused(rule: str) -> None:
     """The clock of the pyss family knows one pool."""
     with pytest.raises(InputError, match=r"events=per-event is for one pool"):
