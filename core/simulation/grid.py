@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,6 @@ from core.kernels.grid.world import empty_world
 from core.kernels.plan import COUNT
 from core.kernels.reservations import UNSEEN
 from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options
-from core.platform.grid import Grid
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule
@@ -33,12 +31,13 @@ def sizes_of(workload: Workload, unit: int = 1) -> Int64:
 
     Examples
     --------
+    >>> from core.platform.grid import Grid
     >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[2],
     ...                           platform=Grid([5, 8], ["a", "b"]))
     >>> sizes_of(w, 2).tolist()
     [2, 4]
     """
-    return np.array(cast(Grid, workload.platform).clusters, np.int64) // unit
+    return np.array(workload.platform.sizes, np.int64) // unit
 
 
 def _options(workload: Workload, policy: Policy, rule: int) -> Options:
@@ -112,6 +111,7 @@ def schedule_reserving(
 
     Examples
     --------
+    >>> from core.platform.grid import Grid
     >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
     ...                           procs=[1, 2, 1], platform=Grid([2, 1], ["a", "b"]))
     >>> told = schedule_reserving(w, Policy.parse("fcfs+conservative"))

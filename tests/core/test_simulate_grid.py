@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.platform.grid import Grid
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
 from core.policy.rules import Rule
@@ -22,47 +21,9 @@ from core.simulation.promises import NO_PROMISE, promises
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 from tests.golden import read_log
-from tests.strategies import (
-    BACKFILLING,
-    RULES,
-    THRESHOLDS,
-    by_share,
-    by_width_then_wait,
-    crowd,
-    workloads,
-)
-
-CALLED = tuple(f"tests.strategies:{f.__name__}" for f in (by_share, by_width_then_wait))
-"""Orders that are called pass by pass."""
+from tests.strategies import RULES, crowd, grid_of, grid_policies, grid_workloads, workloads
 
 PROMISING = ("depth(1)", "depth(2)", "depth(3)", "conservative")
-
-
-def grid_of(*clusters: int) -> Grid:
-    return Grid(clusters, [f"c{i}" for i in range(len(clusters))])
-
-
-@st.composite
-def grid_workloads(draw: st.DrawFn, max_jobs: int = 14) -> Workload:
-    """Draw jobs of which none is wider than the widest of one to four clusters."""
-    work = draw(workloads(max_jobs))
-    widest = int(work.procs.max(initial=1))
-    others = draw(st.lists(st.integers(1, 7), max_size=3))
-    clusters = draw(st.permutations([widest + draw(st.integers(0, 1)), *others]))
-    return replace(work, platform=grid_of(*clusters))
-
-
-@st.composite
-def pool_policies(draw: st.DrawFn) -> Policy:
-    """Draw a policy of any order and rule that a grid knows."""
-    rule = draw(st.sampled_from(RULES))
-    orders = st.sampled_from((*ORDERS, *CALLED))
-    return Policy(
-        draw(orders),
-        rule,
-        threshold=draw(st.none() | st.sampled_from(THRESHOLDS)),
-        backfill=draw(st.none() | orders) if rule in BACKFILLING else None,
-    )
 
 
 def as_grid(work: Workload) -> Workload:
@@ -137,7 +98,7 @@ def test_promises_by_hand() -> None:
     assert promises(WIDE_HEAD, "fcfs+depth(1)").tolist() == [0, 0, 8, -1, -1, -1]
 
 
-@given(workloads(), pool_policies())
+@given(workloads(), grid_policies())
 def test_one_cluster__is_a_pool(work: Workload, policy: Policy) -> None:
     """Start for start, flag for flag, promise for promise."""
     alone, pool = simulate(as_grid(work), policy), simulate(work, policy)
@@ -171,7 +132,7 @@ def test_one_cluster__is_a_pool_on_kth(traces: Path, policy: str) -> None:
     assert (alone.backfilled == pool.backfilled).all()
 
 
-@given(grid_workloads(), pool_policies())
+@given(grid_workloads(), grid_policies())
 def test_clusters_are_kept(work: Workload, policy: Policy) -> None:
     """Nobody is wider than the cluster, and no cluster is ever over its size."""
     assert_sound(simulate(work, policy))
