@@ -39,7 +39,7 @@ WALKS = {
 
 def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     """Simulate a rule with at most one reservation, which every pass makes anew."""
-    jobs = _jobs(workload, workload.procs)
+    jobs = idle_jobs(workload, workload.procs)
     options = options_of(workload, policy, code)
     key = find_order(policy.order).fixed_key(workload)
     if key is not None and policy.backfill in (None, policy.order):
@@ -173,10 +173,10 @@ def schedule_planned(
 
 def bookkeeper(workload: Workload) -> planned_kernel.Bookkeeper:
     """Return an idle machine of whole units, and an empty book."""
-    n, unit = len(workload), _unit(workload)
+    n, unit = len(workload), unit_of(workload)
     processors = workload.processors // unit
     return planned_kernel.Bookkeeper(
-        _jobs(workload, workload.procs // unit),
+        idle_jobs(workload, workload.procs // unit),
         idle_machine(processors, n),
         planned_kernel.empty_book(n, processors),
         np.zeros(planned_kernel.CLOCK, np.int64),
@@ -192,16 +192,35 @@ def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
     return Options(rule, depth, threshold, policy.events == "per-event")
 
 
-def _jobs(workload: Workload, width: Int64) -> Jobs:
+def idle_jobs(workload: Workload, width: Int64) -> Jobs:
+    """Return what kernels read and write of the jobs, of these widths, none of them started."""
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
     return Jobs(workload.submit, workload.run, workload.estimate, width, start, backfilled, leave)
 
 
-def _unit(workload: Workload) -> int:
+def unit_of(workload: Workload) -> int:
     """Return the processors that all widths are multiples of; no job can use a part of it."""
     return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
+
+
+def widest_of(workload: Workload) -> int:
+    """Return the processors of the widest job, in units, of which plans have tables.
+
+    Raises
+    ------
+    InputError
+        If that is more than `WIDEST`.
+    """
+    unit = unit_of(workload)
+    widest = int(workload.procs.max(initial=unit)) // unit
+    if widest > WIDEST:
+        raise InputError(
+            f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
+            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
+        )
+    return widest
 
 
 def idle_planner(workload: Workload, promise: int) -> Planner:
@@ -212,15 +231,9 @@ def idle_planner(workload: Workload, promise: int) -> Planner:
     InputError
         If a job is wider than `WIDEST`.
     """
-    n, unit = len(workload), _unit(workload)
-    widest = int(workload.procs.max(initial=unit)) // unit
-    if widest > WIDEST:
-        raise InputError(
-            f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
-            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
-        )
+    n, unit, widest = len(workload), unit_of(workload), widest_of(workload)
     return Planner(
-        _jobs(workload, workload.procs // unit),
+        idle_jobs(workload, workload.procs // unit),
         idle_machine(workload.processors // unit, n),
         empty_plan(n, widest),
         np.zeros(CLOCK, np.int64),
