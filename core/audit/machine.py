@@ -71,7 +71,8 @@ class Machine:
                 self.free += self.procs[job]
                 del self.running[bisect_left(self.running, (predicted, job))]
             wait = self.start[job] - self.submit[job]
-            self.past.add(self.user[job], wait, self.run[job] * self.procs[job])
+            work = self.run[job] * self.procs[job]
+            self.past.add(self.user[job], wait, work, self.now)
         return ended
 
     def ends_now(self) -> bool:
