@@ -101,7 +101,8 @@ class Machine:
                 site.free += self.procs[job]
                 del site.running[bisect_left(site.running, (predicted, job))]
             wait = self.start[job] - self.submit[job]
-            self.past.add(self.user[job], wait, self.run[job] * self.procs[job])
+            work = self.run[job] * self.procs[job]
+            self.past.add(self.user[job], wait, work, self.now)
         return ended
 
     def ends_now(self) -> bool:

@@ -18,6 +18,7 @@ from core.kernels.moving_order import next_pass, run_moving, run_pass
 from core.kernels.plan import COUNT, empty_plan
 from core.kernels.queue import empty_queue
 from core.kernels.reservations import CLOCK, UNSEEN, Planner, run_reserving
+from core.kernels.shared_order import run_planned_shared, run_reserving_shared, run_shared
 from core.kernels.world import AGGRESSIVE, EASY, HOLD, NONE, RESERVING, Options, World
 from core.policy.orders import find_order
 from core.policy.policy import Policy
@@ -48,6 +49,8 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
         orders = Orders(workload, policy)
         if orders.called:
             _step(workload, jobs, orders, options)
+        elif orders.sharing is not None:
+            run_shared(jobs, orders.rankings, orders.sharing, workload.processors, options)
         else:
             run_moving(jobs, orders.rankings, workload.processors, options)
     underway().check()
@@ -139,9 +142,12 @@ def schedule_reserving(
     planner = idle_planner(workload, UNSEEN if promises else NO_PROMISE)
     jobs, running, plan, clock, promised = planner
     orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
-    while run_reserving(planner, orders.rankings, options, promises, orders.called):
-        waiting = np.sort(plan.job[: plan.state[COUNT]])
-        orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    if orders.sharing is not None and not orders.called:
+        run_reserving_shared(planner, orders.rankings, orders.sharing, options, promises)
+    else:
+        while run_reserving(planner, orders.rankings, options, promises, orders.called):
+            waiting = np.sort(plan.job[: plan.state[COUNT]])
+            orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
     underway().check()
     return jobs.start, jobs.backfilled, promised
 
@@ -164,9 +170,12 @@ def schedule_planned(
     jobs, running, _, clock, _ = keeper
     orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
     ranking, walk = orders.rankings.queue, WALKS[policy.walk]
-    while planned_kernel.run_planned(keeper, ranking, options, walk, orders.called):
-        waiting = np.sort(keeper.book.job[: keeper.book.state[planned_kernel.COUNT]])
-        orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    if orders.sharing is not None and not orders.called:
+        run_planned_shared(keeper, orders.rankings, orders.sharing, options, walk)
+    else:
+        while planned_kernel.run_planned(keeper, ranking, options, walk, orders.called):
+            waiting = np.sort(keeper.book.job[: keeper.book.state[planned_kernel.COUNT]])
+            orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
     underway().check()
     return jobs.start, jobs.backfilled, keeper.promised
 
