@@ -99,7 +99,9 @@ def jobs_of(trace: str) -> Workload:
 
 def plain_nuwt(jobs: Workload, policy: str) -> list[float]:
     """Formula 1 as it stands, job by job, of users with two jobs or more."""
-    waited, worked, count = {}, {}, {}
+    waited: dict[int, int] = {}
+    worked: dict[int, int] = {}
+    count: dict[int, int] = {}
     for user, wait, run, procs in zip(
         jobs.user.tolist(),
         simulate(jobs, policy).wait.tolist(),
@@ -164,8 +166,8 @@ def tree() -> xr.DataTree:
     policies = list(STAND_INS)
     k = np.arange(len(policies), dtype=np.float64)[:, None]
     nuwt = np.concatenate([0 * k, k, 20 * k, 100 * k, np.nan * k], axis=1)
-    count = np.broadcast_to([2, 3, 2, 1, 4], nuwt.shape)
-    promised = np.broadcast_to([100, 200, 300, -1], (len(policies), 4))
+    count = np.tile([2, 3, 2, 1, 4], (len(policies), 1))
+    promised = np.tile([100, 200, 300, -1], (len(policies), 1))
     start = promised + np.concatenate([0 * k, k, 10 * k, 501 + 0 * k], axis=1).astype(np.int64)
     cells = ("resample", "load", "policy")
     axes = {"resample": [0], "load": ["original"], "policy": policies}
@@ -206,7 +208,7 @@ def test_users_of_one_job_or_no_work_are_left_out(tree: xr.DataTree) -> None:
 
 def test_a_cell_that_is_not_done_has_no_numbers(tree: xr.DataTree) -> None:
     """No users is no curve, not one at 0."""
-    group, root = tree["SDSC-SP2"].to_dataset(), tree.to_dataset()
+    group, root = tree["SDSC-SP2"].to_dataset(inherit=False), tree.to_dataset()
     group["user_jobs"][dict(policy=1)] = 0
     root["users"][dict(policy=1)] = 0
     part = xr.DataTree.from_dict({"/": root, "/SDSC-SP2": group})
@@ -219,7 +221,7 @@ def test_a_cell_that_is_not_done_has_no_numbers(tree: xr.DataTree) -> None:
 
 def test_a_log_that_knows_no_user_has_no_curve(tree: xr.DataTree) -> None:
     """Its waits are there all the same; where no log knows one, that is said."""
-    group, root = tree["SDSC-SP2"].to_dataset(), tree.to_dataset()
+    group, root = tree["SDSC-SP2"].to_dataset(inherit=False), tree.to_dataset()
     two = xr.concat([root, root.assign_coords(trace=["nobody"])], "trace")
     other = group.drop_dims("user")
     both = xr.DataTree.from_dict({"/": two, "/SDSC-SP2": group, "/nobody": other})
@@ -292,7 +294,9 @@ def test_nothing_from_nothing_is_no_cell(tree: xr.DataTree) -> None:
     """0 / 0: neither is better."""
     root = tree.to_dataset()
     root["bounded_slowdown"][...] = 0.0
-    whole = xr.DataTree.from_dict({"/": root, "/SDSC-SP2": tree["SDSC-SP2"].to_dataset()})
+    whole = xr.DataTree.from_dict(
+        {"/": root, "/SDSC-SP2": tree["SDSC-SP2"].to_dataset(inherit=False)}
+    )
     found = claims(claims_in_part(measures(whole)))
     assert "bounded_slowdown" not in found.index.get_level_values("measure")
 
