@@ -426,7 +426,8 @@ def test_what_ships_is_the_paper() -> None:
     ]
     assert {trace.clean["estimates"] for trace in campaign.traces} == {"exact"}
     assert [trace.platform is not None for trace in campaign.traces] == [True, *[False] * 5]
-    assert replace(more, name=campaign.name, title=campaign.title, traces=campaign.traces) == campaign
+    others = {"name": campaign.name, "title": campaign.title, "traces": campaign.traces}
+    assert replace(more, **others) == campaign
     # METACENTRUM has no estimates of its own.
     assert [replace(trace, clean={}) for trace in more.traces] == [
         replace(trace, clean={}) for trace in campaign.traces[1:]

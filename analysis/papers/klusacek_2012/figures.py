@@ -51,6 +51,9 @@ MARGIN = 1.2
 LARGEST = 900.0
 """Area of the largest bubble of a panel, points^2."""
 
+WIDTH = 1.3
+"""Of a curve, points: seven of them run close to each other."""
+
 _OF_USERS = f"Normalised user wait time, {MEASURES[SD].units}"
 
 BARS = 0.8
@@ -283,7 +286,7 @@ def _whisker(axes: Axes, x: float, here: Shown, unit: float) -> None:
 
 def _curve(axes: Axes, here: Shown, color: str) -> None:
     x = here.middle["nuwt"].values
-    axes.plot(x, 100 * here.middle.values, color=color, zorder=3)
+    axes.plot(x, 100 * here.middle.values, color=color, linewidth=WIDTH, zorder=3)
     if here.low is not None and here.high is not None:
         axes.fill_between(x, 100 * here.low.values, 100 * here.high.values, color=color, alpha=FILL)
     if here.own is not None:

@@ -38,6 +38,9 @@ CELL = ["trace", "load", "algorithm"]
 PERFORMANCE, USERS = ("wait", "bounded_slowdown", "response"), ("nuwt_mean", SD, AREA)
 """Measures of figure 1 and of figure 2."""
 
+OFF_SCALE = "; FCFS is off the scale"
+"""In what is said of a figure that leaves it out, as the paper does."""
+
 SAMPLES = "samples-"
 """Begins the names of what is of samples."""
 
@@ -132,10 +135,10 @@ def _of_samples(found: Mapping[str, xr.Dataset], curves: xr.Dataset) -> dict[str
 def _charts(shown: Mapping[str, Shown], shares: Shown, prefix: str, said: str) -> dict[str, Figure]:
     wait, slowdown, response = (shown[name] for name in PERFORMANCE)
     titles = {
-        "figure-1-wait": "Mean wait; label and area of a circle: mean bounded slowdown (figure 1)",
-        "figure-1-response": "Mean response time (figure 1)",
-        "figure-2-cdf": "Normalised user wait times (figure 2)",
-        "figure-2-users": "Normalised user wait times: mean and standard deviation (figure 2)",
+        "figure-1-wait": "Figure 1: mean wait; label and area: mean bounded slowdown" + OFF_SCALE,
+        "figure-1-response": "Figure 1: mean response time" + OFF_SCALE,
+        "figure-2-cdf": "Figure 2: normalised user wait times",
+        "figure-2-users": "Figure 2: mean and standard deviation over users" + OFF_SCALE,
     }
     first, second, third, fourth = (title + said for title in titles.values())
     charts = (
