@@ -60,6 +60,8 @@ STAND_INS = {
 
 BESIDE_THEM = {"saf+aggressive": FAIR_WAIT}
 
+REPORT = "analysis.papers.klusacek_2012.report"
+
 POLICY = {algorithm: policy for policy, algorithm in (STAND_INS | BESIDE_THEM).items()}
 
 
@@ -93,6 +95,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def values(store: Path) -> xr.Dataset:
+    return measures(store)
+
+
+@pytest.fixture(scope="module")
+def curves(store: Path) -> xr.DataArray:
+    return nuwt_cdf(store)
+
+
 def jobs_of(trace: str) -> Workload:
     return lublin(TRACES[trace], jobs=JOBS, seed=2012, index=0)
 
@@ -116,11 +128,11 @@ def plain_nuwt(jobs: Workload, policy: str) -> list[float]:
 
 
 @pytest.mark.parametrize("algorithm", POLICY)
-def test_figure_1_is_that_of_the_schedules(store: Path, algorithm: str) -> None:
+def test_figure_1_is_that_of_the_schedules(values: xr.Dataset, algorithm: str) -> None:
     """Means of wait, response and slowdown of at least a second, from the starts alone."""
     jobs = jobs_of("m128")
     wait = simulate(jobs, POLICY[algorithm]).wait
-    own = of_log(measures(store)).sel(trace="m128", load="original", algorithm=algorithm)
+    own = of_log(values).sel(trace="m128", load="original", algorithm=algorithm)
     slowdown = [
         max((w + r) / max(r, 1), 1) for w, r in zip(wait.tolist(), jobs.run.tolist(), strict=True)
     ]
@@ -130,11 +142,13 @@ def test_figure_1_is_that_of_the_schedules(store: Path, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", POLICY)
-def test_figure_2_is_that_of_the_schedules(store: Path, algorithm: str) -> None:
+def test_figure_2_is_that_of_the_schedules(
+    values: xr.Dataset, curves: xr.DataArray, algorithm: str
+) -> None:
     """Mean, standard deviation and distribution function of users' normalised wait times."""
     nuwt = plain_nuwt(jobs_of("m64"), POLICY[algorithm])
     where = {"trace": "m64", "load": "original", "algorithm": algorithm}
-    own = of_log(measures(store)).sel(where)
+    own = of_log(values).sel(where)
     assert own["users"].item() == len(nuwt)
     expected = {
         "nuwt_mean": statistics.fmean(nuwt),
@@ -143,16 +157,17 @@ def test_figure_2_is_that_of_the_schedules(store: Path, algorithm: str) -> None:
     }
     for name, value in expected.items():
         assert own[name].item() == pytest.approx(value, rel=1e-9), name
-    curve = of_log(nuwt_cdf(store)).sel(where)
+    curve = of_log(curves).sel(where)
     assert curve["nuwt"].values[[0, 1, -1]].tolist() == [0.0, 0.05, 10.0]
     for step, share in zip(curve["nuwt"].values.tolist(), curve.values.tolist(), strict=True):
         assert share == sum(x <= step for x in nuwt) / len(nuwt)
 
 
-def test_the_area_is_what_the_curve_leaves_above_it(store: Path) -> None:
+def test_the_area_is_what_the_curve_leaves_above_it(
+    values: xr.Dataset, curves: xr.DataArray
+) -> None:
     """By the trapezoids of its 200 steps, each at most one user's share off."""
-    values, curve = measures(store), nuwt_cdf(store)
-    above = (1 - curve).integrate("nuwt")
+    above = (1 - curves).integrate("nuwt")
     np.testing.assert_allclose(above, values[AREA].transpose(*above.dims), atol=0.05)
 
 
@@ -301,9 +316,8 @@ def test_nothing_from_nothing_is_no_cell(tree: xr.DataTree) -> None:
     assert "bounded_slowdown" not in found.index.get_level_values("measure")
 
 
-def test_claims_of_both_readings(store: Path) -> None:
+def test_claims_of_both_readings(values: xr.Dataset) -> None:
     """A conclusion on BF-FAIR has two rows, others one; that on a log that is not there none."""
-    values = measures(store)
     found = claims(claims_in_part(values.sel(resample=[0])))
     assert found.index.is_unique
     said = found.index.get_level_values("claim")
@@ -319,9 +333,8 @@ def test_claims_of_both_readings(store: Path) -> None:
     assert (found["median"] <= found["most"]).all()
 
 
-def test_claims_over_samples(store: Path) -> None:
+def test_claims_over_samples(values: xr.Dataset) -> None:
     """Each sample's own ratio, in a band, with the log's beside it."""
-    values = measures(store)
     found = claims_over_samples(values)
     row = found.xs(("TS / BF-CONS", "wait", "m128"), level=(0, 1, 4)).iloc[0]
     cell = values["wait"].sel(trace="m128", load="original")
@@ -339,9 +352,9 @@ def test_claims_over_samples(store: Path) -> None:
     assert whole["as_expected"] == both.sum()
 
 
-def test_bubbles_and_curves_are_the_numbers(store: Path) -> None:
+def test_bubbles_and_curves_are_the_numbers(values: xr.Dataset, curves: xr.DataArray) -> None:
     """A circle a policy but FCFS, its area and label the slowdown; a curve a policy."""
-    own = of_log(measures(store))
+    own = of_log(values)
     shown = [Shown(own[name]) for name in ("wait", "bounded_slowdown")]
     axes = wait_chart(*shown, "title").axes[1]
     assert axes.get_title(loc="left") == "m128"
@@ -355,14 +368,14 @@ def test_bubbles_and_curves_are_the_numbers(store: Path) -> None:
     slowdown = cell["bounded_slowdown"].values
     np.testing.assert_allclose(areas / areas.max(), slowdown / slowdown.max())
     assert [text.get_text() for text in axes.texts] == [f"{x:.4g}" for x in slowdown]
-    curves = of_log(nuwt_cdf(store))
-    lines = cdf_chart(Shown(curves), "title").axes[0].get_lines()
+    own_curves = of_log(curves)
+    lines = cdf_chart(Shown(own_curves), "title").axes[0].get_lines()
     drawn = [np.asarray(line.get_ydata(), np.float64) for line in lines]
-    np.testing.assert_array_equal(drawn, 100 * curves.sel(trace="m64", load="original"))
+    np.testing.assert_array_equal(drawn, 100 * own_curves.sel(trace="m64", load="original"))
     assert [line.get_color() for line in lines] == list(COLORS.values())
 
 
-def test_report_writes_every_figure_and_table(store: Path) -> None:
+def test_report_writes_every_figure_and_table(store: Path, values: xr.Dataset) -> None:
     """Of the log and of samples four figures each, with their numbers, and what was counted."""
     written = write_report("klusacek-2012", store)
     assert all(path.stat().st_size > 0 for path in written)
@@ -374,7 +387,6 @@ def test_report_writes_every_figure_and_table(store: Path) -> None:
     both = {f"{name}.png" for name in figures} | {f"{name}.csv" for name in tables}
     assert {path.name for path in written} == both | {f"samples-{name}" for name in both}
     assert len(written) == 2 * len(both)
-    values = measures(store)
     csv = pd.read_csv(store / "tables" / "figure-1.csv", index_col=[0, 1, 2])
     assert csv.columns.tolist() == ["wait", "bounded_slowdown", "response"]
     own = of_log(values).sel(trace="m64", load="original", algorithm=TABU)
@@ -398,9 +410,9 @@ def test_a_store_without_samples_has_the_papers_figures_alone(store: Path, tmp_p
             lambda data, part=part: data.sel(resample=part) if "resample" in data.dims else data
         )
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                "analysis.papers.klusacek_2012.report.open_report", lambda _, less=less: less
-            )
+            patch.setattr(f"{REPORT}.open_report", lambda _, less=less: less)
+            # Drawing takes most of a report's time, and what is drawn is looked at elsewhere.
+            patch.setattr(f"{REPORT}.write_figure", lambda folder, name, _: folder / name)
             written = write_report("klusacek-2012", store, tmp_path / f"{prefix}only")
             text = report_text("klusacek-2012", store)
         assert {path.name.startswith("samples-") for path in written} == {bool(prefix)}
@@ -408,10 +420,12 @@ def test_a_store_without_samples_has_the_papers_figures_alone(store: Path, tmp_p
         assert "TS / BF-CONS" in text
 
 
-def test_the_report_tells_a_terminal_what_became_of_each_conclusion(store: Path) -> None:
+def test_the_report_tells_a_terminal_what_became_of_each_conclusion(
+    store: Path, values: xr.Dataset
+) -> None:
     """A line each, for the logs and for the samples."""
     lines = report_text("klusacek-2012", store).splitlines()
-    said = claims(claims_in_part(measures(store).sel(resample=[0]))).index
+    said = claims(claims_in_part(values.sel(resample=[0]))).index
     for claim in said.get_level_values("claim").unique():
         assert sum(line.startswith(f"{claim} ") for line in lines) >= 2, claim
 
