@@ -21,9 +21,20 @@ from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule
 from core.simulation.compiled_order import Orders
+from core.simulation.plans import planned, promise_planned
 from core.simulation.pool import idle_jobs, options_of, unit_of, widest_of
 from core.simulation.underway import underway
 from core.workload.workload import Workload
+
+__all__ = [
+    "aggressive",
+    "easy",
+    "none",
+    "planned",
+    "promise_planned",
+    "promise_reserving",
+    "reserving",
+]
 
 
 def sizes_of(workload: Workload, unit: int = 1) -> Int64:

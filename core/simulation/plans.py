@@ -14,7 +14,6 @@ from core.kernels.tabu.plan import empty_plan
 from core.kernels.tabu.run import Planner, run_plan
 from core.kernels.tabu.score import Counts, empty_past, empty_score
 from core.kernels.tabu.search import GAP, RANDOM, TABU, Aim, empty_search
-from core.platform.grid import Grid
 from core.policy.options import TIMES
 from core.policy.policy import Policy
 from core.schedule import Schedule
@@ -68,9 +67,7 @@ def _aim(policy: Policy) -> Aim:
 
 def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
     """Return the machine after the last completion."""
-    n, platform = len(workload), workload.platform
-    clusters = platform.clusters if isinstance(platform, Grid) else (platform.size,)
-    size = np.array(clusters, np.int64)
+    n, size = len(workload), np.array(workload.platform.sizes, np.int64)
     users, user = np.unique(workload.user, return_inverse=True)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     columns = (workload.submit, workload.run, workload.estimate, workload.procs)
@@ -99,6 +96,6 @@ def _seed(policy: Policy) -> Int64:
 
 
 def _schedule(workload: Workload, policy: Policy, planner: Planner) -> Schedule:
-    jobs, grid = planner.jobs, isinstance(workload.platform, Grid)
-    place = planner.where if grid else None
+    jobs, keeps = planner.jobs, "place" in workload.platform.keeps
+    place = planner.where if keeps else None
     return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=place)
