@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -10,6 +11,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from core.platform.grid import Grid
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
 from core.reference.job import Job, jobs_of
@@ -179,3 +181,32 @@ def is_close_call(schedule: Schedule, policy: Policy) -> bool:
             ):
                 return True
     return False
+
+
+def grid_of(*clusters: int) -> Grid:
+    """Name clusters c0, c1 and so on."""
+    return Grid(clusters, [f"c{i}" for i in range(len(clusters))])
+
+
+@st.composite
+def grid_workloads(draw: st.DrawFn, max_jobs: int = 14) -> Workload:
+    """Draw jobs of which none is wider than the widest of one to four clusters."""
+    work = draw(workloads(max_jobs))
+    widest = int(work.procs.max(initial=1))
+    others = draw(st.lists(st.integers(1, 7), max_size=3))
+    clusters = draw(st.permutations([widest + draw(st.integers(0, 1)), *others]))
+    return replace(work, platform=grid_of(*clusters))
+
+
+@st.composite
+def grid_policies(draw: st.DrawFn) -> Policy:
+    """Draw a policy of any order and of a rule that makes its reservations anew, by instants."""
+    rule = draw(st.sampled_from(RULES))
+    called = tuple(f"tests.strategies:{f.__name__}" for f in (by_share, by_width_then_wait))
+    orders = st.sampled_from((*ORDERS, *called))
+    return Policy(
+        draw(orders),
+        rule,
+        threshold=draw(st.none() | st.sampled_from(THRESHOLDS)),
+        backfill=draw(st.none() | orders) if rule in BACKFILLING else None,
+    )

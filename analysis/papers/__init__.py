@@ -37,6 +37,9 @@ REPORTS = {
     "sabin-2005": Report(
         "analysis.papers.sabin_2005.report", "analysis.papers.sabin_2005.printed:NEEDS"
     ),
+    "klusacek-2012": Report(
+        "analysis.papers.klusacek_2012.report", "analysis.papers.klusacek_2012.names:NEEDS"
+    ),
 }
 """The reports there are."""
 

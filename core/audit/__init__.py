@@ -14,7 +14,10 @@ the times as well: the submissions, then the completions in the order in which t
 started the jobs. A schedule that breaks its policy is asked whether it keeps it by another clock.
 
 Beside this, and without the replay, straight from the columns: every job starts, none before its
-submission, no run past its estimate, never more processors in use than the machine has.
+submission, no run past its estimate, never more processors in use than the machine has. Where a
+schedule says in which of several clusters each job ran, every job is inside one that is as wide,
+no cluster is ever over its size, and a job that starts in a pass must do so on the cluster on
+which the rule starts it.
 
 Nothing is shared with the simulators, not even the formulas of the orders. Those in floats are
 evaluated in double precision from left to right, so that ties fall as they do in the simulator.
@@ -26,8 +29,9 @@ from dataclasses import replace
 
 from core.arrays import HORIZON
 from core.audit.replay import Replay
-from core.audit.times import early, overload, overrun, unstarted
+from core.audit.times import early, misplaced, overload, overrun, unstarted
 from core.audit.verdict import CLOCKS, Fault, Verdict
+from core.errors import InputError
 from core.logs.schedules import LoggedSchedule, read_schedule
 from core.policy.options import OPTIONS
 from core.policy.policy import Policy
@@ -55,7 +59,8 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     Raises
     ------
     InputError
-        If the policy's name is not understood.
+        If the policy's name is not understood, or the schedule does not say where its jobs ran
+        on a platform where that matters.
 
     Examples
     --------
@@ -71,21 +76,37 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     'job 2 (2 processors) started at 8 s, when the jobs that run need 4 of 2 processors'
     """
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
+    _check_given(schedule)
     verdict = _judge(schedule, policy)
     if verdict.rule != policy.name:
+        return verdict
+    if schedule.workload.platform.keeps:
+        # By the clock of the pyss family there is one pool.
         return verdict
     others = (replace(policy, events=events) for events in OPTIONS["events"].values)
     kept = (other for other in others if other != policy and _judge(schedule, other).ok)
     return replace(verdict, keeps=next(kept, None))
 
 
+def _check_given(schedule: Schedule) -> None:
+    platform = schedule.workload.platform
+    for name in platform.keeps:
+        if name not in schedule.given:
+            raise InputError(
+                f"the schedule does not give the {name} of each job; on platform "
+                f"{platform.name!r} nothing can be said of one without it"
+            )
+
+
 def _judge(schedule: Schedule, policy: Policy) -> Verdict:
-    checked = ("start", "submit", "kills", "capacity", policy.name)
+    kept = schedule.workload.platform.keeps
+    checked = ("start", "submit", "kills", *kept, "capacity", policy.name)
     missing = unstarted(schedule)
     if missing:
         # Of a queue in which a job waits for ever nothing can be said.
         return _refuted(checked, missing)
-    plain = [fault for fault in (early(schedule), overrun(schedule), overload(schedule)) if fault]
+    proofs = (early, overrun, misplaced, overload)
+    plain = [fault for fault in (proof(schedule) for proof in proofs) if fault]
     until = min((fault.instant for fault in plain), default=HORIZON)
     fault = _first(plain, Replay(schedule, policy).first_fault(until))
     if fault is None:
@@ -101,7 +122,7 @@ def _refuted(checked: tuple[str, ...], fault: Fault) -> Verdict:
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
     """Return the earliest fault; of one instant and job, what holds for every policy goes first."""
-    rank = {"submit": 0, "kills": 3, "capacity": 3}
+    rank = {"submit": 0, "place": 0, "kills": 3, "capacity": 3}
 
     def key(fault: Fault) -> tuple[int, int]:
         same = replayed is not None and fault.job == replayed.job

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from core.arrays import Int64
 from core.audit.discipline import Discipline
-from core.audit.machine import Pass
+from core.audit.machine import Machine, Pass
 from core.audit.profile import Profile
 from core.policy.policy import Policy
 
@@ -23,11 +23,12 @@ class Strict(Discipline):
     def check(self, step: Pass) -> None:
         """Tell the pass of every right to start and of every lack of it."""
         for place, job in enumerate(step.queue.tolist()):
-            if not step.fits(job):
+            site = step.machine.room_for(job)
+            if site is None:
                 step.may_not(job, step.lacks(job))
                 self.behind_head(step, job, step.queue[place + 1 :])
                 return
-            step.may(job, step.room(job))
+            step.may(job, step.room(job, site), site)
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
         """Judge the jobs behind the first that does not start."""
@@ -44,9 +45,9 @@ class Aggressive(Strict):
         machine = step.machine
 
         def right(jobs: Int64) -> npt.NDArray[np.bool_]:
-            return machine.widths[jobs] <= machine.free
+            return machine.widths[jobs] <= machine.most_free
 
-        _walk(step, step.behind(rest), right, step.lacks)
+        _walk(step, step.behind(rest), right, machine.room_for, step.lacks)
 
 
 class Easy(Strict):
@@ -54,33 +55,61 @@ class Easy(Strict):
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
         """Judge the jobs behind the first that does not start."""
-        machine, now = step.machine, step.now
-        if machine.free < machine.widths[rest].min(initial=machine.free + 1) and not (
-            step.is_given(rest).any()
-        ):
+        machine = step.machine
+        most = machine.most_free
+        if most < machine.widths[rest].min(initial=most + 1) and not step.is_given(rest).any():
             return
-        shadow, extra = machine.shadow(head)
-
-        def right(jobs: Int64) -> npt.NDArray[np.bool_]:
-            widths = machine.widths[jobs]
-            short = machine.estimates[jobs] <= shadow - now
-            return (widths <= machine.free) & (short | (widths <= extra))
+        held = _Head(machine, head)
 
         def why(job: int) -> str:
-            if not step.fits(job):
-                return step.lacks(job)
-            return (
-                f"by its estimate it ends at {now + machine.estimate[job]}, past the shadow time "
-                f"{shadow} of the head, {machine.says(head)}, and it needs {machine.procs[job]} "
-                f"processors where {extra} are to spare"
-            )
+            return step.lacks(job) if machine.room_for(job) is None else held.refuses(job)
 
-        def charge(job: int) -> None:
-            nonlocal extra
-            if machine.estimate[job] > shadow - now:
-                extra -= machine.procs[job]
+        _walk(step, step.behind(rest), held.right, held.where, why, held.charge)
 
-        _walk(step, step.behind(rest), right, why, charge)
+
+class _Head:
+    """Hold the one reservation of a pass: whose, where, the shadow time, s, and the extra."""
+
+    def __init__(self, machine: Machine, head: int) -> None:
+        self.machine, self.head = machine, head
+        self.site, self.shadow, self.extra = machine.shadow(head)
+
+    def right(self, jobs: Int64) -> npt.NDArray[np.bool_]:
+        """Tell which of some jobs would start."""
+        machine = self.machine
+        widths, left = machine.widths[jobs], self.shadow - machine.now
+        beside = (machine.estimates[jobs] <= left) | (widths <= self.extra)
+        found = np.zeros(jobs.size, np.bool_)
+        for i, site in enumerate(machine.sites):
+            found |= (widths <= site.free) & (beside if i == self.site else True)
+        return found
+
+    def where(self, job: int) -> int | None:
+        """Return the first site where a job would start, None if there is none."""
+        need = self.machine.procs[job]
+        beside = not self._crosses(job) or need <= self.extra
+        for i, site in enumerate(self.machine.sites):
+            if need <= site.free and (i != self.site or beside):
+                return i
+        return None
+
+    def charge(self, job: int, site: int) -> None:
+        """Take what a job takes of the extra."""
+        if site == self.site and self._crosses(job):
+            self.extra -= self.machine.procs[job]
+
+    def refuses(self, job: int) -> str:
+        """Say why a job that fits may not start."""
+        machine = self.machine
+        return (
+            f"by its estimate it ends at {machine.now + machine.estimate[job]}, past the shadow "
+            f"time {self.shadow} of the head, {machine.says(self.head)}, and it needs "
+            f"{machine.procs[job]} processors where {self.extra} are to spare"
+            f"{machine.on(self.site)}"
+        )
+
+    def _crosses(self, job: int) -> bool:
+        return self.machine.estimate[job] > self.shadow - self.machine.now
 
 
 class Reserving(Discipline):
@@ -92,62 +121,73 @@ class Reserving(Discipline):
     def check(self, step: Pass) -> None:
         """Tell the pass of every right to start and of every lack of it."""
         machine, queue = step.machine, step.queue
-        look = step.is_given(queue) | (machine.widths[queue] <= machine.free)
+        look = step.is_given(queue) | (machine.widths[queue] <= machine.most_free)
         # Reservations behind the last job that could start are never seen by anyone.
         last = int(np.flatnonzero(look)[-1]) + 1 if look.any() else 0
         depth = queue.size if self.depth < 0 else self.depth
-        profile, points, held, place = machine.profile(), [], 0, 0
+        profiles, points, held, place = machine.profiles(), [], 0, 0
         while place < last and held < depth:
             job = int(queue[place])
-            instant = _reserve(step, job, profile)
-            if instant is not None:
+            reserved = _reserve(step, job, profiles)
+            if reserved is not None:
                 held += 1
-                points.append((job, instant))
+                points.append((job, *reserved))
             place += 1
-        for job, instant in points:
+        for job, instant, site in points:
             # Beyond the depth nobody may cross the start of a holder with estimate 0 either.
             if machine.estimate[job] == 0:
-                profile.take(instant, instant + 1, machine.procs[job])
-        self._beyond(step, queue[place:], profile)
+                profiles[site].take(instant, instant + 1, machine.procs[job])
+        self._beyond(step, queue[place:], profiles)
 
-    def _beyond(self, step: Pass, rest: Int64, profile: Profile) -> None:
+    def _beyond(self, step: Pass, rest: Int64, profiles: list[Profile]) -> None:
         machine = step.machine
-        look = step.is_given(rest) | (machine.widths[rest] <= machine.free)
+        look = step.is_given(rest) | (machine.widths[rest] <= machine.most_free)
         for job in step.behind(rest[look]).tolist():
             procs, estimate = machine.procs[job], machine.estimate[job]
-            if not step.fits(job):
+            fitting = [i for i in machine.wide_enough(job) if step.fits(job, i)]
+            site = next((i for i in fitting if profiles[i].has_room(procs, estimate)), None)
+            if not fitting:
                 step.may_not(job, step.lacks(job))
-            elif not profile.has_room(procs, estimate):
+            elif site is None:
                 step.may_not(job, "it would delay a reservation")
             else:
-                step.may(job, "it fits and delays no reservation")
-                profile.take(step.now, step.now + estimate, procs)
+                step.may(job, f"it fits{machine.on(site)} and delays no reservation", site)
+                profiles[site].take(step.now, step.now + estimate, procs)
 
 
-def _reserve(step: Pass, job: int, profile: Profile) -> int | None:
-    """Reserve the earliest start of a job; return it unless the job starts at once."""
+def _reserve(step: Pass, job: int, profiles: list[Profile]) -> tuple[int, int] | None:
+    """Reserve the earliest start of a job; return it, and where, unless it starts at once."""
     machine = step.machine
     procs, estimate = machine.procs[job], machine.estimate[job]
-    instant = profile.earliest(procs, estimate)
-    profile.take(instant, instant + estimate, procs)
+    instant, site = earliest(machine, profiles, job)
+    profiles[site].take(instant, instant + estimate, procs)
+    on = machine.on(site)
     if instant > step.now:
         step.may_not(
-            job, f"its reservation, beside those of the jobs before it in the queue, is {instant}"
+            job,
+            f"its reservation, beside those of the jobs before it in the queue, is {instant}{on}",
         )
-    elif not step.fits(job):
-        step.may_not(job, step.lacks(job))
+    elif not step.fits(job, site):
+        step.may_not(job, step.lacks(job, site))
     else:
-        step.may(job, "its reservation is this instant")
+        step.may(job, f"its reservation is this instant{on}", site)
         return None
-    return instant
+    return instant, site
+
+
+def earliest(machine: Machine, profiles: list[Profile], job: int) -> tuple[int, int]:
+    """Return the earliest start of a job, s, and at which site; of several the first."""
+    procs, estimate = machine.procs[job], machine.estimate[job]
+    return min((profiles[i].earliest(procs, estimate), i) for i in machine.wide_enough(job))
 
 
 def _walk(
     step: Pass,
     jobs: Int64,
     right: Right,
+    where: Callable[[int], int | None],
     why: Callable[[int], str],
-    charge: Callable[[int], None] = lambda job: None,
+    charge: Callable[[int, int], None] = lambda job, site: None,
 ) -> None:
     """Judge jobs in order; only those that start, or could, need more than one look at all."""
     while jobs.size:
@@ -157,11 +197,12 @@ def _walk(
         if not notable[place]:
             return
         job = int(jobs[place])
-        if not allowed[place]:
+        site = where(job)
+        if site is None:
             step.may_not(job, why(job))
         else:
-            charge(job)
-            step.may(job, step.room(job))
+            charge(job, site)
+            step.may(job, step.room(job, site), site)
         jobs = jobs[place + 1 :]
 
 

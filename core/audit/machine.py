@@ -15,8 +15,33 @@ from core.policy.policy import Policy
 from core.schedule import Schedule
 
 
+class Site:
+    """Hold who runs at one place, until when by estimate, and how many processors are free."""
+
+    def __init__(self, size: int, name: str) -> None:
+        self.size = self.free = size
+        self.name = name
+        # Of those that hold processors, their predicted ends.
+        self.running: list[tuple[int, int]] = []
+
+    def profile(self, now: int, procs: list[int]) -> Profile:
+        """Return the free processors by the predicted ends of the running jobs."""
+        return Profile(now, self.free, ((end, procs[job]) for end, job in self.running))
+
+    def shadow(self, need: int, now: int, procs: list[int]) -> tuple[int, int]:
+        """Return when the predicted ends free so many, s, and what is free beside them."""
+        level, instant = self.free, now
+        for end, other in self.running:
+            if end > instant:
+                if level >= need:
+                    break
+                instant = end
+            level += procs[other]
+        return instant, level - need
+
+
 class Machine:
-    """Follow given starts and ends: who waits, who runs, how many processors are free."""
+    """Follow given starts and ends: who waits, who runs where, how many processors are free."""
 
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         work = schedule.workload
@@ -34,12 +59,14 @@ class Machine:
         self.procs: list[int] = work.procs.tolist()
         self.number: list[int] = work.job.tolist()
         self.user: list[int] = work.user.tolist()
-        self.free = work.processors
+        # Where each job runs, an index into the sites.
+        self.place: list[int] = schedule.place.tolist()
+        sizes, names = work.platform.sizes, work.platform.places
+        self.sites = [Site(size, name) for size, name in zip(sizes, names, strict=True)]
         self.now = 0
         self.waiting = np.empty(0, np.int64)
-        # Of those that hold processors, their predicted ends; of all that run, their true ones and
-        # how many started before: per event, completions of one instant go by start.
-        self.running: list[tuple[int, int]] = []
+        # Of all that run, their true ends and how many started before: per event, completions of
+        # one instant go by start.
         self.ending: list[tuple[int, int, int]] = []
         self.begun = 0
 
@@ -50,15 +77,17 @@ class Machine:
     def begin(self, job: int) -> None:
         """Give a job its processors; the pass takes it from the queue when it is over."""
         if not self.per_event or self.estimate[job] > 0:
-            self.free -= self.procs[job]
-            insort(self.running, (self.now + self.estimate[job], job))
+            site = self.sites[self.place[job]]
+            site.free -= self.procs[job]
+            insort(site.running, (self.now + self.estimate[job], job))
         insort(self.ending, (self.end[job], self.begun, job))
         self.begun += 1
 
     def give_back(self) -> None:
         """Take back, per event, the processors of whoever is predicted to have ended by now."""
-        while self.per_event and self.running and self.running[0][0] <= self.now:
-            self.free += self.procs[self.running.pop(0)[1]]
+        for site in self.sites if self.per_event else ():
+            while site.running and site.running[0][0] <= self.now:
+                site.free += self.procs[site.running.pop(0)[1]]
 
     def complete(self, most: int | None = None) -> list[int]:
         """Take back the processors of the jobs that end now, or of so many of them."""
@@ -68,40 +97,58 @@ class Machine:
         for job in ended:
             predicted = self.start[job] + self.estimate[job]
             if not self.per_event or predicted > self.now:
-                self.free += self.procs[job]
-                del self.running[bisect_left(self.running, (predicted, job))]
+                site = self.sites[self.place[job]]
+                site.free += self.procs[job]
+                del site.running[bisect_left(site.running, (predicted, job))]
             wait = self.start[job] - self.submit[job]
-            self.past.add(self.user[job], wait, self.run[job] * self.procs[job])
+            work = self.run[job] * self.procs[job]
+            self.past.add(self.user[job], wait, work, self.now)
         return ended
 
     def ends_now(self) -> bool:
         """Whether a running job ends at this instant."""
         return bool(self.ending) and self.ending[0][0] == self.now
 
+    @property
+    def most_free(self) -> int:
+        """How many processors are free where most are."""
+        return max(site.free for site in self.sites)
+
+    def room_for(self, job: int) -> int | None:
+        """Return the first site where a job fits now; None if there is none."""
+        need = self.procs[job]
+        return next((i for i, site in enumerate(self.sites) if need <= site.free), None)
+
+    def wide_enough(self, job: int) -> list[int]:
+        """Return the sites that can hold a job."""
+        return [i for i, site in enumerate(self.sites) if self.procs[job] <= site.size]
+
     def could_start(self) -> bool:
         """Whether a waiting job fits the processors that are free now."""
-        return bool(self.widths[self.waiting].min(initial=self.free + 1) <= self.free)
+        most = self.most_free
+        return bool(self.widths[self.waiting].min(initial=most + 1) <= most)
 
     def leave_queue(self, jobs: list[int]) -> None:
         """Take jobs out of the queue."""
         for job in jobs:
             self.waiting = self.waiting[self.waiting != job]
 
-    def profile(self) -> Profile:
-        """Return the free processors by the predicted ends of the running jobs."""
-        ends = ((end, self.procs[job]) for end, job in self.running)
-        return Profile(self.now, self.free, ends)
+    def profiles(self) -> list[Profile]:
+        """Return each site's free processors by the predicted ends of its running jobs."""
+        return [site.profile(self.now, self.procs) for site in self.sites]
 
-    def shadow(self, job: int) -> tuple[int, int]:
-        """Return when the predicted ends free enough for a job, s, and what is free beside it."""
-        level, instant = self.free, self.now
-        for end, other in self.running:
-            if end > instant:
-                if level >= self.procs[job]:
-                    break
-                instant = end
-            level += self.procs[other]
-        return instant, level - self.procs[job]
+    def shadow(self, job: int) -> tuple[int, int, int]:
+        """Return where predicted ends free enough for a job first, when, s, and what is beside."""
+        need, found = self.procs[job], []
+        for i in self.wide_enough(job):
+            instant, extra = self.sites[i].shadow(need, self.now, self.procs)
+            found.append((instant, i, extra))
+        instant, i, extra = min(found)
+        return i, instant, extra
+
+    def on(self, site: int) -> str:
+        """Name a site in a sentence, where there are several."""
+        return f" on {self.sites[site].name}" if len(self.sites) > 1 else ""
 
     def says(self, job: int) -> str:
         """Name a job in a sentence."""
@@ -114,6 +161,7 @@ class Pass:
     A rule calls `may` for each job that it would start and `may_not` for those that it would
     not, in the order in which the scheduler meets them. Where a job that may start does not, the
     rest of the instant is judged as if it did: whoever is within his rights then is not to blame.
+    So it is with a job that starts elsewhere than where the rule starts it.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -122,6 +170,7 @@ class Pass:
         self.started: list[int] = []
         self.refused: dict[int, str] = {}
         self.left: dict[int, str] = {}
+        self.misplaced: set[int] = set()
 
     @cached_property
     def queue(self) -> Int64:
@@ -137,16 +186,20 @@ class Pass:
         given: npt.NDArray[np.bool_] = self.machine.starts[jobs] == self.now
         return given
 
-    def fits(self, job: int) -> bool:
-        """Whether the processors that are free at this moment of the pass are enough."""
-        return self.machine.procs[job] <= self.machine.free
+    def fits(self, job: int, site: int) -> bool:
+        """Whether the processors that are free there at this moment of the pass are enough."""
+        return self.machine.procs[job] <= self.machine.sites[site].free
 
-    def may(self, job: int, why: str) -> None:
-        """Start a job that the rule starts now, and note it if the times do not."""
+    def may(self, job: int, why: str, site: int) -> None:
+        """Start a job that the rule starts now, and note it if the times do not, or elsewhere."""
         machine = self.machine
         if machine.start[job] != self.now:
             self.left[job] = why
             machine.start[job], machine.end[job] = self.now, self.now + machine.run[job]
+        elif machine.place[job] != site:
+            self.misplaced.add(job)
+            self.refused[job] = f"its place is {machine.sites[site].name}: {why}"
+        machine.place[job] = site
         machine.begin(job)
         self.started.append(job)
 
@@ -155,10 +208,16 @@ class Pass:
         if self.machine.start[job] == self.now:
             self.refused[job] = why
 
-    def room(self, job: int) -> str:
+    def room(self, job: int, site: int) -> str:
         """Say that a job fits."""
-        return f"it needs {self.machine.procs[job]} processors and {self.machine.free} are free"
+        machine = self.machine
+        free = f"{machine.sites[site].free} are free{machine.on(site)}"
+        return f"it needs {machine.procs[job]} processors and {free}"
 
-    def lacks(self, job: int) -> str:
-        """Say that a job does not fit."""
-        return f"it needs {self.machine.procs[job]} processors, {self.machine.free} are free"
+    def lacks(self, job: int, site: int | None = None) -> str:
+        """Say that a job does not fit, anywhere or there."""
+        machine = self.machine
+        most = machine.most_free if site is None else machine.sites[site].free
+        at_most = "at most " if site is None and len(machine.sites) > 1 else ""
+        where = "" if site is None else machine.on(site)
+        return f"it needs {machine.procs[job]} processors, {at_most}{most} are free{where}"

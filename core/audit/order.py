@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Float64, Int64
+from core.durations import seconds_of
 from core.errors import InputError
 from core.policy.orders import order_function
 from core.policy.policy import Policy
@@ -65,15 +66,83 @@ _URGENCY: dict[str, Callable[[Int64, Int64, Int64], Float64]] = {"wfp3": _wfp3, 
 
 @dataclass
 class Past:
-    """Hold what each user's completed jobs have waited, s, and worked, s x processors."""
+    """Hold what each user's completed jobs have waited, s, and worked, s x processors.
+
+    ends: of each user, when each of these jobs ended, s, what it waited and what it worked.
+    """
 
     waited: dict[int, int] = field(default_factory=dict)
     worked: dict[int, int] = field(default_factory=dict)
+    ends: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
 
-    def add(self, user: int, wait: int, work: int) -> None:
-        """Count a job that has ended."""
+    def add(self, user: int, wait: int, work: int, end: int) -> None:
+        """Count a job that has ended, no earlier than those before."""
         self.waited[user] = self.waited.get(user, 0) + wait
         self.worked[user] = self.worked.get(user, 0) + work
+        self.ends.setdefault(user, []).append((end, wait, work))
+
+
+def _normalised(waited: int, worked: int) -> Fraction:
+    return Fraction(waited, worked) if worked else Fraction(0)
+
+
+_SHARES: dict[str, Callable[[int, int], Fraction]] = {
+    "fair-share": _normalised,
+    "fair-wait": lambda waited, worked: -_normalised(waited, worked),
+    "fair-usage": lambda waited, worked: Fraction(worked),
+}
+"""Of what a user's completed jobs waited and worked, smallest first (Klusacek and Rudova 2012)."""
+
+
+class _Account:
+    """Sum up what one user got, as it stood at an instant, halved as often as was due by then."""
+
+    def __init__(self, jobs: list[tuple[int, int, int]], first: int, halflife: int | None) -> None:
+        self.jobs, self.first, self.halflife = jobs, first, halflife
+        self.counted = self.halvings = self.waited = self.worked = 0
+
+    def at(self, instant: int) -> tuple[int, int]:
+        """Return waits and work of the jobs that ended by an instant, s, no earlier than before."""
+        while self.counted < len(self.jobs) and self.jobs[self.counted][0] <= instant:
+            end, wait, work = self.jobs[self.counted]
+            self._halve(end)
+            self.waited, self.worked = self.waited + wait, self.worked + work
+            self.counted += 1
+        self._halve(instant)
+        return self.waited, self.worked
+
+    def _halve(self, instant: int) -> None:
+        due = (instant - self.first) // self.halflife if self.halflife else 0
+        # Halves of halves, each rounded down, are the whole without so many of its last bits.
+        self.waited >>= due - self.halvings
+        self.worked >>= due - self.halvings
+        self.halvings = due
+
+
+def _by_shares(
+    workload: Workload, policy: Policy, share: Callable[[int, int], Fraction], past: Past
+) -> Sorter:
+    """Sort by a number of each user, as known at the last refresh."""
+    refresh, halflife = (
+        None if text is None else seconds_of(text) for text in (policy.refresh, policy.halflife)
+    )
+    first = int(workload.submit[0]) if len(workload) else 0
+    accounts: dict[int, _Account] = {}
+
+    def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
+        seen = now if not refresh else now - (now - first) % refresh
+        jobs = np.sort(jobs)
+        users, place = np.unique(workload.user[jobs], return_inverse=True)
+        numbers = []
+        for user in users.tolist():
+            ended = past.ends.setdefault(user, [])
+            account = accounts.setdefault(user, _Account(ended, first, halflife))
+            numbers.append(share(*account.at(seen)))
+        rank = {number: i for i, number in enumerate(sorted(set(numbers)))}
+        ranks = np.array([rank[number] for number in numbers], np.int64)
+        return jobs[np.argsort(ranks[place], kind="stable")]
+
+    return sort
 
 
 Sorter = Callable[[Int64, Int64, int], Int64]
@@ -86,8 +155,9 @@ class QueueOrder:
     def __init__(self, workload: Workload, policy: Policy, past: Past) -> None:
         self.submit = workload.submit
         self.theta = policy.threshold_seconds(workload.max_estimate)
-        self.primary = _sorter(workload, policy.order, past)
-        self.backfill = _sorter(workload, policy.backfill, past) if policy.backfill else None
+        self.primary = _sorter(workload, policy, policy.order, past)
+        second = policy.backfill
+        self.backfill = _sorter(workload, policy, second, past) if second else None
 
     def queue(self, waiting: Int64, now: int) -> Int64:
         """Sort the waiting jobs: the starving ones by arrival, then the others by key."""
@@ -107,10 +177,12 @@ class QueueOrder:
         return np.concatenate((np.sort(jobs[starving]), others))
 
 
-def _sorter(workload: Workload, order: str, past: Past) -> Sorter:
+def _sorter(workload: Workload, policy: Policy, order: str, past: Past) -> Sorter:
     if order in ("lxf", "sxf"):
         sign = -1 if order == "lxf" else 1
         return lambda jobs, waiting, now: _by_expansion(workload, np.sort(jobs), now, sign)
+    if order in _SHARES:
+        return _by_shares(workload, policy, _SHARES[order], past)
     if order in _URGENCY:
         return _by_urgency(workload, _URGENCY[order])
     if order in _STATIC:

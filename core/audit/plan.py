@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.audit.discipline import Discipline
+from core.audit.disciplines import earliest
 from core.audit.machine import Machine, Pass
 from core.audit.profile import Profile
 from core.policy.policy import Policy
@@ -14,17 +15,18 @@ class Plan(Discipline):
     def __init__(self, policy: Policy) -> None:
         self.walk = policy.walk
         self.per_event = policy.events == "per-event"
-        self.reserved: dict[int, int] = {}
+        # When, s, and at which site.
+        self.reserved: dict[int, tuple[int, int]] = {}
 
     def due(self, now: int) -> int | None:
         """Return the next reservation after now, s: the rule promised a start then."""
-        return min((t for t in self.reserved.values() if t > now), default=None)
+        return min((t for t, _ in self.reserved.values() if t > now), default=None)
 
     def arrived(self, machine: Machine, jobs: list[int]) -> None:
         """Give each new job its earliest reservation."""
-        profile = self._profile(machine)
+        profiles = self._profiles(machine)
         for job in jobs:
-            self._place(machine, profile, job)
+            self._take(machine, profiles, job, earliest(machine, profiles, job))
 
     def completed(self, machine: Machine, ended: list[int]) -> None:
         """Compress the plan where a job ended before its estimate; per event, where any ended."""
@@ -33,37 +35,39 @@ class Plan(Discipline):
             return
         walk = sorted(self.reserved)
         if self.walk == "start":
-            walk.sort(key=self.reserved.__getitem__)
+            walk.sort(key=lambda job: self.reserved[job][0])
         elif self.walk == "queue":
             walk = machine.order.queue(machine.waiting, machine.now).tolist()
-        profile = self._profile(machine)
+        profiles = self._profiles(machine)
         for job in walk:
-            begin, procs = self.reserved[job], machine.procs[job]
-            profile.take(begin, begin + machine.estimate[job], -procs)
-            self._place(machine, profile, job)
+            begin, site = had = self.reserved[job]
+            profiles[site].take(begin, begin + machine.estimate[job], -machine.procs[job])
+            found = earliest(machine, profiles, job)
             # With estimate 0 it takes nothing, and others may have its instant: it keeps that.
-            self.reserved[job] = min(begin, self.reserved[job])
+            self._take(machine, profiles, job, found if found[0] < begin else had)
 
     def check(self, step: Pass) -> None:
         """Tell the pass of every reservation that is due and of every one that is not."""
         for job in step.queue.tolist():
-            instant = self.reserved[job]
+            instant, site = self.reserved[job]
+            on = step.machine.on(site)
             if instant > step.now:
-                step.may_not(job, f"its reservation is {instant}")
-            elif not step.fits(job):
-                step.may_not(job, step.lacks(job))
+                step.may_not(job, f"its reservation is {instant}{on}")
+            elif not step.fits(job, site):
+                step.may_not(job, step.lacks(job, site))
             else:
-                step.may(job, f"its reservation is {instant}")
+                step.may(job, f"its reservation is {instant}{on}", site)
                 del self.reserved[job]
 
-    def _profile(self, machine: Machine) -> Profile:
-        profile = machine.profile()
-        for job, begin in self.reserved.items():
-            profile.take(begin, begin + machine.estimate[job], machine.procs[job])
-        return profile
+    def _profiles(self, machine: Machine) -> list[Profile]:
+        profiles = machine.profiles()
+        for job, (begin, site) in self.reserved.items():
+            profiles[site].take(begin, begin + machine.estimate[job], machine.procs[job])
+        return profiles
 
-    def _place(self, machine: Machine, profile: Profile, job: int) -> None:
-        procs, estimate = machine.procs[job], machine.estimate[job]
-        begin = profile.earliest(procs, estimate)
-        profile.take(begin, begin + estimate, procs)
-        self.reserved[job] = begin
+    def _take(
+        self, machine: Machine, profiles: list[Profile], job: int, reserved: tuple[int, int]
+    ) -> None:
+        begin, site = reserved
+        profiles[site].take(begin, begin + machine.estimate[job], machine.procs[job])
+        self.reserved[job] = reserved

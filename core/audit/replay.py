@@ -15,7 +15,7 @@ class Replay:
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         self.machine = Machine(schedule, policy)
         self.discipline = rule_of(policy, schedule.workload.platform.name)
-        self.name = policy.name
+        self.name, self.places = policy.name, schedule.place
         self.per_event = policy.events == "per-event"
         self.by_start: list[int] = schedule.start.argsort(kind="stable").tolist()
         self.arrived = self.begun = 0
@@ -105,6 +105,14 @@ class Replay:
         started = {job for step in passes for job in step.started}
         refused = passes[-1].refused
         wrong = [j for j in given if j not in started and machine.submit[j] <= machine.now]
+        for step in passes:
+            # What was decided before, wrongly, may be why a job found its place taken.
+            blamed = [j for j in step.refused if j in step.misplaced or j in wrong]
+            if step.misplaced:
+                job = blamed[0]
+                where = f" on {self._given_place(job)}" * (job in step.misplaced)
+                what = f"{machine.says(job)} started{where}, but {step.refused[job]}"
+                return self._fault(job, what)
         if wrong:
             job = min(wrong, key=list(refused).index)
             return self._fault(job, f"{machine.says(job)} started, but {refused[job]}")
@@ -112,6 +120,12 @@ class Replay:
             for job, why in step.left.items():
                 return self._fault(job, f"{machine.says(job)} was left waiting, but {why}")
         return None
+
+    def _given_place(self, job: int) -> str:
+        """Return what the place is called where a job ran by the schedule."""
+        names = [site.name for site in self.machine.sites]
+        given = int(self.places[job])
+        return names[given] if 0 <= given < len(names) else f"place {given}, which there is not"
 
     def _fault(self, job: int, what: str) -> Fault:
         now = self.machine.now

@@ -49,24 +49,53 @@ def overrun(schedule: Schedule) -> Fault | None:
     return Fault(instant, job, "kills", why)
 
 
+def misplaced(schedule: Schedule) -> Fault | None:
+    """Return the first start at a place that there is not, or that is narrower than the job."""
+    work, start, place = schedule.workload, schedule.start, schedule.place
+    platform = work.platform
+    there = (place >= 0) & (place < len(platform.sizes))
+    bad = np.flatnonzero(
+        ~there | (work.procs > np.array(platform.sizes)[np.where(there, place, 0)])
+    )
+    if not bad.size:
+        return None
+    job = int(bad[np.argmin(start[bad])])
+    where, instant = int(place[job]), int(start[job])
+    last = len(platform.sizes) - 1
+    there_is = f"place {where}; the platform has places 0 to {last}"
+    if there[job]:
+        there_is = f"{platform.places[where]}, which has {platform.sizes[where]}"
+    who = f"job {work.job[job]} ({work.procs[job]} processors)"
+    return Fault(instant, job, "place", f"{who} started at {instant} s on {there_is}")
+
+
 def overload(schedule: Schedule) -> Fault | None:
-    """Return the first instant with more processors in use than there are."""
-    work, lasting = schedule.workload, np.flatnonzero(schedule.workload.run > 0)
+    """Return the first instant with more processors in use than a place has."""
+    places = range(len(schedule.workload.platform.sizes))
+    faults = [fault for fault in (_overload(schedule, place) for place in places) if fault]
+    return min(faults, key=lambda fault: fault.instant, default=None)
+
+
+def _overload(schedule: Schedule, place: int) -> Fault | None:
+    work, platform = schedule.workload, schedule.workload.platform
+    size, several = platform.sizes[place], len(platform.sizes) > 1
+    lasting = np.flatnonzero((work.run > 0) & (schedule.place == place))
     instants = np.concatenate((schedule.start[lasting], schedule.end[lasting]))
     change = np.concatenate((work.procs[lasting], -work.procs[lasting]))
     order = np.argsort(instants, kind="stable")
     used = np.cumsum(change[order])
     # Only the level after the last change of an instant is ever in force.
     final = np.append(np.diff(instants[order]) > 0, True)[: used.size]
-    bad = np.flatnonzero(final & (used > work.processors))
+    bad = np.flatnonzero(final & (used > size))
     if not bad.size:
         return None
     instant, level = int(instants[order][bad[0]]), int(used[bad[0]])
     starting = lasting[schedule.start[lasting] == instant]
     level -= int(work.procs[starting].sum())
-    job = int(starting[np.argmax(level + np.cumsum(work.procs[starting]) > work.processors)])
+    job = int(starting[np.argmax(level + np.cumsum(work.procs[starting]) > size)])
+    there = f" on {platform.places[place]}" if several else ""
     why = (
         f"job {work.job[job]} ({work.procs[job]} processors) started at {instant} s, when the "
-        f"jobs that run need {used[bad[0]]} of {work.processors} processors"
+        f"jobs that run{there} need {used[bad[0]]} of {size} processors"
     )
     return Fault(instant, job, "capacity", why)

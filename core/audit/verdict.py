@@ -23,7 +23,8 @@ class Verdict:
     ok : bool
         Whether every rule in `checked` holds for the whole schedule.
     checked : tuple of str
-        The rules: ``start``, ``submit``, ``kills``, ``capacity`` and the name of the policy.
+        The rules: ``start``, ``submit``, ``kills``, on a grid ``place``, ``capacity`` and the name
+        of the policy.
     rule : str, optional
         The rule that is broken first by time.
     job : int, optional

@@ -46,9 +46,8 @@ def may_backfill(hold: Int64, now: int, need: int, estimate: int) -> bool:
 
 
 @verb
-def promote(world: World, oldest: int, arrived: int, limit: int) -> int:
+def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, limit: int) -> int:
     """Put the jobs submitted before `limit` that still wait first; return the next to watch."""
-    jobs, _, queue, _, key = world
     while oldest < arrived and jobs.submit[oldest] < limit:
         if jobs.start[oldest] < 0:
             dequeue(queue, key, oldest)
@@ -173,7 +172,7 @@ def run_events(world: World, options: Options) -> None:
         first = arrived
         now, arrived, look = turn_clock(jobs, running, arrived, options.per_event)
         if threshold < NEVER and oldest < first and jobs.submit[oldest] < now - threshold:
-            oldest = promote(world, oldest, first, now - threshold)
+            oldest = promote(queue, jobs, world.key, oldest, first, now - threshold)
             look = True
         if take_in(world, rule, first, arrived, look) and queue.size[0] > 0:
             schedule(world, rule, now)

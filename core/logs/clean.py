@@ -24,6 +24,12 @@ PROCESSORS = {
 }
 """Which processors a job takes."""
 
+ESTIMATES = {
+    "requested": "the requested time, where unknown what `no_estimate` says",
+    "exact": "the run time itself: nobody is wrong, and nobody is killed",
+}
+"""What a job asks for."""
+
 NO_ESTIMATE = {
     "run": "the run time itself, so that orders by estimate know it beforehand",
     "f-model": "drawn by Mu'alem and Feitelson's model, factor 5",
@@ -47,8 +53,17 @@ ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
 """What becomes of a row whose run time is 0 s."""
 
 
-CHOICES = {"processors": PROCESSORS, "zero_run": ZERO_RUN, "submit": SUBMIT, "no_wait": NO_WAIT}
+CHOICES = {
+    "processors": PROCESSORS,
+    "estimates": ESTIMATES,
+    "zero_run": ZERO_RUN,
+    "submit": SUBMIT,
+    "no_wait": NO_WAIT,
+}
 """Options that have few values."""
+
+OF_REQUESTS = ("no_estimate", "max_estimate", "estimate_factor")
+"""Options that change estimates, and so go without exact ones."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +74,8 @@ class Clean:
     ----------
     processors : str
         A key of `PROCESSORS`.
+    estimates : str
+        A key of `ESTIMATES`.
     no_estimate : str or int
         What a job asks for whose row requests no time: a key of `NO_ESTIMATE`, or a number of
         seconds from 1 to 10^9; where it ran longer, its run time.
@@ -98,6 +115,7 @@ class Clean:
     """
 
     processors: str = "requested"
+    estimates: str = "requested"
     no_estimate: str | int = "run"
     max_estimate: int = 0
     estimate_factor: int = 0
@@ -129,6 +147,17 @@ class Clean:
             if number > most:
                 raise InputError(f"clean: {key}={number}: give a whole number, at most {most}")
             object.__setattr__(self, key, number)
+        self._check_exact()
+
+    def _check_exact(self) -> None:
+        if self.estimates != "exact":
+            return
+        for key in OF_REQUESTS:
+            if getattr(self, key) != getattr(type(self), key):
+                raise InputError(
+                    f"clean: {key} is {getattr(self, key)!r}, which changes estimates, and "
+                    "estimates is 'exact'; leave one of them out"
+                )
 
     def _is_no_estimate(self) -> bool:
         given = self.no_estimate
@@ -148,8 +177,8 @@ class Clean:
         Examples
         --------
         >>> Clean.from_dict({"kill": False})
-        Clean(processors='requested', no_estimate='run', max_estimate=0, estimate_factor=0, \
-kill=False, run_plus=0, zero_run='keep', submit='submitted', no_wait='keep')
+        Clean(processors='requested', estimates='requested', no_estimate='run', max_estimate=0, \
+estimate_factor=0, kill=False, run_plus=0, zero_run='keep', submit='submitted', no_wait='keep')
         """
         known = [field.name for field in fields(cls)]
         for key in plain:
@@ -184,7 +213,9 @@ kill=False, run_plus=0, zero_run='keep', submit='submitted', no_wait='keep')
 
     def unasked(self, asked: Int64) -> Bool:
         """Return which rows' estimate is their run time, since they request no time, bool[n]."""
-        return np.asarray((asked <= 0) & (self.no_estimate == "run"))
+        # Where all are to be exact nobody needs to be told that some are.
+        silent = self.no_estimate == "run" and self.estimates == "requested"
+        return np.asarray((asked <= 0) & silent)
 
     def limit(self, logged: int) -> int:
         """Return the largest estimate of a platform that by its log allows so much; -1 unknown."""
@@ -219,6 +250,8 @@ kill=False, run_plus=0, zero_run='keep', submit='submitted', no_wait='keep')
 
     def _requests(self, run: Int64, asked: Int64, name: str) -> Int64:
         """Return what each job asks for, at least its run time where its row requests none."""
+        if self.estimates == "exact":
+            return run
         none = asked <= 0
         if self.no_estimate == "run" or not none.any():
             return np.where(none, run, asked)

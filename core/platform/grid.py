@@ -78,6 +78,11 @@ class Grid:
         return tuple(self.names)
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Processors of each cluster."""
+        return tuple(self.clusters)
+
+    @property
     def key(self) -> str:
         """Text that stands for the grid in a workload's digest; names change no schedule."""
         return "grid " + " ".join(map(str, self.clusters))

@@ -38,6 +38,10 @@ class Platform(Protocol):
         """Names of the clusters or nodes, of which `Schedule.place` is the index."""
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Processors of each place."""
+
+    @property
     def key(self) -> str:
         """Text that stands for the platform in a workload's digest."""
 

@@ -58,6 +58,11 @@ class Pool:
         return (self.name,)
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Processors of the one place."""
+        return (self.processors,)
+
+    @property
     def key(self) -> str:
         """Text that stands for the pool in a workload's digest."""
         return str(self.processors)

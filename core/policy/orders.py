@@ -53,6 +53,8 @@ class Order:
         ``module:name`` of the code under which kernels evaluate it at each pass by themselves.
     options : tuple of str
         Options of a policy that it knows.
+    shares : str, optional
+        ``module:name`` of the code by which kernels put users into line for what they have got.
     width : callable, optional
         Number of each job that goes into the code's formula, float64[n]; by default its
         processors.
@@ -70,6 +72,7 @@ class Order:
     aliases: tuple[str, ...] = ()
     code: str | None = None
     options: tuple[str, ...] = ()
+    shares: str | None = None
     width: Callable[[Workload], Float64] | None = None
     cost: Cost = FREE
     share: float = 1.0
@@ -81,7 +84,7 @@ class Order:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether no function has to be called at a pass."""
+        """Whether kernels know it by themselves, in which they find fair starts, too."""
         return not self.moves or self.code is not None
 
     def fixed_key(self, workload: Workload) -> Int64 | None:
@@ -116,6 +119,10 @@ def _log2_procs(workload: Workload) -> Float64:
 
 
 _KERNEL = "core.kernels.ranking:"
+
+_SHARES = "core.kernels.shares:"
+
+_LOOKED_AT = ("refresh", "halflife")
 
 _CARASTAN = "(Carastan-Santos and de Camargo 2017)"
 
@@ -174,6 +181,27 @@ _ROWS = (
         function=OrderFunction("unicef", unicef),
         code=_KERNEL + "LARGEST_SHARE",
         width=_log2_procs,
+        cost=LOOKED_THROUGH,
+    ),
+    Order(
+        "fair-share",
+        "users with the least wait of completed jobs / run x procs first (Klusacek 2012)",
+        options=_LOOKED_AT,
+        shares=_SHARES + "LEAST_WAITED",
+        cost=LOOKED_THROUGH,
+    ),
+    Order(
+        "fair-wait",
+        "users with the most wait of completed jobs / run x procs first",
+        options=_LOOKED_AT,
+        shares=_SHARES + "MOST_WAITED",
+        cost=LOOKED_THROUGH,
+    ),
+    Order(
+        "fair-usage",
+        "users with the least run x procs of completed jobs first",
+        options=_LOOKED_AT,
+        shares=_SHARES + "LEAST_WORKED",
         cost=LOOKED_THROUGH,
     ),
     Order(

@@ -113,8 +113,9 @@ class Policy:
 
     @property
     def known_options(self) -> tuple[str, ...]:
-        """Names of the options that the rule or the order knows, as `OPTIONS` lists them."""
-        known = (*COMMON, *self.row.options, *find_order(self.order).options)
+        """Names of the options that the rule or an order knows, as `OPTIONS` lists them."""
+        rows = [find_order(name) for name in (self.order, self.backfill) if name is not None]
+        known = {*COMMON, *self.row.options, *(name for row in rows for name in row.options)}
         return tuple(name for name in OPTIONS if name in known)
 
     def threshold_seconds(self, max_estimate: int) -> int | None:

@@ -59,7 +59,8 @@ class Rule:
         that of arrival then go by the reference.
     fair_start : Reference, optional
         Function (workload, policy, fair) that returns fair start times, int64[n], s, in orders
-        that kernels know; by default each takes a simulation, or the reference.
+        that kernels know and on kinds of `fair_platforms`; by default each takes a simulation, or
+        the reference.
     refer : Reference, optional
         Class in `core.reference` that simulates it slowly; without one there is no reference,
         and fair start times are strict and by arrival only.
@@ -70,6 +71,8 @@ class Rule:
         a model or at another load.
     platforms : tuple of str
         Kinds of platform that it knows; where a reference has ``{platform}`` it is filled in.
+    fair_platforms : tuple of str
+        Those of them for which `fair_start` is.
     aliases : tuple of str
         Other names of the field for it.
     cost : Cost
@@ -90,6 +93,7 @@ class Rule:
     audit: Reference | None = None
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
+    fair_platforms: tuple[str, ...] = ("pool",)
     aliases: tuple[str, ...] = ()
     cost: Cost = CALLED
 
@@ -168,7 +172,7 @@ def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
     return "rule 'logged' takes the starts of the log; it goes with fcfs, and without options"
 
 
-_POOL, _FAIR = "core.simulation.{platform}:", "core.simulation.fair_start_{platform}:"
+_POOL, _FAIR = "core.simulation.{platform}:", "core.simulation.fair_start_pool:"
 
 _REFERENCE, _AUDIT = "core.reference.{platform}:", "core.audit.disciplines:"
 
@@ -253,7 +257,7 @@ _ROWS = (
     Rule(
         "tabu",
         "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
-        simulate=_POOL + "tabu",
+        simulate="core.simulation.plans:tabu",
         holds=ALL,
         options=(
             "every",
@@ -267,7 +271,7 @@ _ROWS = (
             "search",
         ),
         check=_by_plan,
-        promise=_POOL + "promise_tabu",
+        promise="core.simulation.plans:promise_tabu",
         keeps_plan=True,
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),

@@ -99,8 +99,9 @@ def fair_start_times(
     relaxed, plain, under = kind == "relaxed", later == ARRIVAL, underway()
     from core.simulation.fair_start_pool import fair_order, is_compiled, is_patient
 
-    if is_compiled(chosen, plain):
-        find = chosen.row.find("fair_start", workload.platform.name)
+    platform = workload.platform.name
+    if is_compiled(chosen, platform, plain):
+        find = chosen.row.find("fair_start", platform)
         fair = fair_order(asked, rank, relaxed, plain, plain and is_patient(chosen))
         fst[asked] = find(workload, chosen, fair)[asked]
     elif plain and not relaxed:

@@ -41,17 +41,26 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
     return Fair(rank, until, wanted, int(asked.max()) + 1, relaxed, plain, patient)
 
 
-def is_compiled(policy: Policy, plain: bool = True) -> bool:
-    """Tell whether kernels know a policy; one that keeps a plan only in the order of arrival.
+def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
+    """Tell whether kernels know a policy on a kind of platform.
+
+    One that keeps a plan they know only in the order of arrival.
 
     Examples
     --------
-    >>> is_compiled(Policy.parse("lxf+easy")), is_compiled(Policy.parse("fcfs+planned"), False)
+    >>> is_compiled(Policy.parse("lxf+easy"), "pool"), is_compiled(Policy.parse("easy"), "grid")
     (True, False)
+    >>> is_compiled(Policy.parse("fcfs+planned"), "pool", plain=False)
+    False
     """
     orders = {policy.order, policy.backfill or policy.order}
-    known = policy.row.fair_start is not None and (plain or not policy.row.keeps_plan)
-    return known and all(find_order(name).is_compiled for name in orders)
+    row = policy.row
+    known = row.fair_start is not None and platform in row.fair_platforms
+    return (
+        known
+        and (plain or not row.keeps_plan)
+        and all(find_order(name).is_compiled for name in orders)
+    )
 
 
 def is_patient(policy: Policy) -> bool:

@@ -24,9 +24,12 @@ class History:
     ...                           procs=[2, 3, 1], user=[7, 8, 7], processors=3)
     >>> history, start = History(w), np.array([-1, -1, -1])
     >>> history.note(start, waiting=np.array([0]), running=np.array([], int))
+    array([], dtype=int64)
     >>> start[0] = 0
     >>> history.note(start, waiting=np.array([1, 2]), running=np.array([0]))
+    array([], dtype=int64)
     >>> history.note(start, waiting=np.array([1, 2]), running=np.array([], int))
+    array([0])
     >>> {name: sums.tolist() for name, sums in history.of(np.array([1, 2])).items()}
     {'waited': [0, 0], 'worked': [0, 8]}
     """
@@ -38,8 +41,8 @@ class History:
         self._waited, self._worked = (np.zeros(users.size, np.int64) for _ in range(2))
         self._waiting = self._running = np.empty(0, np.int64)
 
-    def note(self, start: Int64, waiting: Int64, running: Int64) -> None:
-        """Take note of who completed since the last call.
+    def note(self, start: Int64, waiting: Int64, running: Int64) -> Int64:
+        """Take note of who completed since the last call, and return them, int64[d].
 
         Call it before each pass, after the completions before it.
 
@@ -58,6 +61,7 @@ class History:
         np.add.at(self._waited, person, start[done] - work.submit[done])
         np.add.at(self._worked, person, work.run[done] * work.procs[done])
         self._waiting, self._running = waiting.copy(), running.copy()
+        return done
 
     def of(self, jobs: Int64) -> Mapping[str, Int64]:
         """Return the sums of some jobs' users, s and processor-seconds, int64[k] each."""

@@ -18,6 +18,7 @@ from core.kernels.moving_order import next_pass, run_moving, run_pass
 from core.kernels.plan import COUNT, empty_plan
 from core.kernels.queue import empty_queue
 from core.kernels.reservations import CLOCK, UNSEEN, Planner, run_reserving
+from core.kernels.shared_order import run_planned_shared, run_reserving_shared, run_shared
 from core.kernels.world import AGGRESSIVE, EASY, HOLD, NONE, RESERVING, Options, World
 from core.policy.orders import find_order
 from core.policy.policy import Policy
@@ -39,7 +40,7 @@ WALKS = {
 
 def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     """Simulate a rule with at most one reservation, which every pass makes anew."""
-    jobs = _jobs(workload, workload.procs)
+    jobs = idle_jobs(workload, workload.procs)
     options = options_of(workload, policy, code)
     key = find_order(policy.order).fixed_key(workload)
     if key is not None and policy.backfill in (None, policy.order):
@@ -48,6 +49,8 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
         orders = Orders(workload, policy)
         if orders.called:
             _step(workload, jobs, orders, options)
+        elif orders.sharing is not None:
+            run_shared(jobs, orders.rankings, orders.sharing, workload.processors, options)
         else:
             run_moving(jobs, orders.rankings, workload.processors, options)
     underway().check()
@@ -139,9 +142,12 @@ def schedule_reserving(
     planner = idle_planner(workload, UNSEEN if promises else NO_PROMISE)
     jobs, running, plan, clock, promised = planner
     orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
-    while run_reserving(planner, orders.rankings, options, promises, orders.called):
-        waiting = np.sort(plan.job[: plan.state[COUNT]])
-        orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    if orders.sharing is not None and not orders.called:
+        run_reserving_shared(planner, orders.rankings, orders.sharing, options, promises)
+    else:
+        while run_reserving(planner, orders.rankings, options, promises, orders.called):
+            waiting = np.sort(plan.job[: plan.state[COUNT]])
+            orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
     underway().check()
     return jobs.start, jobs.backfilled, promised
 
@@ -164,19 +170,22 @@ def schedule_planned(
     jobs, running, _, clock, _ = keeper
     orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
     ranking, walk = orders.rankings.queue, WALKS[policy.walk]
-    while planned_kernel.run_planned(keeper, ranking, options, walk, orders.called):
-        waiting = np.sort(keeper.book.job[: keeper.book.state[planned_kernel.COUNT]])
-        orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    if orders.sharing is not None and not orders.called:
+        run_planned_shared(keeper, orders.rankings, orders.sharing, options, walk)
+    else:
+        while planned_kernel.run_planned(keeper, ranking, options, walk, orders.called):
+            waiting = np.sort(keeper.book.job[: keeper.book.state[planned_kernel.COUNT]])
+            orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
     underway().check()
     return jobs.start, jobs.backfilled, keeper.promised
 
 
 def bookkeeper(workload: Workload) -> planned_kernel.Bookkeeper:
     """Return an idle machine of whole units, and an empty book."""
-    n, unit = len(workload), _unit(workload)
+    n, unit = len(workload), unit_of(workload)
     processors = workload.processors // unit
     return planned_kernel.Bookkeeper(
-        _jobs(workload, workload.procs // unit),
+        idle_jobs(workload, workload.procs // unit),
         idle_machine(processors, n),
         planned_kernel.empty_book(n, processors),
         np.zeros(planned_kernel.CLOCK, np.int64),
@@ -192,16 +201,35 @@ def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
     return Options(rule, depth, threshold, policy.events == "per-event")
 
 
-def _jobs(workload: Workload, width: Int64) -> Jobs:
+def idle_jobs(workload: Workload, width: Int64) -> Jobs:
+    """Return what kernels read and write of the jobs, of these widths, none of them started."""
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
     return Jobs(workload.submit, workload.run, workload.estimate, width, start, backfilled, leave)
 
 
-def _unit(workload: Workload) -> int:
+def unit_of(workload: Workload) -> int:
     """Return the processors that all widths are multiples of; no job can use a part of it."""
     return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
+
+
+def widest_of(workload: Workload) -> int:
+    """Return the processors of the widest job, in units, of which plans have tables.
+
+    Raises
+    ------
+    InputError
+        If that is more than `WIDEST`.
+    """
+    unit = unit_of(workload)
+    widest = int(workload.procs.max(initial=unit)) // unit
+    if widest > WIDEST:
+        raise InputError(
+            f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
+            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
+        )
+    return widest
 
 
 def idle_planner(workload: Workload, promise: int) -> Planner:
@@ -212,15 +240,9 @@ def idle_planner(workload: Workload, promise: int) -> Planner:
     InputError
         If a job is wider than `WIDEST`.
     """
-    n, unit = len(workload), _unit(workload)
-    widest = int(workload.procs.max(initial=unit)) // unit
-    if widest > WIDEST:
-        raise InputError(
-            f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
-            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
-        )
+    n, unit, widest = len(workload), unit_of(workload), widest_of(workload)
     return Planner(
-        _jobs(workload, workload.procs // unit),
+        idle_jobs(workload, workload.procs // unit),
         idle_machine(workload.processors // unit, n),
         empty_plan(n, widest),
         np.zeros(CLOCK, np.int64),

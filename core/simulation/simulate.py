@@ -58,6 +58,11 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
 def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64:
     """Return the starts that a user's rule gave, or refuse them."""
     start, n, rule = np.asarray(starts), len(workload), f"rule {policy.rule!r}"
+    if workload.platform.keeps:
+        raise InputError(
+            f"{rule} returned starts alone; on platform {workload.platform.name!r} they do not say "
+            "where jobs run: rules that return starts are for platform 'pool'"
+        )
     if start.shape != (n,) or start.dtype.kind not in "iu":
         raise InputError(
             f"{rule} returned {start.dtype} of shape {start.shape}; it must return the starts "

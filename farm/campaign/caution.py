@@ -136,7 +136,7 @@ def _too_wide(case: Case) -> Numbers | None:
         return None
     dropped = sum(case.log.dropped.get(reason, 0) for reason in TOO_WIDE)
     numbers = _part(dropped, len(case.log) + dropped)
-    return {**numbers, "processors": case.log.processors} if dropped else None
+    return {**numbers, "processors": max(case.log.platform.sizes)} if dropped else None
 
 
 def _part(part: int, whole: int) -> Numbers:

@@ -20,6 +20,7 @@ from core.logs.rows import log_name
 from core.metrics.declared import METRICS
 from core.models import MODELS
 from core.names import choices
+from core.platform.grid import Grid
 from core.platform.platform import Platform, platform_from_dict
 from core.platform.pool import Pool
 from core.workload.resample_weeks import WEEK
@@ -71,7 +72,8 @@ class Trace:
         needs it.
     platform : mapping, optional
         The machine as a table of `name` and `configuration`; that of a pool is kept in its short
-        form, `processors`.
+        form, `processors`. ``{"name": "grid"}`` alone stands for the clusters of a named log, and
+        is kept in full.
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
@@ -153,10 +155,23 @@ class Trace:
                 f"'processors' = {self.processors} is short for a platform that is a pool; give "
                 "it or 'platform', not both"
             )
+        if set(self.platform) == {"name"} and self.platform["name"] == Grid.name:
+            object.__setattr__(self, "platform", self._clusters().to_dict())
         machine = platform_from_dict(self.platform)
         if machine == Pool(machine.size):
             object.__setattr__(self, "processors", machine.size)
             object.__setattr__(self, "platform", None)
+
+    def _clusters(self) -> Grid:
+        """Return the clusters of the log that is named."""
+        entry = registry.find(self.log) if self.log else None
+        if entry is None or entry.grid is None:
+            known = ", ".join(one.short for one in registry.entries() if one.grid)
+            raise InputError(
+                f"platform 'grid' without a configuration stands for the clusters of a named log; "
+                f"they are known of log = {known!r}; give the configuration: clusters and names"
+            )
+        return entry.grid
 
     def _check_model(self) -> None:
         if self.model is None:

@@ -105,7 +105,11 @@ class Simulations:
                     jobs = jobs.take(slice(None), **said)
                 self._met = (resample, load), jobs
             backfilled = stored["backfilled"].astype(np.bool_)
-            self._made = cell, Schedule(self._met[1], policy, stored["start"], backfilled)
+            given = {name: stored[name] for name in self._met[1].platform.keeps}
+            self._made = (
+                cell,
+                Schedule(self._met[1], policy, stored["start"], backfilled, given=given),
+            )
         return self._made[1]
 
     def values(self, block: Block, cell: Cell, stored: Rows | None) -> tuple[int, Rows, Figures]:
@@ -210,7 +214,8 @@ def schedule_values(
     )
     rows, figures = made.measured(block, cell, counted, len(jobs))
     starts = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
-    return len(jobs), {**starts, **rows}, figures
+    kept = {name: getattr(schedule, name) for name in jobs.platform.keeps}
+    return len(jobs), {**starts, **kept, **rows}, figures
 
 
 def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:

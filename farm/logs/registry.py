@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from core.checks import printable
 from core.errors import InputError
 from core.logs.formats import file_ends
 from core.logs.packed import read_bytes, unpacked
 from core.logs.rows import log_name
+from core.platform.grid import Grid
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
 """Variable that names the folder of logs; unset or empty, the user's cache folder."""
@@ -50,6 +52,8 @@ class Entry:
         Of the decompressed content.
     acknowledge : str
         Whom to thank.
+    clusters : tuple of int
+        Processors of each cluster of which the machine consists; empty where that is not known.
     """
 
     name: str
@@ -61,6 +65,14 @@ class Entry:
     weeks: int
     sha256: str
     acknowledge: str
+    clusters: tuple[int, ...] = ()
+
+    @property
+    def grid(self) -> Grid | None:
+        """The machine as a grid of its clusters, called by their numbers from 1; None without."""
+        if not self.clusters:
+            return None
+        return Grid(self.clusters, [f"cluster{i}" for i in range(1, len(self.clusters) + 1)])
 
     @property
     def file(self) -> str:
@@ -82,10 +94,12 @@ def entries() -> tuple[Entry, ...]:
     return tuple(_entry(plain["archive"], log) for log in plain["logs"])
 
 
-def _entry(archive: str, log: dict[str, str]) -> Entry:
-    given = {key: value for key, value in log.items() if key not in ("folder", "acknowledge")}
+def _entry(archive: str, log: dict[str, Any]) -> Entry:
+    apart = ("folder", "acknowledge", "clusters")
+    given = {key: value for key, value in log.items() if key not in apart}
     return Entry(
-        **given,  # type: ignore[arg-type]
+        **given,
+        clusters=tuple(log.get("clusters", ())),
         url=f"{archive}/{log['folder']}/{log['name']}.swf.gz",
         acknowledge=ARCHIVE_THANKS.format(log["acknowledge"]),
     )

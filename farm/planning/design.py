@@ -9,6 +9,7 @@ from typing import Any
 from core import own
 from core.errors import InputError
 from core.files import PARTIAL
+from core.platform.platform import platform_from_dict
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.caution import Case, cautions
@@ -113,7 +114,7 @@ def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | Non
     if old:
         _refuse_other(old, campaign, sources)
     with own.sources(campaign.sources):
-        holds = _grown_holds(old, campaign)
+        holds = _grown_holds(old, campaign, sources)
     most = old.jobs if old else {}
     jobs = {name: max(extent.jobs, most.get(name, 0)) for name, extent in extents.items()}
     thanks = {t.name: t.acknowledgement() for t in campaign.traces}
@@ -255,9 +256,12 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
             )
 
 
-def _grown_holds(old: Store | None, campaign: Campaign) -> dict[str, Holding]:
+def _grown_holds(
+    old: Store | None, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Holding]:
     """Return what a store has of each product, with what is new in the campaign or the program."""
-    new = holdings(campaign.fairness, campaign.metrics)
+    keeps = {name for one in sources.values() for name in platform_from_dict(one["platform"]).keeps}
+    new = holdings(campaign.fairness, campaign.metrics, keeps)
     for kind, holding in (old.holds if old else {}).items():
         if kind not in new:
             raise _gone(old, "fairness", kind)

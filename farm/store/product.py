@@ -65,6 +65,9 @@ class Product:
         The kind: also the name of the folder of its records.
     arrays : tuple of Variable
         What it writes of each job of a cell, and of each cell.
+    kept : tuple of Variable
+        The same where the platform of the trace keeps it (`core.platform.platform.Platform`),
+        which does not change: not in the digest of what a record has.
     make, seconds : str
         Its functions, as ``module:function``: from a worker's simulations, a block, a cell of
         it and what is stored of that already to rows and figures; and the CPU time of that, s,
@@ -86,6 +89,7 @@ class Product:
     arrays: tuple[Variable, ...]
     make: str
     seconds: str
+    kept: tuple[Variable, ...] = ()
     policies: bool = True
     simulates: bool = False
     long: bool = False
@@ -97,26 +101,33 @@ class Product:
         """Leading dimensions of its arrays."""
         return CELL if self.policies else SAMPLE
 
-    def holding(self, own: Iterable[str] = ()) -> Holding:
+    def holding(self, own: Iterable[str] = (), keeps: Iterable[str] = ()) -> Holding:
         """Return what a store of now has of it, with the metrics that a campaign brings.
 
         Parameters
         ----------
         own : iterable of str
             Names as for `core.metrics.declared.find_metric`.
+        keeps : iterable of str
+            What the platform of any trace keeps.
 
         Raises
         ------
         InputError
             If one of them is no metric.
         """
-        arrays, figures = list(self.arrays), [variable for _, variable in self.sums]
+        arrays, figures = list(self.columns(keeps)), [variable for _, variable in self.sums]
         for of, metric in self._metrics(own):
             if metric.over == ONE:
                 figures.append(_variable(of, metric, ("trace", *self.dims)))
             else:
                 arrays.append(_variable(of, metric, (*self.dims, metric.over)))
         return Holding(tuple(arrays), tuple(figures))
+
+    def columns(self, keeps: Iterable[str]) -> tuple[Variable, ...]:
+        """Return its arrays that are no metrics, where a platform keeps these columns."""
+        wanted = set(keeps)
+        return (*self.arrays, *(v for v in self.kept if v.name in wanted))
 
     def _metrics(self, own: Iterable[str]) -> Iterator[tuple[str, Metric]]:
         if self.simulates or not self.policies:
@@ -198,6 +209,9 @@ _ROWS = (
         ),
         "farm.execution.cell:schedule_values",
         "farm.planning.cost:cell_seconds",
+        kept=(
+            _of_job("place", "int64", "1", "where the job ran, counted from 0 in `places`"),
+        ),
         simulates=True,
     ),
     _fairness("strict", _of_job("fst_strict", "int64", "s", "strict fair start time"), long=True),
@@ -226,14 +240,17 @@ OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
 """Kinds that a campaign may ask for."""
 
 
+KEPT = frozenset(v.name for row in _ROWS for v in row.kept)
+"""Names of arrays that a trace has by its platform."""
+
 TAKEN = frozenset(
-    {*METRICS, *COORDINATES, WEEKS.name, "zarr.json"}
+    {*METRICS, *COORDINATES, WEEKS.name, "zarr.json", *KEPT}
     | {v.name for row in _ROWS for v in (*row.arrays, *(figure for _, figure in row.sums))}
 )
 """Names that a store has, or may come to have, without a campaign's doing."""
 
 
-def holdings(asked: Iterable[str], own: Iterable[str]) -> dict[str, Holding]:
+def holdings(asked: Iterable[str], own: Iterable[str], keeps: Iterable[str]) -> dict[str, Holding]:
     """Return what the store of a campaign has of each product.
 
     Parameters
@@ -242,10 +259,12 @@ def holdings(asked: Iterable[str], own: Iterable[str]) -> dict[str, Holding]:
         Optional products.
     own : iterable of str
         Metrics of users.
+    keeps : iterable of str
+        Columns of schedules that the platform of any trace keeps.
     """
-    wanted, own = set(asked), tuple(own)
+    wanted, own, keeps = set(asked), tuple(own), tuple(keeps)
     return {
-        name: row.holding(own)
+        name: row.holding(own, keeps)
         for name, row in PRODUCTS.items()
         if not row.optional or name in wanted
     }

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.labels import find_label
 from core.own import sources
-from core.platform.platform import platform_from_dict
 from core.schedule import Schedule
 from core.workload.columns import STORED
 from core.workload.workload import Workload
@@ -71,7 +70,7 @@ def job_table(
     -------
     pandas.DataFrame
         Columns submit, run, estimate, start, wait (s), procs, job_user, number, killed,
-        backfilled.
+        backfilled; on a grid also place.
 
     Raises
     ------
@@ -84,7 +83,9 @@ def job_table(
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
     rows = _vouched(opened, **cell)
-    names = [v.name for kind in _kinds(opened) for v in kind.arrays if v.dims[-1] == "job"]
+    keeps = opened.platform(cell["trace"]).keeps
+    columns = [v for kind in _kinds(opened) for v in kind.columns(keeps)]
+    names = [v.name for v in columns if v.dims[-1] == "job"]
     table = pd.DataFrame({name: rows[name] for name in names if name in rows})
     return table.rename_axis("job").astype({"backfilled": bool, "killed": bool})
 
@@ -124,7 +125,9 @@ def schedule_of(
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
     rows = _vouched(opened, **cell)
     jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
-    return Schedule(jobs, cell["policy"], rows["start"], rows["backfilled"].astype(np.bool_))
+    given = {name: rows[name] for name in jobs.platform.keeps}
+    backfilled = rows["backfilled"].astype(np.bool_)
+    return Schedule(jobs, cell["policy"], rows["start"], backfilled, given=given)
 
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
@@ -138,7 +141,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     }
     return Workload(
         **columns,
-        platform=platform_from_dict(store.sources[trace]["platform"]),
+        platform=store.platform(trace),
         name=trace,
         max_estimate=int(group["max_estimate"][at]),
     )
@@ -166,7 +169,7 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
         place = record.head.span.cells.index(labels)
         jobs = int(record.body.jobs[place])
         at = [store.axes[axis].index(x) for axis, x in zip(kind.dims, labels, strict=False)]
-        for variable in kind.arrays:
+        for variable in kind.columns(store.platform(trace).keeps):
             if variable.name not in record.body.crc:
                 continue  # the store has yet to learn it
             inner = [slice(jobs)] * len(variable.inner)

@@ -42,6 +42,8 @@ def write_skeleton(store: Store, results: Path) -> None:
         create_trace(root, store, name)
         # As JSON: netCDF has no attribute with names in it.
         root[name].attrs["dropped"] = json.dumps(dict(store.sources[name].get("dropped", {})))
+        if store.platform(name).keeps:
+            root[name].attrs["places"] = json.dumps(store.platform(name).places)
         if name in store.acknowledgements:
             root[name].attrs["acknowledge"] = store.acknowledgements[name]
         if name in store.cautions:

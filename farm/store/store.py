@@ -17,6 +17,7 @@ from core.arrays import Int64
 from core.errors import InputError
 from core.metrics.widths import WIDTHS
 from core.own import source_digest, sources
+from core.platform.platform import Platform, platform_from_dict
 from farm.store.bucket import Unavailable
 from farm.store.geometry import (
     ALL_POLICIES,
@@ -30,7 +31,7 @@ from farm.store.geometry import (
 )
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
 from farm.store.place import Place, Where, place_of
-from farm.store.product import PRODUCTS, Holding, Product
+from farm.store.product import KEPT, PRODUCTS, Holding, Product
 from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_name
 from farm.store.schema import CELL, SAMPLE, Variable
 from farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
@@ -190,6 +191,7 @@ class Store:
             lines = [
                 f"{v.name} {self.own.get(v.of.partition(':')[0], '') if ':' in v.of else ''}"
                 for v in (*holding.arrays, *holding.figures)
+                if v.name not in KEPT
             ]
             text = "\n".join(sorted(lines))
             self._digests[kind] = hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -248,8 +250,22 @@ class Store:
 
     def arrays_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
         """Return the declarations of the arrays that a trace has of one product."""
-        known = self.users[trace]
-        return tuple(v for v in self.holds[kind].arrays if known or "user" not in v.dims)
+        users, others = self.users[trace], KEPT.difference(self.platform(trace).keeps)
+        return tuple(
+            v
+            for v in self.holds[kind].arrays
+            if (users or "user" not in v.dims) and v.name not in others
+        )
+
+    def platform(self, trace: str) -> Platform:
+        """Return the machine of a trace."""
+        if trace not in self._platforms:
+            self._platforms[trace] = platform_from_dict(self.sources[trace]["platform"])
+        return self._platforms[trace]
+
+    @cached_property
+    def _platforms(self) -> dict[str, Platform]:
+        return {}
 
     def place_of(self, block: Block, span: Span) -> tuple[slice, ...]:
         """Return the places of a block's cells along resample, load and, if it has one, policy."""

@@ -95,8 +95,10 @@ def test_it_shares_nothing_with_the_simulators() -> None:
     ours = {n for n in names if n and n.startswith("core.") and not n.startswith("core.audit")}
     assert ours == {
         "core.arrays",
+        "core.durations",
         "core.errors",
         "core.logs.schedules",
+        "core.policy.options",
         "core.policy.orders",
         "core.policy.policy",
         "core.schedule",

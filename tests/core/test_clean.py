@@ -64,6 +64,8 @@ def test_each_option_alone(tmp_path: Path) -> None:
     assert of(kill=False) == [jobs, unkilled, [900, 150, 100, 100, 50, 900, 900], procs]
     # Who asked for no time is not killed for running on: job 4.
     plus = [900, 150, 50, 101, 50, 900, 900]
+    # Who ran on beyond the request is not killed at it: job 3.
+    assert of(estimates="exact") == [jobs, unkilled, unkilled, procs]
     assert of(run_plus=1) == [jobs, [101, 101, 50, 101, 1, 101, 101], plus, procs]
     # Job 4 asks for nothing; one that ran longer than it is given is not killed for that.
     given = [900, 150, 50, 3600, 50, 900, 900]
@@ -145,6 +147,28 @@ def test_rows_without_a_request_are_counted(tmp_path: Path) -> None:
     assert read_log(gwf, processors=4).unasked == (1, 1)
 
 
+@given(
+    rows=st.lists(st.tuples(*[st.integers(0, 5000)] * 2), min_size=1),
+    kill=st.booleans(),
+    plus=st.integers(0, 2),
+)
+def test_exact_estimates_are_the_run_times(
+    rows: list[tuple[int, int]], kill: bool, plus: int
+) -> None:
+    """Whatever was requested: as logged, and longer where runs are."""
+    run, asked = np.array(rows, np.int64).T
+    clean = Clean(estimates="exact", kill=kill, run_plus=plus)
+    runs, estimates, killed = clean.times(run, asked)
+    assert runs.tolist() == estimates.tolist() == (run + plus).tolist()
+    assert not killed.any()
+
+
+def test_exact_estimates_are_no_caution(tmp_path: Path) -> None:
+    """Orders by estimate are meant to know the run times then, of whoever requests nothing too."""
+    w = read(tmp_path, *ROWS, clean=Clean(estimates="exact"))
+    assert w.unasked == (0, 7)
+
+
 def test_the_limit_is_the_platforms(tmp_path: Path) -> None:
     """A multiple of the largest estimate, such as threshold=3x, is one of the limit."""
     absurd = row(1, run=50, time=2**31 - 1)
@@ -165,12 +189,14 @@ def test_other_cleaning_is_another_workload(tmp_path: Path) -> None:
         "run_plus": 1,
         "zero_run": "drop",
     }
+    exact = {"estimates": "exact"}
+    each = [dict(chosen) for n in (0, 1) for chosen in itertools.combinations(values.items(), n)]
     digests = [
-        read(tmp_path, *ROWS, clean=Clean(**dict(chosen))).digest()  # type: ignore[arg-type]
-        for n in (0, 1)
-        for chosen in itertools.combinations(values.items(), n)
+        read(tmp_path, *ROWS, clean=Clean(**options)).digest()  # type: ignore[arg-type]
+        for options in (*each, exact)
     ]
-    assert len(set(digests)) == 8
+    assert len(set(digests)) == 9
+    assert Clean.from_dict(exact).to_dict() == exact
     assert read(tmp_path, *ROWS).digest() == digests[0]
     assert Clean(**values).to_dict() == values  # type: ignore[arg-type]
     assert Clean.from_dict(values) == Clean(**values)  # type: ignore[arg-type]
@@ -218,6 +244,15 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
             {"processors": "all"},
             "clean: processors is 'all'; it must be 'requested' or 'allocated'",
         ),
+        (
+            {"estimates": "perfect"},
+            "clean: estimates is 'perfect'; it must be 'requested' or 'exact'",
+        ),
+        (
+            {"estimates": "exact", "estimate_factor": 2},
+            "clean: estimate_factor is 2, which changes estimates, and estimates is 'exact'; "
+            "leave one of them out",
+        ),
         ({"zero_run": 0}, "clean: zero_run is 0; it must be 'keep' or 'drop'"),
         ({"kill": 1}, "clean: kill is 1; it must be true or false"),
         ({"estimate_factor": 1.5}, "clean: estimate_factor=1.5: give a whole number, at least 0"),
@@ -238,8 +273,8 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
         ({"run_plus": True}, "clean: run_plus=True: give a whole number, at least 0"),
         (
             {"killed": False},
-            "clean: unknown key 'killed'; did you mean 'kill'? known: processors, no_estimate, "
-            "max_estimate, estimate_factor, kill, run_plus, zero_run, submit, no_wait",
+            "clean: unknown key 'killed'; did you mean 'kill'? known: processors, estimates, "
+            "no_estimate, max_estimate, estimate_factor, kill, run_plus, zero_run, submit, no_wait",
         ),
     ],
 )

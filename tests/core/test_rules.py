@@ -43,8 +43,10 @@ def test_rows_without_a_number_promise_or_kernel() -> None:
 def test_codes_of_orders_differ() -> None:
     """No two orders share a kernel's code, and each order has something to sort by."""
     codes = [own.load(row.code) for row in ORDERS.values() if row.code]
+    shares = [own.load(row.shares) for row in ORDERS.values() if row.shares]
     assert len(set(codes)) == len(codes) == 4
-    assert all(row.fixed or row.function or row.code for row in ORDERS.values())
+    assert len(set(shares)) == len(shares) == 3
+    assert all(row.fixed or row.function or row.code or row.shares for row in ORDERS.values())
 
 
 @pytest.mark.parametrize("room", ["policy", "simulation", "kernels", "audit"])

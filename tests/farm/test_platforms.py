@@ -103,7 +103,7 @@ def test_another_machine__is_another_trace(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        (pool(64, "grid"), ("'model'", "'grid'", "known: pool")),
+        (pool(64, "pond"), ("'model'", "'pond'", "known: pool, grid")),
         (pool(0), ("'model'", "processors is 0", "at least 1")),
         (pool('"64"'), ("'model'", "processors is '64'")),
         (TABLE.format(name="pool", configuration="processor = 64"), ("'model'", "'processor'")),

@@ -14,7 +14,7 @@ SABIN = ("fcfs", "spf", "lxf"), ("aggressive", "easy", "planned,walk=queue")
 def test_every_shipped_campaign_fits_its_report() -> None:
     """What ships is what a report is for."""
     reports = {name: find(name).report for name in shipped()}
-    assert {"saf-2019", "sabin-2005"} <= set(reports.values())
+    assert {"saf-2019", "sabin-2005", "klusacek-2012"} <= set(reports.values())
     for name in reports:
         check_report(find(name))
 
@@ -34,6 +34,12 @@ def test_all_that_is_missing_is_said_at_once(said: Said) -> None:
         "fairness strict, relaxed, resource; loads 0.8, 0.95"
     )
     assert "loads" not in refused(said, report="sabin-2005", policies=nine)
+    four = [f"fcfs+{rule}" for rule in ("none", "aggressive", "easy", "planned")]
+    text = refused(said, report="klusacek-2012", policies=four)
+    assert text == (
+        "farm: report 'klusacek-2012' needs what the campaign lacks: policies "
+        "fair-share+aggressive, fcfs+tabu; fairness promise"
+    )
 
 
 @pytest.mark.parametrize("command", ["run", "plan"])

@@ -46,7 +46,7 @@ def fork(
     while True:
         if look and queue.size[0] > 0:
             if threshold < NEVER:
-                oldest = promote(copy, oldest, k, now - threshold)
+                oldest = promote(copy.queue, copy.jobs, copy.key, oldest, k, now - threshold)
             schedule(copy, options.rule, now)
         look = True
         if not joined:
@@ -79,7 +79,7 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
                 fst[j] = fork(here, copy, fair, options, j, now, oldest, arrived, True)
         if queue.size[0] > 0:
             if threshold < NEVER:
-                oldest = promote(here, oldest, arrived, now - threshold)
+                oldest = promote(here.queue, here.jobs, here.key, oldest, arrived, now - threshold)
             schedule(here, options.rule, now)
     fill_in(jobs, fair, fst)
 

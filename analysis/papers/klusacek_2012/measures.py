@@ -1,0 +1,130 @@
+"""The numbers of Klusacek and Rudova (JSSPP 2012, section 2) from a store, algorithm by algorithm.
+
+Figures over users are of those with at least two jobs, as section 5.1 has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from analysis.errors import StoreError
+from analysis.papers.klusacek_2012.names import by_paper
+from analysis.store import Store, check_known, open_summary, open_trace
+from core.metrics.counted import LEAST_JOBS
+
+MOST = 10.0
+"""Where the paper's CDFs end."""
+
+STEPS = np.arange(201) / 20
+"""Normalised user wait times at which the CDFs are told, 1 / processor: 0 to `MOST`."""
+
+AREA, SD = "nuwt_up_to_10", "nuwt_sd"
+
+
+class Measure(NamedTuple):
+    """A row of `MEASURES`: what stands on an axis, and the unit of the numbers."""
+
+    meaning: str
+    units: str
+
+
+_PER_PROCESSOR = "1 / processor"
+
+MEASURES = {
+    "wait": Measure("Mean wait", "s"),
+    "response": Measure("Mean response time", "s"),
+    "bounded_slowdown": Measure("Mean bounded slowdown", "1"),
+    "nuwt_mean": Measure("Mean of normalised user wait times", _PER_PROCESSOR),
+    SD: Measure("Their standard deviation", _PER_PROCESSOR),
+    AREA: Measure("Mean of normalised user wait times, 10 at most", _PER_PROCESSOR),
+}
+"""What is told of each algorithm. The last is the area above the CDF up to 10: the steeper the
+curve rises, the smaller."""
+
+SUMMARISED = ("wait", "response", "bounded_slowdown", "nuwt_mean", "nuwt_spread", "users")
+"""Figures of a store's summary that the measures are made of."""
+
+
+def measures(store: Store) -> xr.Dataset:
+    """Return the paper's numbers of each cell.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+
+    Returns
+    -------
+    Dataset
+        `MEASURES` and ``users``, how many those of users are over, on (trace, resample, load,
+        algorithm); resample 0 is the log itself. NaN where a cell is not done. The standard
+        deviation is that of all the users, not of a sample of users.
+
+    Raises
+    ------
+    StoreError
+        If the store lacks an algorithm of the paper.
+    """
+    summary = open_summary(store)
+    for name in SUMMARISED:
+        check_known(name, "metric", sorted(str(v) for v in summary))
+    found = by_paper(summary[list(SUMMARISED)].load())
+    # F is the sum of squares, so that F / users is the variance.
+    deviation = np.sqrt(found["nuwt_spread"] / found["users"].where(found["users"] > 0))
+    found = found.drop_vars("nuwt_spread").assign({SD: deviation})
+    area = _of_users(store, lambda nuwt: nuwt.clip(max=MOST).mean("user"))
+    return found.assign({AREA: area.transpose(*found["wait"].dims)})
+
+
+def nuwt_cdf(store: Store) -> xr.DataArray:
+    """Return the share of users whose normalised wait time is at most so much (Figure 2).
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+
+    Returns
+    -------
+    DataArray
+        On (trace, resample, load, algorithm, nuwt), the last from 0 to `MOST`; NaN where a cell
+        is not done or its log knows no user.
+
+    Raises
+    ------
+    StoreError
+        As `measures`.
+    """
+    shares = _of_users(store, _shares)
+    return shares.transpose("trace", "resample", "load", "algorithm", "nuwt")
+
+
+def _of_users(store: Store, reduce: Callable[[xr.DataArray], xr.DataArray]) -> xr.DataArray:
+    """Reduce the normalised wait times of each trace's users, NaN of those that are left out."""
+    traces = [str(name) for name in open_summary(store)["trace"].values]
+    groups = {trace: open_trace(store, trace) for trace in traces}
+    parts = {
+        trace: reduce(_compared(by_paper(group[["user_nuwt", "user_jobs"]].load())))
+        for trace, group in groups.items()
+        if "user_nuwt" in group
+    }
+    if not parts:
+        raise StoreError(f"no log of the store knows its users: {', '.join(traces)}")
+    joined: xr.DataArray = xr.concat(parts.values(), pd.Index(list(parts), name="trace"))
+    return joined.reindex(trace=traces)
+
+
+def _compared(users: xr.Dataset) -> xr.DataArray:
+    return users["user_nuwt"].where(users["user_jobs"] >= LEAST_JOBS)
+
+
+def _shares(nuwt: xr.DataArray) -> xr.DataArray:
+    users = nuwt.notnull().sum("user")
+    at_most = [(nuwt <= step).sum("user") for step in STEPS]
+    joined: xr.DataArray = xr.concat(at_most, pd.Index(STEPS, name="nuwt"))
+    return joined / users.where(users > 0)

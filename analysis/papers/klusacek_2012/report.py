@@ -1,0 +1,187 @@
+"""Both figures of Klusacek and Rudova, and what became of their conclusions, from a store.
+
+D. Klusacek and H. Rudova, Performance and fairness for users in parallel job scheduling, JSSPP
+2012, section 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.klusacek_2012.claims import claims, claims_in_part, claims_over_samples
+from analysis.papers.klusacek_2012.figures import (
+    Shown,
+    cdf_chart,
+    response_chart,
+    users_chart,
+    wait_chart,
+)
+from analysis.papers.klusacek_2012.measures import AREA, MEASURES, SD, measures, nuwt_cdf
+from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
+from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
+from analysis.place import StoreName
+from analysis.store import LOG, of_log, of_samples, open_summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CELL = ["trace", "load", "algorithm"]
+"""What tells one row of a figure's table from another."""
+
+PERFORMANCE, USERS = ("wait", "bounded_slowdown", "response"), ("nuwt_mean", SD, AREA)
+"""Measures of figure 1 and of figure 2."""
+
+OFF_SCALE = "; FCFS is off the scale"
+"""In what is said of a figure that leaves it out, as the paper does."""
+
+SAMPLES = "samples-"
+"""Begins the names of what is of samples."""
+
+
+def report(store: StoreName, folder: Path) -> list[Path]:
+    """Write every figure and table that a store has the numbers for.
+
+    Parameters
+    ----------
+    store : str or path
+        The store's folder or address: of the logs themselves, of samples, or of both.
+    folder : Path
+        Where to write to.
+
+    Returns
+    -------
+    list of Path
+        What was written: figures as PNG in FOLDER/figures, their numbers and the tables as CSV
+        in FOLDER/tables.
+
+    Raises
+    ------
+    StoreError
+        If the store lacks an algorithm of the paper, or the starts that plans promised.
+    """
+    tree = open_report(store)
+    values, shares = measures(tree), nuwt_cdf(tree)
+    drawn: dict[str, Figure] = {}
+    tables: dict[str, pd.DataFrame] = {}
+    if _has_log(tree):
+        drawn |= _of_logs(values, shares)
+        tables |= _tables_of_logs(tree, values, shares)
+    if _has_samples(tree):
+        found = {name: spread(values[name]) for name in MEASURES}
+        curves = spread(shares)
+        drawn |= _of_samples(found, curves)
+        tables |= _tables_of_samples(tree, values, found, curves)
+    # All are made before the first is written: a store that lacks what one needs gets none.
+    written = [write_figure(folder, name, figure) for name, figure in drawn.items()]
+    return written + [write_table(folder, name, table) for name, table in tables.items()]
+
+
+def text(store: StoreName) -> str:
+    """Return for a terminal what became of each conclusion, and of the starts that were promised.
+
+    Raises
+    ------
+    StoreError
+        As `report`.
+    """
+    tree = open_report(store)
+    values = measures(tree)
+    tables = []
+    if _has_log(tree):
+        own = _frame(of_log(values))[["users", *MEASURES]]
+        tables += [own, claims(claims_in_part(_only_log(values))), delays(tree)]
+    if _has_samples(tree):
+        tables += [claims(claims_in_part(of_samples(values))), delays_of_samples(tree)]
+    return "\n\n".join(map(table_text, tables))
+
+
+def _has_log(tree: xr.DataTree) -> bool:
+    return LOG in open_summary(tree)["resample"].values
+
+
+def _only_log(values: xr.Dataset) -> xr.Dataset:
+    return values.sel(resample=[LOG])
+
+
+def _frame(values: xr.Dataset) -> pd.DataFrame:
+    frame = values.to_dataframe(dim_order=CELL)
+    return frame.astype({"users": "Int64"})
+
+
+def _has_samples(tree: xr.DataTree) -> bool:
+    return bool(np.any(open_summary(tree)["resample"].values > LOG))
+
+
+def _of_logs(values: xr.Dataset, shares: xr.DataArray) -> dict[str, Figure]:
+    own = of_log(values)
+    shown = {name: Shown(own[name]) for name in MEASURES}
+    return _charts(shown, Shown(of_log(shares)), "", "")
+
+
+def _of_samples(found: Mapping[str, xr.Dataset], curves: xr.Dataset) -> dict[str, Figure]:
+    shown = {name: Shown.of_samples(of) for name, of in found.items()}
+    counts = found["wait"]["samples"].values.ravel()
+    said = f"\nMedian of the samples, and {span_text(counts)}"
+    return _charts(shown, Shown.of_samples(curves), SAMPLES, said)
+
+
+def _charts(shown: Mapping[str, Shown], shares: Shown, prefix: str, said: str) -> dict[str, Figure]:
+    wait, slowdown, response = (shown[name] for name in PERFORMANCE)
+    titles = {
+        "figure-1-wait": "Figure 1: mean wait; label and area: mean bounded slowdown" + OFF_SCALE,
+        "figure-1-response": "Figure 1: mean response time" + OFF_SCALE,
+        "figure-2-cdf": "Figure 2: normalised user wait times",
+        "figure-2-users": "Figure 2: mean and standard deviation over users" + OFF_SCALE,
+    }
+    first, second, third, fourth = (title + said for title in titles.values())
+    charts = (
+        wait_chart(wait, slowdown, first),
+        response_chart(response, second),
+        cdf_chart(shares, third),
+        users_chart(shown["nuwt_mean"], shown[SD], fourth),
+    )
+    return {prefix + name: chart for name, chart in zip(titles, charts, strict=True)}
+
+
+def _tables_of_logs(
+    tree: xr.DataTree, values: xr.Dataset, shares: xr.DataArray
+) -> dict[str, pd.DataFrame]:
+    own = _frame(of_log(values))
+    curves = of_log(shares).to_dataframe("share", dim_order=[*CELL, "nuwt"])["share"]
+    parts = claims_in_part(_only_log(values))
+    return {
+        "figure-1": own[list(PERFORMANCE)],
+        "figure-2-cdf": curves.unstack("algorithm")[shares["algorithm"].values.tolist()],
+        "figure-2-users": own[["users", *USERS]],
+        "claims": claims(parts),
+        "claims-in-part": parts.droplevel("resample"),
+        "promises": delays(tree),
+    }
+
+
+def _tables_of_samples(
+    tree: xr.DataTree,
+    values: xr.Dataset,
+    found: Mapping[str, xr.Dataset],
+    curves: xr.Dataset,
+) -> dict[str, pd.DataFrame]:
+    bands = {
+        name: of.to_dataframe(dim_order=CELL)[[*BAND, *STANDING]].assign(units=MEASURES[name].units)
+        for name, of in found.items()
+    }
+    parts = {
+        "figure-1": pd.concat({name: bands[name] for name in PERFORMANCE}, names=["measure"]),
+        "figure-2-cdf": curves.to_dataframe(dim_order=[*CELL, "nuwt"])[[*BAND, *STANDING]],
+        "figure-2-users": pd.concat({name: bands[name] for name in USERS}, names=["measure"]),
+        "claims": claims(claims_in_part(of_samples(values))),
+        "claims-in-part": claims_over_samples(values),
+        "promises": delays_of_samples(tree),
+    }
+    return {SAMPLES + name: table for name, table in parts.items()}

@@ -1,0 +1,1 @@
+"""Kernels of platforms that are several clusters."""

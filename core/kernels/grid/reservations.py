@@ -1,0 +1,299 @@
+"""Backfilling with reservations over clusters: for the first K waiting jobs, or for all.
+
+Every pass reserves anew in queue order, each job on the cluster where it can start first, and only
+as far as the last job that may still start now: see `core.kernels.plan` for why that is enough.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from core.arrays import NO_PROMISE, Int64
+from core.kernels.clock import ARRIVED, NOW
+from core.kernels.grid.machines import Machines, launch_on, most_free, on_cluster, turn_clock
+from core.kernels.jit import NEVER, kernel, routine, verb
+from core.kernels.machine import Jobs
+from core.kernels.plan import (
+    COUNT,
+    LAYOUT,
+    Plan,
+    earliest_start,
+    hold,
+    load,
+    look_ahead,
+    may_start,
+    remove,
+    void,
+)
+from core.kernels.plan_queue import insert, place_by_key, resort, starve
+from core.kernels.profile import Profile
+from core.kernels.ranking import Rankings, goes_before
+from core.kernels.reservations import UNSEEN
+from core.kernels.world import Options, starving_before
+
+BEFORE, SEEN, TURNED, CLOCK = range(2, 6)
+"""Further fields of a clock: jobs that arrived before the instant; jobs known to starve or to have
+started; whether the pass of this instant is still to come. The number of all fields."""
+
+
+class Plans(NamedTuple):
+    """The queue in order, with the cluster of each reservation, and the plan of each cluster.
+
+    Fields are those of `Plan`, with a row a cluster for what is of one cluster; the queue is
+    counted in the first one's state. on: int64[n], of the reservations their clusters.
+    """
+
+    job: Int64
+    need: Int64
+    length: Int64
+    at: Int64
+    on: Int64
+    times: Int64
+    free: Int64
+    mark: Int64
+    limit: Int64
+    floor: Int64
+    state: Int64
+
+
+class Planner(NamedTuple):
+    """Clusters, the queue with reservations, their clock, and the starts promised at arrival."""
+
+    jobs: Jobs
+    machines: Machines
+    plans: Plans
+    clock: Int64
+    promised: Int64
+
+
+@kernel
+def empty_plans(clusters: int, n: int, widest: int) -> Plans:
+    """Return plans with room for n waiting jobs of at most so many processors."""
+    steps = 4 * n + 8
+    return Plans(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty((clusters, steps), np.int64),
+        np.empty((clusters, steps), np.int64),
+        np.zeros((clusters, 2), np.int64),
+        np.zeros((clusters, widest + 1), np.int64),
+        np.zeros((clusters, 3, widest + 1), np.int64),
+        np.zeros((clusters, LAYOUT + 1), np.int64),
+    )
+
+
+@verb
+def plan_of(plans: Plans, c: int) -> Plan:
+    """Return the plan of cluster `c`; of the first, also the queue. Lent as by `on_cluster`."""
+    return Plan(
+        plans.job,
+        plans.need,
+        plans.length,
+        plans.at,
+        Profile(plans.times[c], plans.free[c], plans.mark[c]),
+        plans.limit[c],
+        plans.floor[c],
+        plans.state[c],
+    )
+
+
+@verb
+def lay_out(planner: Planner, now: int) -> None:
+    """Lay out the profile of every cluster by the predicted ends of its running jobs."""
+    for c in range(planner.machines.size.size):
+        plan = plan_of(planner.plans, c)
+        load(plan, on_cluster(planner.machines, c), now)
+        look_ahead(plan)
+
+
+@verb
+def cluster_for(planner: Planner, i: int) -> int:
+    """Return the first cluster where the job at place i fits now beside all reservations, or -1."""
+    machines, now = planner.machines, planner.clock[NOW]
+    for c in range(machines.size.size):
+        if planner.plans.need[i] <= machines.free[c, 0] and may_start(
+            plan_of(planner.plans, c), on_cluster(machines, c), now, i
+        ):
+            return c
+    return -1
+
+
+@verb
+def last_candidate(planner: Planner, lowest: int, highest: int) -> int:
+    """Return the last place in lowest..highest whose job may still start now, or lowest - 1."""
+    i, need, most = highest, planner.plans.need, most_free(planner.machines)
+    while i >= lowest and (need[i] > most or cluster_for(planner, i) < 0):
+        i -= 1
+    return i
+
+
+@verb
+def earliest_cluster(planner: Planner, i: int) -> tuple[int, int]:
+    """Return where the job at place i can start first beside the reservations, and when, s."""
+    machines, now = planner.machines, planner.clock[NOW]
+    cluster, earliest = -1, NEVER
+    for c in range(machines.size.size):
+        if planner.plans.need[i] <= machines.size[c] and earliest > now:
+            t = earliest_start(plan_of(planner.plans, c), i, now)
+            if t < earliest:
+                cluster, earliest = c, t
+    return cluster, earliest
+
+
+@verb
+def take(planner: Planner, i: int, c: int, t: int) -> None:
+    """Reserve for the job at place i on cluster `c` from `t` on."""
+    if planner.plans.length[i] > 0:
+        hold(plan_of(planner.plans, c), t, planner.plans.length[i], planner.plans.need[i])
+
+
+@verb
+def start_on(planner: Planner, i: int, c: int) -> None:
+    """Start the job at place i on cluster `c`: it leaves the queue and runs."""
+    jobs, j = planner.jobs, planner.plans.job[i]
+    jobs.backfilled[j] = i > 0
+    remove(plan_of(planner.plans, 0), i)
+    launch_on(jobs, planner.machines, c, j, planner.clock[NOW])
+
+
+@verb
+def guard_points(planner: Planner, held: int) -> None:
+    """Let no backfill delay a reservation without duration: it counts as the second it is in."""
+    plans = planner.plans
+    for i in range(held):
+        if plans.length[i] == 0:
+            hold(plan_of(plans, plans.on[i]), plans.at[i], 1, plans.need[i])
+
+
+@verb
+def reserve_in_order(planner: Planner, depth: int, last: int, must: int) -> tuple[int, int]:
+    """Reserve while a job up to `last` may start now, and up to `must` in any case.
+
+    A job whose reservation is now starts. Returns how many reservations are held, and the last
+    place behind them whose job may still start now.
+    """
+    machines, plans, clock, held = planner.machines, planner.plans, planner.clock, 0
+    while held < depth and held <= max(last, must):
+        c, t = earliest_cluster(planner, held)
+        if planner.promised[plans.job[held]] == UNSEEN:
+            planner.promised[plans.job[held]] = t
+        take(planner, held, c, t)
+        if t == clock[NOW] and plans.need[held] <= machines.free[c, 0]:
+            start_on(planner, held, c)
+            last, must = last - 1, must - 1
+        else:
+            plans.on[held], plans.at[held] = c, t
+            held += 1
+        last = last_candidate(planner, held, last)
+    return held, last
+
+
+@verb
+def next_backfill(planner: Planner, rankings: Rankings, limit: int, held: int, last: int) -> int:
+    """Return the place of the job to backfill next, behind those that hold reservations."""
+    job, best = planner.plans.job, last
+    for i in range(last - 1, held - 1, -1):
+        if cluster_for(planner, i) >= 0 and (
+            not rankings.differ
+            or goes_before(
+                rankings.backfill, planner.jobs, planner.clock[NOW], limit, job[i], job[best]
+            )
+        ):
+            best = i
+    return best
+
+
+@verb
+def last_unseen(planner: Planner) -> int:
+    """Return the last place whose job no pass has seen yet, -1 if there is none."""
+    i = planner.plans.state[0, COUNT] - 1
+    while i >= 0 and planner.promised[planner.plans.job[i]] != UNSEEN:
+        i -= 1
+    return int(i)
+
+
+@verb
+def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, must: int) -> None:
+    """Start every job whose reservation is now; reserve up to the place `must` in any case."""
+    for c in range(planner.machines.size.size):
+        void(plan_of(planner.plans, c))
+    last = last_candidate(planner, 0, planner.plans.state[0, COUNT] - 1)
+    if last < 0 and must < 0:
+        return
+    lay_out(planner, planner.clock[NOW])
+    held, last = reserve_in_order(planner, depth, last, must)
+    if held == depth and last >= held:
+        guard_points(planner, held)
+        last = last_candidate(planner, held, last)
+        while last >= held:
+            i = next_backfill(planner, rankings, limit, held, last)
+            c = cluster_for(planner, i)
+            take(planner, i, c, planner.clock[NOW])
+            start_on(planner, i, c)
+            last = last_candidate(planner, held, last - 1)
+
+
+@verb
+def turn(planner: Planner, rankings: Rankings) -> bool:
+    """Go to the next instant, its completions and arrivals; return False at the end."""
+    jobs, machines, plans, clock, _ = planner
+    first = clock[ARRIVED]
+    clock[BEFORE] = first
+    clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machines, first)
+    queue = plan_of(plans, 0)
+    for j in range(first, clock[ARRIVED]):
+        last = queue.state[COUNT]
+        insert(
+            queue, jobs, j, last if rankings.moves else place_by_key(queue, rankings.queue.key, j)
+        )
+    return bool(clock[NOW] < NEVER)
+
+
+@verb
+def pass_over(planner: Planner, rankings: Rankings, options: Options, promises: bool) -> None:
+    """Make the pass of this instant, in the order that the queue then has."""
+    jobs, _, plans, clock, promised = planner
+    queue, limit = plan_of(plans, 0), starving_before(options, clock[NOW])
+    if rankings.moves:
+        resort(queue, jobs, rankings.queue, clock[NOW], limit)
+    elif limit >= 0:
+        clock[SEEN], _ = starve(queue, jobs, clock[SEEN], limit)
+    must = last_unseen(planner) if promises else -1
+    make_pass(planner, rankings, options.depth, limit, must)
+    if promises:
+        for j in range(clock[BEFORE], clock[ARRIVED]):
+            promised[j] = max(promised[j], NO_PROMISE)
+
+
+@routine
+def run_events(
+    planner: Planner, rankings: Rankings, options: Options, promises: bool, stepwise: bool
+) -> bool:
+    """Go through the events, each with its pass, to the end or, stepwise, to the next pass."""
+    clock = planner.clock
+    while True:
+        if clock[TURNED] == 0:
+            if planner.jobs.leave[0] != 0 or not turn(planner, rankings):
+                return False
+            if stepwise:
+                clock[TURNED] = 1
+                return True
+        clock[TURNED] = 0
+        if planner.plans.state[0, COUNT] > 0:
+            pass_over(planner, rankings, options, promises)
+
+
+@kernel
+def run_reserving(
+    planner: Planner, rankings: Rankings, options: Options, promises: bool, stepwise: bool
+) -> bool:
+    """Run every event and its pass, to the last completion; return False at the end, or if left.
+
+    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    """
+    return run_events(planner, rankings, options, promises, stepwise)

@@ -1,0 +1,1 @@
+"""Kernels of plans on clusters, and of their search for a better one."""

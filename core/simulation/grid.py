@@ -1,0 +1,159 @@
+"""From a policy to the kernels that simulate it over several clusters."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import NO_PROMISE, Int64
+from core.errors import InputError
+from core.kernels.clock import NOW
+from core.kernels.grid import moving_order, reservations
+from core.kernels.grid.fixed_order import run_fixed
+from core.kernels.grid.machines import idle_machines, running_jobs
+from core.kernels.grid.world import empty_world
+from core.kernels.plan import COUNT
+from core.kernels.reservations import UNSEEN
+from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options
+from core.policy.orders import find_order
+from core.policy.policy import Policy
+from core.schedule import Schedule
+from core.simulation.compiled_order import Orders
+from core.simulation.plans import planned, promise_planned
+from core.simulation.pool import idle_jobs, options_of, unit_of, widest_of
+from core.simulation.underway import underway
+from core.workload.workload import Workload
+
+__all__ = [
+    "aggressive",
+    "easy",
+    "none",
+    "planned",
+    "promise_planned",
+    "promise_reserving",
+    "reserving",
+]
+
+
+def sizes_of(workload: Workload, unit: int = 1) -> Int64:
+    """Return the processors of each cluster, int64[clusters], in whole units.
+
+    Examples
+    --------
+    >>> from core.platform.grid import Grid
+    >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[2],
+    ...                           platform=Grid([5, 8], ["a", "b"]))
+    >>> sizes_of(w, 2).tolist()
+    [2, 4]
+    """
+    return np.array(workload.platform.sizes, np.int64) // unit
+
+
+def _options(workload: Workload, policy: Policy, rule: int) -> Options:
+    if policy.events != "instant":
+        raise InputError(
+            f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
+            "on a grid leave it out"
+        )
+    return options_of(workload, policy, rule)
+
+
+def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
+    """Simulate a rule with at most one reservation, which every pass makes anew."""
+    options, jobs = _options(workload, policy, code), idle_jobs(workload, workload.procs)
+    key, size = find_order(policy.order).fixed_key(workload), sizes_of(workload)
+    if key is not None and policy.backfill in (None, policy.order):
+        world = empty_world(jobs, size, key)
+        run_fixed(world, options)
+    else:
+        world = empty_world(jobs, size, np.zeros(len(workload), np.int64))
+        clock, orders = np.zeros(moving_order.CLOCK, np.int64), Orders(workload, policy)
+        while moving_order.run_moving(world, clock, orders.rankings, options, orders.called):
+            waiting = moving_order.waiting_jobs(world.queue)
+            orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(world.machines))
+    underway().check()
+    place = world.machines.place
+    return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=place)
+
+
+none = partial(_without_plan, code=NONE)
+aggressive = partial(_without_plan, code=AGGRESSIVE)
+easy = partial(_without_plan, code=EASY)
+
+
+def reserving(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``depth(K)`` or ``conservative``."""
+    start, backfilled, place, _ = schedule_reserving(workload, policy, promises=False)
+    return Schedule(workload, policy.name, start, backfilled, place=place)
+
+
+def promise_reserving(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``depth(K)`` or ``conservative`` reserves at arrival, s."""
+    return schedule_reserving(workload, policy)[3]
+
+
+def schedule_reserving(
+    workload: Workload, policy: Policy, *, promises: bool = True
+) -> tuple[Int64, npt.NDArray[np.bool_], Int64, Int64]:
+    """Simulate a workload under ``depth(K)`` or ``conservative``.
+
+    Parameters
+    ----------
+    workload, policy, promises
+        As for `core.simulation.pool.schedule_reserving`.
+
+    Returns
+    -------
+    start, backfilled
+        As there.
+    place : int64[n]
+        Cluster on which the job runs.
+    promised : int64[n]
+        As there.
+
+    Raises
+    ------
+    InputError
+        As there, or if the policy asks for the per-event clock.
+    Left
+        As `core.simulate`.
+
+    Examples
+    --------
+    >>> from core.platform.grid import Grid
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
+    ...                           procs=[1, 2, 1], platform=Grid([2, 1], ["a", "b"]))
+    >>> told = schedule_reserving(w, Policy.parse("fcfs+conservative"))
+    >>> [column.tolist() for column in told]
+    [[0, 9, 2], [False, False, True], [0, 0, 0], [0, 9, 2]]
+    """
+    options = _options(workload, policy, RESERVING)
+    planner = idle_planner(workload, UNSEEN if promises else NO_PROMISE)
+    jobs, machines, plans, clock, promised = planner
+    orders = Orders(workload, policy)
+    while reservations.run_reserving(planner, orders.rankings, options, promises, orders.called):
+        waiting = np.sort(plans.job[: plans.state[0, COUNT]])
+        orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(machines))
+    underway().check()
+    return jobs.start, jobs.backfilled, machines.place, promised
+
+
+def idle_planner(workload: Workload, promise: int) -> reservations.Planner:
+    """Return idle clusters that count in units, with the same promise for every job.
+
+    Raises
+    ------
+    InputError
+        If a job is wider than `core.simulation.pool.WIDEST` units.
+    """
+    n, unit, widest = len(workload), unit_of(workload), widest_of(workload)
+    size = sizes_of(workload, unit)
+    return reservations.Planner(
+        idle_jobs(workload, workload.procs // unit),
+        idle_machines(size, n),
+        reservations.empty_plans(size.size, n, widest),
+        np.zeros(reservations.CLOCK, np.int64),
+        np.full(n, promise, np.int64),
+    )

@@ -1,0 +1,101 @@
+"""From a policy to the kernels that keep a plan on clusters, of which a pool is one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.arrays import NO_PROMISE, Float64, Int64
+from core.durations import seconds_of
+from core.errors import InputError
+from core.kernels.jit import NEVER
+from core.kernels.machine import Jobs, idle_machine
+from core.kernels.tabu import draws
+from core.kernels.tabu.plan import empty_plan
+from core.kernels.tabu.run import Planner, run_plan
+from core.kernels.tabu.score import Counts, empty_past, empty_score
+from core.kernels.tabu.search import GAP, RANDOM, TABU, Aim, empty_search
+from core.policy.options import TIMES
+from core.policy.policy import Policy
+from core.schedule import Schedule
+from core.simulation.underway import underway
+from core.workload.workload import Workload
+
+KINDS = {"tabu": TABU, "random": RANDOM, "gap": GAP}
+"""Codes of the searches."""
+
+
+def tabu(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``tabu``."""
+    return _schedule(workload, policy, _run(workload, policy, _aim(policy)))
+
+
+def promise_tabu(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``tabu`` reserves at arrival, s, before any search."""
+    return _run(workload, policy, _aim(policy)).promised
+
+
+def planned(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``planned`` on a grid."""
+    return _schedule(workload, policy, _run(workload, _by_start(policy), NO_AIM))
+
+
+def promise_planned(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``planned`` reserves at arrival on a grid, s."""
+    return _run(workload, _by_start(policy), NO_AIM).promised
+
+
+NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
+"""The plan is never searched."""
+
+
+def _by_start(policy: Policy) -> Policy:
+    for option in ("walk", "events"):
+        if option in policy.given:
+            raise InputError(
+                f"policy {policy.name!r}: on a grid `planned` compresses in order of start, by "
+                f"the instant clock; leave out {option}={policy.given[option]}"
+            )
+    return policy
+
+
+def _aim(policy: Policy) -> Aim:
+    times = TIMES.fullmatch(policy.iterations)
+    each, moves = (int(times[1]), 0) if times else (0, int(policy.iterations))
+    counts = Counts(policy.jobs == "all", policy.users == "all", policy.fairness == "raised")
+    return Aim(seconds_of(policy.every) or NEVER, each, moves, KINDS[policy.search], counts)
+
+
+def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
+    """Return the machine after the last completion."""
+    n, size = len(workload), np.array(workload.platform.sizes, np.int64)
+    users, user = np.unique(workload.user, return_inverse=True)
+    start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
+    columns = (workload.submit, workload.run, workload.estimate, workload.procs)
+    planner = Planner(
+        Jobs(*columns, start, backfilled, underway().follow(start)),
+        idle_machine(workload.processors, n),
+        empty_plan(size, n),
+        empty_past(users.size),
+        empty_score(user.astype(np.int64), users.size, _weights(policy)),
+        empty_search(size, n, int(policy.tenure), _seed(policy)),
+        np.full(n, NO_PROMISE, np.int64),
+        np.zeros(n, np.int64),
+    )
+    if n:
+        run_plan(planner, aim)
+    underway().check()
+    return planner
+
+
+def _weights(policy: Policy) -> Float64:
+    return np.array([float(part) for part in policy.weights.split(":")])
+
+
+def _seed(policy: Policy) -> Int64:
+    return np.full(draws.SIZE, draws.SEED + int(policy.seed), np.int64)
+
+
+def _schedule(workload: Workload, policy: Policy, planner: Planner) -> Schedule:
+    jobs, keeps = planner.jobs, "place" in workload.platform.keeps
+    place = planner.where if keeps else None
+    return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=place)
