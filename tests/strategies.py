@@ -189,9 +189,9 @@ def grid_of(*clusters: int) -> Grid:
 
 
 @st.composite
-def grid_workloads(draw: st.DrawFn, max_jobs: int = 14) -> Workload:
+def grid_workloads(draw: st.DrawFn, max_jobs: int = 14, exact: bool = False) -> Workload:
     """Draw jobs of which none is wider than the widest of one to four clusters."""
-    work = draw(workloads(max_jobs))
+    work = draw(workloads(max_jobs, exact))
     widest = int(work.procs.max(initial=1))
     others = draw(st.lists(st.integers(1, 7), max_size=3))
     clusters = draw(st.permutations([widest + draw(st.integers(0, 1)), *others]))

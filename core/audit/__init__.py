@@ -19,6 +19,9 @@ schedule says in which of several clusters each job ran, every job is inside one
 no cluster is ever over its size, and a job that starts in a pass must do so on the cluster on
 which the rule starts it.
 
+Of a rule that no auditor is written for, such as `tabu`, whose draws are in no schedule, this alone
+is judged, and the verdict says so.
+
 Nothing is shared with the simulators, not even the formulas of the orders. Those in floats are
 evaluated in double precision from left to right, so that ties fall as they do in the simulator.
 """
@@ -100,7 +103,8 @@ def _check_given(schedule: Schedule) -> None:
 
 def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     kept = schedule.workload.platform.keeps
-    checked = ("start", "submit", "kills", *kept, "capacity", policy.name)
+    judged = policy.row.audit is not None
+    checked = ("start", "submit", "kills", *kept, "capacity", *([policy.name] if judged else []))
     missing = unstarted(schedule)
     if missing:
         # Of a queue in which a job waits for ever nothing can be said.
@@ -108,10 +112,13 @@ def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     proofs = (early, overrun, misplaced, overload)
     plain = [fault for fault in (proof(schedule) for proof in proofs) if fault]
     until = min((fault.instant for fault in plain), default=HORIZON)
-    fault = _first(plain, Replay(schedule, policy).first_fault(until))
+    replayed = Replay(schedule, policy).first_fault(until) if judged else None
+    fault = _first(plain, replayed)
     if fault is None:
         n = len(schedule.workload)
-        why = f"every one of the {n} jobs keeps {', '.join(checked[:-1])} and {policy.name}"
+        why = f"every one of the {n} jobs keeps {', '.join(checked[:-1])} and {checked[-1]}"
+        if not judged:
+            why += f"; what rule {policy.rule!r} decides cannot be told from the times: not judged"
         return Verdict(True, checked, None, None, None, why)
     return _refuted(checked, fault)
 

@@ -65,7 +65,8 @@ class Rule:
         Class in `core.reference` that simulates it slowly; without one there is no reference,
         and fair start times are strict and by arrival only.
     audit : Reference, optional
-        Class in `core.audit` that judges its passes; without one there is no audit.
+        Class in `core.audit` that judges its passes; without one an audit is of starts, kills,
+        places and capacity alone.
     of_log : bool
         Whether it takes what a log says became of its jobs, so that there is none of a sample, of
         a model or at another load.

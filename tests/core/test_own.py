@@ -197,8 +197,9 @@ def test_a_function_is_a_rule() -> None:
         for options in ({"kind": "relaxed"}, {"later": "spf"}):
             with pytest.raises(InputError, match="rule 'beside:alone' has no reference"):
                 fair_start_times(WORK, policy, **options)  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="rule 'beside:alone' has no auditor"):
-            audit(schedule, policy)
+        verdict = audit(schedule, policy)
+        assert verdict.ok and verdict.checked == ("start", "submit", "kills", "capacity")
+        assert "what rule 'beside:alone' decides cannot be told from the times" in verdict.why
 
 
 @pytest.mark.parametrize(
