@@ -36,7 +36,6 @@ from core.audit.times import early, misplaced, overload, overrun, unstarted
 from core.audit.verdict import CLOCKS, Fault, Verdict
 from core.errors import InputError
 from core.logs.schedules import LoggedSchedule, read_schedule
-from core.policy.options import OPTIONS
 from core.policy.policy import Policy
 from core.schedule import Schedule
 
@@ -86,7 +85,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     if schedule.workload.platform.keeps:
         # By the clock of the pyss family there is one pool.
         return verdict
-    others = (replace(policy, events=events) for events in OPTIONS["events"].values)
+    others = (replace(policy, events=events) for events in CLOCKS)
     kept = (other for other in others if other != policy and _judge(schedule, other).ok)
     return replace(verdict, keeps=next(kept, None))
 

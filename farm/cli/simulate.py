@@ -57,6 +57,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
 )
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
+@click.option("--grid", is_flag=True, help="The clusters of a named log, each job inside one.")
 @click.option("--rows", type=Rows(), help="Rows of the file, [A, B), before any filter.")
 @click.option("--jobs", type=int, help="The first K jobs that can be simulated.")
 @CLEAN
@@ -102,6 +103,7 @@ def simulate(
     trace: str,
     folder: Path | None,
     policy: str,
+    grid: bool,
     resample: int,
     seed: int,
     draw: str,
@@ -121,6 +123,7 @@ def simulate(
     cell again.
     """
     from core.logs.swf import swf_bytes
+    from core.platform.grid import Grid
     from farm.campaign.campaign import load_label
     from farm.campaign.caution import Case, cautions
     from farm.campaign.samples import jobs_of
@@ -134,7 +137,8 @@ def simulate(
     check_overload([label], overload)
     # A slip in the policy is told before a log is fetched.
     with brought_policy(policy, quiet=quiet) as wanted:
-        origin = named(trace, folder, name="log", **source)
+        machine = {"platform": {"name": Grid.name}} if grid else {}
+        origin = named(trace, folder, name="log", **machine, **source)
         read = [Path(origin.file or ""), *own_files(policy)]
         target = output("--out", out, read) if out is not None else None
         log = origin.read()
@@ -163,11 +167,15 @@ def simulate(
 
 def _as_logged(jobs: Workload) -> Schedule | None:
     """Return what became of the jobs by their log; None where it does not say, or not of enough."""
+    from core import Pool
     from core import simulate as run_policy
 
     known = jobs.logged_wait >= 0
     enough = known.any() and known.mean() >= 1 - FEW
-    return run_policy(jobs.take(known), "fcfs+logged") if enough else None
+    if not enough:
+        return None
+    # The log's starts say nothing of places, and no figure here asks for them.
+    return run_policy(jobs.take(known, platform=Pool(jobs.processors)), "fcfs+logged")
 
 
 def _as_json(
@@ -219,7 +227,9 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     from core.numerals import counted
 
     jobs = schedule.workload
-    machine = counted(jobs.processors, "processor")
+    machine, clusters = counted(jobs.processors, "processor"), len(jobs.platform.places)
+    if clusters > 1:
+        machine = f"{counted(clusters, 'cluster')} with {machine}"
     lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
     found, beside = summarise(schedule, tau), summarise(was, tau) if was else {}

@@ -198,7 +198,8 @@ def test_a_function_is_a_rule() -> None:
             with pytest.raises(InputError, match="rule 'beside:alone' has no reference"):
                 fair_start_times(WORK, policy, **options)  # type: ignore[arg-type]
         verdict = audit(schedule, policy)
-        assert verdict.ok and verdict.checked == ("start", "submit", "kills", "capacity")
+        assert verdict.ok
+        assert verdict.checked == ("start", "submit", "kills", "capacity")
         assert "what rule 'beside:alone' decides cannot be told from the times" in verdict.why
 
 
