@@ -48,6 +48,9 @@ BACKFILLING = ("aggressive", "easy", "depth(1)", "depth(2)", "depth(3)")
 THRESHOLDS = ("0s", "3s", "12s", "1x", "3x")
 """Starvation thresholds in every unit that matters to small jobs."""
 
+INTERVALS = ("1s", "4s", "9s", "2h")
+"""Refreshes and half-lives that fall upon the ends of small jobs."""
+
 PLANNED = tuple(
     Policy(order, "planned", events=events, walk=walk, threshold=threshold)
     for events in ("instant", "per-event")
@@ -100,13 +103,19 @@ def policies(draw: st.DrawFn, order: str | None = None, rule: str | None = None)
     if rule == "planned" and order in (None, "fcfs"):
         return draw(st.sampled_from(PLANNED))
     orders = st.sampled_from(tuple(ORDERS))
+    order = order or draw(orders)
+    backfill = draw(st.none() | orders) if rule in BACKFILLING else None
+    shares = any(ORDERS[name].shares for name in (order, backfill) if name in ORDERS)
+    interval = st.none() | st.sampled_from(INTERVALS) if shares else st.none()
     return Policy(
-        order or draw(orders),
+        order,
         rule,
         threshold=draw(st.none() | st.sampled_from(THRESHOLDS)),
-        backfill=draw(st.none() | orders) if rule in BACKFILLING else None,
+        backfill=backfill,
         walk="queue" if rule == "planned" else "start",
         events=draw(st.sampled_from(("instant", "per-event"))),
+        refresh=draw(interval),
+        halflife=draw(interval),
     )
 
 

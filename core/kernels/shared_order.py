@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels import planned
+from core.arrays import NO_PROMISE, Int64
+from core.kernels import planned, reservations
 from core.kernels.clock import ARRIVED, NOW
 from core.kernels.jit import kernel, routine, verb
 from core.kernels.machine import Jobs, idle_machine
 from core.kernels.moving_order import advance, decide
 from core.kernels.plan import COUNT
-from core.kernels.planned import Bookkeeper, run_planned
+from core.kernels.planned import Bookkeeper
 from core.kernels.queue import Queue, empty_queue
 from core.kernels.ranking import Rankings
-from core.kernels.reservations import Planner, run_reserving
+from core.kernels.reservations import BEFORE, Planner, pass_over
 from core.kernels.users_line import Sharing, rank_by_shares
 from core.kernels.world import HOLD, Options, World, starving_before
 
@@ -44,7 +44,9 @@ def run_events(
     jobs, running = world.jobs, world.running
     while advance(world, clock, options.per_event):
         now, count = clock[NOW], gather(world.queue, waiting)
-        rank_by_shares(sharing, rankings, jobs, running, clock[ARRIVED], waiting, count, now)
+        rank_by_shares(
+            sharing, rankings, jobs, running, clock[ARRIVED] - count, waiting, count, now
+        )
         decide(world, rankings, options.rule, now, starving_before(options, now))
 
 
@@ -60,15 +62,56 @@ def run_shared(
     run_events(world, clock, rankings, sharing, options, waiting)
 
 
+@routine
+def run_reserving_events(
+    planner: Planner, rankings: Rankings, sharing: Sharing, options: Options, promises: bool
+) -> None:
+    """Go through all events, each with its pass, of a machine with reservations."""
+    jobs, running, plan, clock, promised = planner
+    while jobs.leave[0] == 0 and reservations.turn(planner, rankings, options.per_event):
+        now, count = clock[NOW], plan.state[COUNT]
+        if count == 0:
+            continue
+        rank_by_shares(
+            sharing, rankings, jobs, running, clock[ARRIVED] - count, plan.job, count, now
+        )
+        pass_over(planner, rankings, options, promises)
+        if promises:
+            for j in range(clock[BEFORE], clock[ARRIVED]):
+                promised[j] = max(promised[j], NO_PROMISE)
+
+
 @kernel
 def run_reserving_shared(
     planner: Planner, rankings: Rankings, sharing: Sharing, options: Options, promises: bool
 ) -> None:
     """Do as `run_reserving`, under depth(K) and conservative."""
-    jobs, running, plan, clock, _ = planner
-    while run_reserving(planner, rankings, options, promises, True):
-        now, arrived, count = clock[NOW], clock[ARRIVED], plan.state[COUNT]
-        rank_by_shares(sharing, rankings, jobs, running, arrived, plan.job, count, now)
+    run_reserving_events(planner, rankings, sharing, options, promises)
+
+
+@verb
+def rank_book(keeper: Bookkeeper, rankings: Rankings, sharing: Sharing) -> None:
+    """Give all who hold a reservation their keys."""
+    jobs, running, book, clock, _ = keeper
+    count = book.state[planned.COUNT]
+    begun = clock[planned.ARRIVED] - count
+    rank_by_shares(sharing, rankings, jobs, running, begun, book.job, count, clock[planned.NOW])
+
+
+@routine
+def run_planned_events(
+    keeper: Bookkeeper, rankings: Rankings, sharing: Sharing, options: Options, walk: int
+) -> None:
+    """Go through all events of a machine with a plan that is kept."""
+    clock, ranking = keeper.clock, rankings.queue
+    while keeper.jobs.leave[0] == 0 and planned.turn(keeper, options.per_event):
+        if clock[planned.EARLY] == 1:
+            rank_book(keeper, rankings, sharing)
+            planned.compact(keeper, ranking, options, walk)
+        planned.enter_all(keeper, options.per_event)
+        if keeper.book.state[planned.DUE] <= clock[planned.NOW]:
+            rank_book(keeper, rankings, sharing)
+            planned.start_due(keeper, ranking, options)
 
 
 @kernel
@@ -76,7 +119,4 @@ def run_planned_shared(
     keeper: Bookkeeper, rankings: Rankings, sharing: Sharing, options: Options, walk: int
 ) -> None:
     """Do as `run_planned`."""
-    jobs, running, book, clock, _ = keeper
-    while run_planned(keeper, rankings.queue, options, walk, True):
-        now, arrived, count = clock[NOW], clock[planned.ARRIVED], book.state[planned.COUNT]
-        rank_by_shares(sharing, rankings, jobs, running, arrived, book.job, count, now)
+    run_planned_events(keeper, rankings, sharing, options, walk)

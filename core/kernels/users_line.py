@@ -99,18 +99,18 @@ def rank_by_shares(
     rankings: Rankings,
     jobs: Jobs,
     running: Running,
-    arrived: int,
+    begun: int,
     waiting: Int64,
     count: int,
     now: int,
 ) -> None:
     """Give the waiting jobs their keys by what their users have got by now, s.
 
-    Call it after the completions and before the first start of an instant, or event; `arrived`
-    jobs have, of which the first `count` of `waiting` wait, in any order.
+    Call it after the completions and before the first start of an instant, or event. `begun` jobs
+    have ever started, and the first `count` of `waiting` wait, in any order.
     """
     shares = sharing.shares
-    follow(shares, jobs, running, arrived - count, now)
+    follow(shares, jobs, running, begun, now)
     rank_jobs(shares, sharing.queue, waiting, count, rankings.queue.key)
     rank_jobs(shares, sharing.backfill, waiting, count, rankings.backfill.key)
 
