@@ -38,6 +38,7 @@ from analysis.papers.klusacek_2012.names import (
     by_paper,
 )
 from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
+from analysis.papers.klusacek_2012.tail import longest
 from analysis.store import of_log, of_samples
 from core import Workload, simulate
 from core.models.lublin import lublin
@@ -182,6 +183,7 @@ def tree() -> xr.DataTree:
     k = np.arange(len(policies), dtype=np.float64)[:, None]
     nuwt = np.concatenate([0 * k, k, 20 * k, 100 * k, np.nan * k], axis=1)
     count = np.tile([2, 3, 2, 1, 4], (len(policies), 1))
+    work = np.tile([10, 20, 30, 40, 0], (len(policies), 1))
     promised = np.tile([100, 200, 300, -1], (len(policies), 1))
     start = promised + np.concatenate([0 * k, k, 10 * k, 501 + 0 * k], axis=1).astype(np.int64)
     cells = ("resample", "load", "policy")
@@ -190,10 +192,11 @@ def tree() -> xr.DataTree:
         {
             "user_nuwt": ((*cells, "user"), nuwt[None, None]),
             "user_jobs": ((*cells, "user"), count[None, None]),
+            "user_work": ((*cells, "user"), work[None, None]),
             "promised": ((*cells, "job"), promised[None, None]),
             "start": ((*cells, "job"), start[None, None]),
         },
-        axes,
+        {**axes, "user": [11, 12, 13, 14, 15]},
     )
     # Mean of 0, k and 20 k is 7 k, and the sum of squares around it 49 + 36 + 169 = 254 k^2.
     figures = {
@@ -245,6 +248,18 @@ def test_a_log_that_knows_no_user_has_no_curve(tree: xr.DataTree) -> None:
     assert values["wait"].notnull().all()
     with pytest.raises(StoreError, match="no log of the store knows its users: SDSC-SP2"):
         nuwt_cdf(xr.DataTree.from_dict({"/": root, "/SDSC-SP2": other}))
+
+
+def test_users_who_wait_longest(tree: xr.DataTree) -> None:
+    """With their jobs, and what mean and deviation are without them; one-job users never."""
+    found = longest(tree).sort_index().loc[("SDSC-SP2", "original", "BF-CONS")]
+    assert found.index.tolist() == [1, 2, 3]
+    assert found["user"].tolist() == [13, 12, 11]
+    assert found["jobs"].tolist() == [2, 3, 2]
+    assert found["work"].tolist() == [30, 20, 10]
+    assert found["nuwt"].tolist() == [60.0, 3.0, 0.0]
+    np.testing.assert_array_equal(found["mean_without"], [1.5, 0.0, np.nan])
+    np.testing.assert_array_equal(found["sd_without"], [1.5, 0.0, np.nan])
 
 
 def test_missing_policies_are_named(tree: xr.DataTree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,8 +400,9 @@ def test_report_writes_every_figure_and_table(store: Path, values: xr.Dataset) -
         *("claims", "claims-in-part", "promises"),
     }
     both = {f"{name}.png" for name in figures} | {f"{name}.csv" for name in tables}
-    assert {path.name for path in written} == both | {f"samples-{name}" for name in both}
-    assert len(written) == 2 * len(both)
+    all_names = both | {f"samples-{name}" for name in both} | {"figure-2-longest.csv"}
+    assert {path.name for path in written} == all_names
+    assert len(written) == len(all_names)
     csv = pd.read_csv(store / "tables" / "figure-1.csv", index_col=[0, 1, 2])
     assert csv.columns.tolist() == ["wait", "bounded_slowdown", "response"]
     own = of_log(values).sel(trace="m64", load="original", algorithm=TABU)
@@ -416,7 +432,7 @@ def test_a_store_without_samples_has_the_papers_figures_alone(store: Path, tmp_p
             written = write_report("klusacek-2012", store, tmp_path / f"{prefix}only")
             text = report_text("klusacek-2012", store)
         assert {path.name.startswith("samples-") for path in written} == {bool(prefix)}
-        assert len(written) == 10
+        assert len(written) == (10 if prefix else 11)
         assert "TS / BF-CONS" in text
 
 
@@ -446,7 +462,7 @@ def test_what_ships_is_the_paper() -> None:
     assert [replace(trace, clean={}) for trace in more.traces] == [
         replace(trace, clean={}) for trace in campaign.traces[1:]
     ]
-    assert set(sampled.traces) < set(campaign.traces)
+    assert all(trace in campaign.traces for trace in sampled.traces)
     assert (sampled.resamples, sampled.draw) == (10, "weeks")
     assert {one.tau for one in (campaign, more, sampled)} == {1}
 
@@ -460,7 +476,7 @@ def test_the_papers_algorithms_reach_the_report(
     trace = farm.Trace(name="m64", model="lublin", processors=64, jobs=100)
     campaign = replace(find("klusacek-2012"), traces=(trace,))
     assert farm.run(campaign, tmp_path / "store").failed == 0
-    assert len(write_report("klusacek-2012", tmp_path / "store")) == 10
+    assert len(write_report("klusacek-2012", tmp_path / "store")) == 11
     found = measures(tmp_path / "store")
     assert set(found["algorithm"].values) == {*ALGORITHMS.values(), *BESIDE.values()}
     assert found[list(MEASURES)].to_array().notnull().all()

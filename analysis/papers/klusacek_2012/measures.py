@@ -104,23 +104,34 @@ def nuwt_cdf(store: Store) -> xr.DataArray:
     return shares.transpose("trace", "resample", "load", "algorithm", "nuwt")
 
 
-def _of_users(store: Store, reduce: Callable[[xr.DataArray], xr.DataArray]) -> xr.DataArray:
-    """Reduce the normalised wait times of each trace's users, NaN of those that are left out."""
+def user_groups(store: Store) -> dict[str, xr.Dataset]:
+    """Return the arrays of each trace whose log knows its users, of one at least.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
     traces = [str(name) for name in open_summary(store)["trace"].values]
     groups = {trace: open_trace(store, trace) for trace in traces}
-    parts = {
-        trace: reduce(_compared(by_paper(group[["user_nuwt", "user_jobs"]].load())))
-        for trace, group in groups.items()
-        if "user_nuwt" in group
-    }
-    if not parts:
+    found = {trace: group for trace, group in groups.items() if "user_nuwt" in group}
+    if not found:
         raise StoreError(f"no log of the store knows its users: {', '.join(traces)}")
-    joined: xr.DataArray = xr.concat(parts.values(), pd.Index(list(parts), name="trace"))
-    return joined.reindex(trace=traces)
+    return found
 
 
-def _compared(users: xr.Dataset) -> xr.DataArray:
+def compared(users: xr.Dataset) -> xr.DataArray:
+    """Return the normalised wait times of a trace's users, NaN of those that are left out."""
     return users["user_nuwt"].where(users["user_jobs"] >= LEAST_JOBS)
+
+
+def _of_users(store: Store, reduce: Callable[[xr.DataArray], xr.DataArray]) -> xr.DataArray:
+    parts = {
+        trace: reduce(compared(by_paper(group[["user_nuwt", "user_jobs"]].load())))
+        for trace, group in user_groups(store).items()
+    }
+    joined: xr.DataArray = xr.concat(parts.values(), pd.Index(list(parts), name="trace"))
+    return joined.reindex(trace=open_summary(store)["trace"].values)
 
 
 def _shares(nuwt: xr.DataArray) -> xr.DataArray:

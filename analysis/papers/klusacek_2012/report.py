@@ -25,6 +25,7 @@ from analysis.papers.klusacek_2012.figures import (
 )
 from analysis.papers.klusacek_2012.measures import AREA, MEASURES, SD, measures, nuwt_cdf
 from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
+from analysis.papers.klusacek_2012.tail import longest
 from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
 from analysis.place import StoreName
 from analysis.store import LOG, of_log, of_samples, open_summary
@@ -160,6 +161,7 @@ def _tables_of_logs(
         "figure-1": own[list(PERFORMANCE)],
         "figure-2-cdf": curves.unstack("algorithm")[shares["algorithm"].values.tolist()],
         "figure-2-users": own[["users", *USERS]],
+        "figure-2-longest": longest(tree),
         "claims": claims(parts),
         "claims-in-part": parts.droplevel("resample"),
         "promises": delays(tree),
