@@ -32,9 +32,9 @@ LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
 0.28 where nothing is backfilled (6.8 to a fair start): long queues, looked at for one job each."""
 
 FOLLOWED = Cost(Rate(0.35, 0.14))
-"""What an order adds that shares by what users got. Measured 0.3 to 0.4 us a job at load 0.7 on the
-KTH and SDSC SP2 logs, 2.2 to 2.4 at 0.9 and 2.7 to 4.8 at 1.1, on KTH. Not in it: under ``none`` some
-users starve, and jobs cost 0.5 to 57 us at 0.7. No kernel finds fair starts."""
+"""What an order adds that shares by what users got. Measured 0.3 to 0.6 us a job at load 0.7 on the
+KTH and SDSC SP2 logs, 1.9 to 2.5 at 0.9 and 2.7 to 4.9 at 1.1, on KTH. Not in it: where nothing is
+backfilled some users starve, and a job costs 0.5 to 57 us at 0.7. No kernel finds fair starts."""
 
 
 @dataclass(frozen=True)
