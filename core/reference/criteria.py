@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
-ROUNDING = Fraction(1, 10**9)
+ROUNDING = Fraction(1, 10**12)
 """What a sum of gains must exceed."""
 
 

@@ -21,7 +21,8 @@ INTERVALS = ("1s", "2s", "3s", "5s", "7s", "10s")
 
 def draw_policy(random: Random, grid: bool) -> str:
     """Draw an order of shares, a rule and options."""
-    rule = random.choice(["aggressive", *RULES, "planned"])
+    # A plan over clusters goes with fcfs alone.
+    rule = random.choice(["aggressive", *RULES, "easy" if grid else "planned"])
     order = random.choice(sorted(SHARES))
     options = [f"{name}={random.choice(INTERVALS)}" for name in _some(random)]
     if rule == "planned":

@@ -25,10 +25,9 @@ def draw_policy(random: Random) -> str:
     order = random.choice(["fcfs", random.choice(ORDERS)])
     options = []
     if rule == "planned":
-        walk = random.choice(["start", "arrival", "queue"])
-        options += [] if walk == "start" else [f"walk={walk}"]
-        order = order if walk == "queue" else "fcfs"
-    if random.random() < 0.3 and (rule != "planned" or "walk=queue" in options):
+        # A plan over clusters is compressed in order of start alone, which goes with fcfs.
+        return "fcfs+planned"
+    if random.random() < 0.3:
         options.append(f"threshold={random.choice(THRESHOLDS)}")
     if rule in BACKFILLING and random.random() < 0.3:
         options.append(f"backfill={random.choice(ORDERS)}")

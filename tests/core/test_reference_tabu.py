@@ -274,7 +274,7 @@ def plainly_better(best: list[Fraction], other: list[Fraction], weights: list[Fr
             total += weight * (1 - becomes / was)
         elif becomes:
             total -= weight
-    return total * 10**9 > 1
+    return total * 10**12 > 1
 
 
 @given(best=JOBS, moved=st.lists(st.integers(0, 9), min_size=6, max_size=6), weights=WEIGHTS)
@@ -312,7 +312,7 @@ def test_less_of_all_is_better(
 
 @pytest.mark.parametrize(("gain", "expected"), [(ROUNDING, False), (ROUNDING * 2, True)])
 def test_what_is_below_rounding_is_no_gain(gain: Fraction, expected: bool) -> None:
-    """Exactly 10^-9 is not above it."""
+    """Exactly 10^-12 is not above it."""
     one = [Fraction(1)] * 4
     other = [1 - gain, *one[1:]]
     assert is_better(one, other, [Fraction(1)] * 4) is expected
