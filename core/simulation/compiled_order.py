@@ -115,6 +115,8 @@ def _line(code: str | None, users: int) -> Line:
 class Orders:
     """Hold the queue order and the backfill order of a policy, and what their functions need.
 
+    Stepwise, `call` ranks also by what users have got, for kernels that do not follow that.
+
     Examples
     --------
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
@@ -124,7 +126,7 @@ class Orders:
     (False, True, False, True)
     """
 
-    def __init__(self, workload: Workload, policy: Policy) -> None:
+    def __init__(self, workload: Workload, policy: Policy, *, stepwise: bool = False) -> None:
         names = (policy.order, policy.backfill or policy.order)
         first = named_order(workload, names[0])
         second = first if names[1] == names[0] else named_order(workload, names[1])
@@ -132,9 +134,10 @@ class Orders:
         self.rankings = Rankings(first[0], second[0], moves, names[0] != names[1])
         # One order has one key array for both: its function is called once a pass.
         self.functions = (first[1], None if second is first else second[1])
-        self.called = self.functions != (None, None)
-        asked = any(f is not None and f.asks_history for f in self.functions)
         self.sharing = sharing_of(workload, policy)
+        shared = stepwise and self.sharing is not None
+        self.called = shared or self.functions != (None, None)
+        asked = any(f is not None and f.asks_history for f in self.functions)
         followed = asked or (self.called and self.sharing is not None)
         self._history = History(workload) if followed else None
         self._workload = workload

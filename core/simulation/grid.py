@@ -69,7 +69,8 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
         run_fixed(world, options)
     else:
         world = empty_world(jobs, size, np.zeros(len(workload), np.int64))
-        clock, orders = np.zeros(moving_order.CLOCK, np.int64), Orders(workload, policy)
+        orders = Orders(workload, policy, stepwise=True)
+        clock = np.zeros(moving_order.CLOCK, np.int64)
         while moving_order.run_moving(world, clock, orders.rankings, options, orders.called):
             waiting = moving_order.waiting_jobs(world.queue)
             orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(world.machines))
@@ -132,7 +133,7 @@ def schedule_reserving(
     options = _options(workload, policy, RESERVING)
     planner = idle_planner(workload, UNSEEN if promises else NO_PROMISE)
     jobs, machines, plans, clock, promised = planner
-    orders = Orders(workload, policy)
+    orders = Orders(workload, policy, stepwise=True)
     while reservations.run_reserving(planner, orders.rankings, options, promises, orders.called):
         waiting = np.sort(plans.job[: plans.state[0, COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(machines))

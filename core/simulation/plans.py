@@ -8,7 +8,7 @@ from core.arrays import NO_PROMISE, Float64, Int64
 from core.durations import seconds_of
 from core.errors import InputError
 from core.kernels.jit import NEVER
-from core.kernels.machine import Jobs, idle_machine
+from core.kernels.machine import idle_machine
 from core.kernels.tabu import draws
 from core.kernels.tabu.plan import empty_plan
 from core.kernels.tabu.run import Planner, run_plan
@@ -17,6 +17,7 @@ from core.kernels.tabu.search import GAP, RANDOM, TABU, Aim, empty_search
 from core.policy.options import TIMES
 from core.policy.policy import Policy
 from core.schedule import Schedule
+from core.simulation.pool import idle_jobs
 from core.simulation.underway import underway
 from core.workload.workload import Workload
 
@@ -69,10 +70,8 @@ def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
     """Return the machine after the last completion."""
     n, size = len(workload), np.array(workload.platform.sizes, np.int64)
     users, user = np.unique(workload.user, return_inverse=True)
-    start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    columns = (workload.submit, workload.run, workload.estimate, workload.procs)
     planner = Planner(
-        Jobs(*columns, start, backfilled, underway().follow(start)),
+        idle_jobs(workload, workload.procs),
         idle_machine(workload.processors, n),
         empty_plan(size, n),
         empty_past(users.size),
