@@ -62,8 +62,9 @@ def _by_start(policy: Policy) -> Policy:
 def _aim(policy: Policy) -> Aim:
     times = TIMES.fullmatch(policy.iterations)
     each, moves = (int(times[1]), 0) if times else (0, int(policy.iterations))
+    every = seconds_of(policy.every) if each or moves else None
     counts = Counts(policy.jobs == "all", policy.users == "all", policy.fairness == "raised")
-    return Aim(seconds_of(policy.every) or NEVER, each, moves, KINDS[policy.search], counts)
+    return Aim(every or NEVER, each, moves, KINDS[policy.search], counts)
 
 
 def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:

@@ -27,17 +27,20 @@ def test_what_a_row_names_exists(rule: str, part: str) -> None:
 
 
 def test_rows_without_a_number_promise_or_kernel() -> None:
-    """One reservation for the head is no promise; of every rule kernels know fair starts."""
+    """One reservation for the head is no promise; of every other rule kernels know fair starts."""
     assert [name for name, row in RULES.items() if row.promise is None] == [
         "none",
         "aggressive",
         "easy",
         "logged",
     ]
-    assert [name for name, row in RULES.items() if row.fair_start is None] == ["logged"]
-    assert [name for name, row in RULES.items() if row.keeps_plan] == ["planned"]
+    assert [name for name, row in RULES.items() if row.fair_start is None] == [
+        "tabu",
+        "logged",
+    ]
+    assert [name for name, row in RULES.items() if row.keeps_plan] == ["planned", "tabu"]
     depths = [Policy("fcfs", name.replace("K", "3")).depth for name in RULES]
-    assert depths == [0, 0, 1, 3, -1, -1, 0]
+    assert depths == [0, 0, 1, 3, -1, -1, -1, 0]
 
 
 def test_codes_of_orders_differ() -> None:
