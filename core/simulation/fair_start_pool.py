@@ -11,8 +11,15 @@ from core.kernels.fair_start.fixed_order import fair_fixed, fair_patient
 from core.kernels.fair_start.moving_order import fair_moving
 from core.kernels.fair_start.planned import fair_planned
 from core.kernels.fair_start.reservations import fair_reserving
+from core.kernels.fair_start.shared_order import (
+    fair_planned_shared,
+    fair_reserving_shared,
+    fair_shared,
+)
 from core.kernels.fair_start.state import Fair
 from core.kernels.jit import NEVER
+from core.kernels.shares import Shares
+from core.kernels.users_line import Sharing
 from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty_world
 from core.policy.orders import find_order
 from core.policy.policy import Policy
@@ -80,6 +87,24 @@ def is_patient(policy: Policy) -> bool:
     return by_arrival and policy.events == "instant"
 
 
+def copied(sharing: Sharing) -> Sharing:
+    """Return sums for a copy to keep: the lines are made anew at each pass, and shared."""
+    shares = sharing.shares
+    own = Shares(
+        shares.user,
+        shares.work,
+        shares.waited.copy(),
+        shares.worked.copy(),
+        shares.seen_waited.copy(),
+        shares.seen_worked.copy(),
+        shares.quotient.copy(),
+        shares.passed.copy(),
+        shares.refresh,
+        shares.halflife,
+    )
+    return Sharing(own, sharing.queue, sharing.backfill)
+
+
 def _options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:
     options = options_of(workload, policy, rule)
     # Who is patient starves in the order of arrival too, in which everyone waits anyway.
@@ -91,12 +116,16 @@ def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> 
     under = underway()
     leave = under.follow(np.empty(0, np.int64))
     columns = (workload.submit, workload.run, workload.estimate, workload.procs, leave)
-    rankings, options = Orders(workload, policy).rankings, _options(workload, policy, fair, code)
+    orders, options = Orders(workload, policy), _options(workload, policy, fair, code)
+    rankings = orders.rankings
     anew, fst = rankings.moves or rankings.differ, np.full(len(workload), -1, np.int64)
     key = np.zeros(len(workload), np.int64) if anew else rankings.queue.key
     here, copy = (empty_world(*columns, key, workload.processors) for _ in range(2))
     under.follow(here.jobs.start, fair.last)
-    if anew:
+    if orders.sharing is not None:
+        sharing, waiting = (orders.sharing, copied(orders.sharing)), np.empty_like(fst)
+        fair_shared(here, copy, fair, rankings, sharing, options, waiting, fst)
+    elif anew:
         fair_moving(here, copy, fair, rankings, options, fst)
     elif fair.patient:
         fair_patient(here, copy, fair, options, fst)
@@ -112,19 +141,27 @@ easy = partial(_without_plan, code=EASY)
 
 def reserving(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     """Return fair start times under ``depth(K)`` or ``conservative``, as for the other rules."""
-    fst, rankings = np.full(len(workload), -1, np.int64), Orders(workload, policy).rankings
+    fst, orders = np.full(len(workload), -1, np.int64), Orders(workload, policy)
     options = _options(workload, policy, fair, RESERVING)
     here, copy = (idle_planner(workload, NO_PROMISE) for _ in range(2))
     underway().follow(here.jobs.start, fair.last)
-    fair_reserving(here, copy, fair, rankings, options, fst)
+    if orders.sharing is not None:
+        sharing = (orders.sharing, copied(orders.sharing))
+        fair_reserving_shared(here, copy, fair, orders.rankings, sharing, options, fst)
+    else:
+        fair_reserving(here, copy, fair, orders.rankings, options, fst)
     return fst
 
 
 def planned(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     """Return fair start times under ``planned``, by arrival, as for the other rules."""
-    ranking = Orders(workload, policy).rankings.queue
+    orders, walk = Orders(workload, policy), WALKS[policy.walk]
     options, fst = options_of(workload, policy, RESERVING), np.full(len(workload), -1, np.int64)
     here, copy = bookkeeper(workload), bookkeeper(workload)
     underway().follow(here.jobs.start, fair.last)
-    fair_planned(here, copy, fair, ranking, options, WALKS[policy.walk], fst)
+    if orders.sharing is not None:
+        sharing = (orders.sharing, copied(orders.sharing))
+        fair_planned_shared(here, copy, fair, orders.rankings, sharing, options, walk, fst)
+    else:
+        fair_planned(here, copy, fair, orders.rankings.queue, options, walk, fst)
     return fst
