@@ -1,7 +1,9 @@
 """Backfilling with reservations over clusters: for the first K waiting jobs, or for all.
 
-Every pass reserves anew in queue order, each job on the cluster where it can start first, and only
-as far as the last job that may still start now: see `core.kernels.plan` for why that is enough.
+Every pass reserves in queue order, each job on the cluster where it can start first, and only as
+far as the last job that may still start now. What it made stays true as on one machine
+(`core.kernels.plan`): a job that completes before its predicted end, on whichever cluster, voids
+all of it, since those reserved on the others may then go there.
 """
 
 from __future__ import annotations
@@ -11,13 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import NO_PROMISE, Int64
-from core.kernels.clock import ARRIVED, NOW
-from core.kernels.grid.machines import Machines, launch_on, most_free, on_cluster, turn_clock
+from core.kernels.clock import ARRIVED, NOW, next_end
+from core.kernels.grid.machines import Machines, launch_on, most_free, on_cluster, soonest_end
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs
+from core.kernels.machine import Jobs, release
 from core.kernels.plan import (
     COUNT,
+    DUE,
+    KEPT,
     LAYOUT,
+    LOADED,
+    PLANNED,
+    POINTS,
     Plan,
     earliest_start,
     hold,
@@ -28,7 +35,7 @@ from core.kernels.plan import (
     void,
 )
 from core.kernels.plan_queue import insert, place_by_key, resort, starve
-from core.kernels.profile import Profile
+from core.kernels.profile import Profile, advance
 from core.kernels.ranking import Rankings, goes_before
 from core.kernels.reservations import UNSEEN
 from core.kernels.world import Options, starving_before
@@ -41,8 +48,9 @@ started; whether the pass of this instant is still to come. The number of all fi
 class Plans(NamedTuple):
     """The queue in order, with the cluster of each reservation, and the plan of each cluster.
 
-    Fields are those of `Plan`, with a row a cluster for what is of one cluster; the queue is
-    counted in the first one's state. on: int64[n], of the reservations their clusters.
+    Fields are those of `Plan`, with a row a cluster for what is of one cluster; the queue and the
+    reservations are counted in the first one's state. on: int64[n], of the reservations their
+    clusters.
     """
 
     job: Int64
@@ -103,6 +111,13 @@ def plan_of(plans: Plans, c: int) -> Plan:
 
 
 @verb
+def void_all(planner: Planner) -> None:
+    """Give up every reservation on every cluster."""
+    for c in range(planner.machines.size.size):
+        void(plan_of(planner.plans, c))
+
+
+@verb
 def lay_out(planner: Planner, now: int) -> None:
     """Lay out the profile of every cluster by the predicted ends of its running jobs."""
     for c in range(planner.machines.size.size):
@@ -155,49 +170,83 @@ def take(planner: Planner, i: int, c: int, t: int) -> None:
 @verb
 def start_on(planner: Planner, i: int, c: int) -> None:
     """Start the job at place i on cluster `c`: it leaves the queue and runs."""
-    jobs, j = planner.jobs, planner.plans.job[i]
+    jobs, plans, j = planner.jobs, planner.plans, planner.plans.job[i]
     jobs.backfilled[j] = i > 0
-    remove(plan_of(planner.plans, 0), i)
+    remove(plan_of(plans, 0), i)
+    for k in range(i, plans.state[0, KEPT]):
+        plans.on[k] = plans.on[k + 1]
     launch_on(jobs, planner.machines, c, j, planner.clock[NOW])
 
 
 @verb
-def guard_points(planner: Planner, held: int) -> None:
+def go_on(planner: Planner, must: int) -> int:
+    """Bring the profiles to this instant, and start the jobs whose reservation has come.
+
+    Returns the place that `must` has become.
+    """
+    machines, plans, now = planner.machines, planner.plans, planner.clock[NOW]
+    for c in range(machines.size.size):
+        advance(plan_of(plans, c).profile, now)
+    i, due = 0, plans.state[0, DUE]
+    if due <= now:
+        due = NEVER
+        while i < plans.state[0, PLANNED]:
+            c = plans.on[i]
+            if plans.at[i] <= now and plans.need[i] <= machines.free[c, 0]:
+                start_on(planner, i, c)
+                must -= i <= must
+            else:
+                due = min(due, plans.at[i])
+                i += 1
+    plans.state[0, DUE] = due
+    for c in range(machines.size.size):
+        look_ahead(plan_of(plans, c))
+    return must
+
+
+@verb
+def guard_points(planner: Planner) -> None:
     """Let no backfill delay a reservation without duration: it counts as the second it is in."""
     plans = planner.plans
-    for i in range(held):
+    for i in range(plans.state[0, PLANNED]):
         if plans.length[i] == 0:
             hold(plan_of(plans, plans.on[i]), plans.at[i], 1, plans.need[i])
 
 
 @verb
-def reserve_in_order(planner: Planner, depth: int, last: int, must: int) -> tuple[int, int]:
+def reserve_in_order(planner: Planner, depth: int, last: int, must: int) -> int:
     """Reserve while a job up to `last` may start now, and up to `must` in any case.
 
-    A job whose reservation is now starts. Returns how many reservations are held, and the last
-    place behind them whose job may still start now.
+    A job whose reservation is now starts. Returns the last place behind the reservations whose
+    job may still start now.
     """
-    machines, plans, clock, held = planner.machines, planner.plans, planner.clock, 0
-    while held < depth and held <= max(last, must):
-        c, t = earliest_cluster(planner, held)
-        if planner.promised[plans.job[held]] == UNSEEN:
-            planner.promised[plans.job[held]] = t
-        take(planner, held, c, t)
-        if t == clock[NOW] and plans.need[held] <= machines.free[c, 0]:
-            start_on(planner, held, c)
+    machines, plans, now = planner.machines, planner.plans, planner.clock[NOW]
+    state = plans.state[0]
+    while state[PLANNED] < depth and state[PLANNED] <= max(last, must):
+        i = state[PLANNED]
+        if i < state[KEPT]:
+            c, t = plans.on[i], plans.at[i]
+        else:
+            c, t = earliest_cluster(planner, i)
+        if planner.promised[plans.job[i]] == UNSEEN:
+            planner.promised[plans.job[i]] = t
+        take(planner, i, c, t)
+        if t == now and plans.need[i] <= machines.free[c, 0]:
+            start_on(planner, i, c)
             last, must = last - 1, must - 1
         else:
-            plans.on[held], plans.at[held] = c, t
-            held += 1
-        last = last_candidate(planner, held, last)
-    return held, last
+            plans.on[i], plans.at[i] = c, t
+            state[PLANNED], state[KEPT] = i + 1, max(state[KEPT], i + 1)
+            state[DUE] = min(state[DUE], t)
+        last = last_candidate(planner, state[PLANNED], last)
+    return last
 
 
 @verb
-def next_backfill(planner: Planner, rankings: Rankings, limit: int, held: int, last: int) -> int:
+def next_backfill(planner: Planner, rankings: Rankings, limit: int, last: int) -> int:
     """Return the place of the job to backfill next, behind those that hold reservations."""
     job, best = planner.plans.job, last
-    for i in range(last - 1, held - 1, -1):
+    for i in range(last - 1, planner.plans.state[0, PLANNED] - 1, -1):
         if cluster_for(planner, i) >= 0 and (
             not rankings.differ
             or goes_before(
@@ -220,38 +269,65 @@ def last_unseen(planner: Planner) -> int:
 @verb
 def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, must: int) -> None:
     """Start every job whose reservation is now; reserve up to the place `must` in any case."""
-    for c in range(planner.machines.size.size):
-        void(plan_of(planner.plans, c))
-    last = last_candidate(planner, 0, planner.plans.state[0, COUNT] - 1)
-    if last < 0 and must < 0:
+    now, state = planner.clock[NOW], planner.plans.state[0]
+    if state[LOADED] == 1:
+        must = go_on(planner, must)
+    else:
+        # What changed the queue knows of the first cluster only.
+        planner.plans.state[:, LOADED] = 0
+    last = last_candidate(planner, state[PLANNED], state[COUNT] - 1)
+    if last < state[PLANNED] and min(must, depth - 1) < state[PLANNED]:
         return
-    lay_out(planner, planner.clock[NOW])
-    held, last = reserve_in_order(planner, depth, last, must)
-    if held == depth and last >= held:
-        guard_points(planner, held)
-        last = last_candidate(planner, held, last)
-        while last >= held:
-            i = next_backfill(planner, rankings, limit, held, last)
-            c = cluster_for(planner, i)
-            take(planner, i, c, planner.clock[NOW])
-            start_on(planner, i, c)
-            last = last_candidate(planner, held, last - 1)
+    if state[LOADED] == 0:
+        lay_out(planner, now)
+    last = reserve_in_order(planner, depth, last, must)
+    if state[PLANNED] < depth or last < depth:
+        return
+    if state[POINTS] > 0:
+        guard_points(planner)
+        last = last_candidate(planner, depth, last)
+    while last >= depth:
+        i = next_backfill(planner, rankings, limit, last)
+        c = cluster_for(planner, i)
+        take(planner, i, c, now)
+        start_on(planner, i, c)
+        last = last_candidate(planner, depth, last - 1)
+
+
+@verb
+def complete(planner: Planner) -> None:
+    """Release what completes now; before its predicted end it makes room, and all is void."""
+    jobs, machines, now = planner.jobs, planner.machines, planner.clock[NOW]
+    early = planner.plans.state[0, POINTS] > 0
+    for c in range(machines.size.size):
+        running = on_cluster(machines, c)
+        while next_end(running) == now:
+            j = running.job[running.count[0] - 1]
+            early |= jobs.start[j] + jobs.estimate[j] > now
+            release(jobs, running)
+    # A job with estimate 0 reserves nothing: those behind it may have moved it.
+    if early:
+        void_all(planner)
 
 
 @verb
 def turn(planner: Planner, rankings: Rankings) -> bool:
     """Go to the next instant, its completions and arrivals; return False at the end."""
     jobs, machines, plans, clock, _ = planner
-    first = clock[ARRIVED]
-    clock[BEFORE] = first
-    clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machines, first)
-    queue = plan_of(plans, 0)
-    for j in range(first, clock[ARRIVED]):
-        last = queue.state[COUNT]
+    n, queue = jobs.submit.size, plan_of(plans, 0)
+    clock[BEFORE] = clock[ARRIVED]
+    arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < n else NEVER
+    clock[NOW] = min(arrival, soonest_end(machines))
+    if clock[NOW] == NEVER:
+        return False
+    complete(planner)
+    while clock[ARRIVED] < n and jobs.submit[clock[ARRIVED]] == clock[NOW]:
+        j, last = clock[ARRIVED], queue.state[COUNT]
         insert(
             queue, jobs, j, last if rankings.moves else place_by_key(queue, rankings.queue.key, j)
         )
-    return bool(clock[NOW] < NEVER)
+        clock[ARRIVED] += 1
+    return True
 
 
 @verb
