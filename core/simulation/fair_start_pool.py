@@ -55,7 +55,8 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
 
     Examples
     --------
-    >>> is_compiled(Policy.parse("lxf+easy"), "pool"), is_compiled(Policy.parse("easy"), "grid")
+    >>> lxf = Policy.parse("lxf+easy")
+    >>> is_compiled(lxf, "pool"), is_compiled(lxf, "grid")
     (True, False)
     >>> is_compiled(Policy.parse("fcfs+planned"), "pool", plain=False)
     False
