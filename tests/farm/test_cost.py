@@ -26,7 +26,7 @@ POLICIES = tuple(
     f"{order}+{rule.replace('K', '4')}"
     for order in (*ORDERS, "sjf", OWN)
     for rule in (*RULES, "bf")
-    if rule not in ("planned", "logged") or order == "fcfs"
+    if rule not in ("planned", "tabu", "logged") or order == "fcfs"
 ) + (
     "fcfs+depth(1)",
     "saf+depth(100000)",
