@@ -39,7 +39,8 @@ class Book(NamedTuple):
 
     job, need, length, at, place: int64[n], of each its index, processors, estimate, s, reserved
     start, s, and cluster. low, high: int64[n], its news: what others made free since it was last
-    looked at, from and until, s, on whichever cluster. state: int64[2].
+    looked at, from and until, s, on whichever cluster. since, until: int64[c], from and until when,
+    s, anything of a cluster is news to anybody. state: int64[2].
     """
 
     job: Int64
@@ -49,6 +50,8 @@ class Book(NamedTuple):
     place: Int64
     low: Int64
     high: Int64
+    since: Int64
+    until: Int64
     state: Int64
 
 
@@ -97,6 +100,8 @@ def empty_plan(size: Int64, n: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
+        np.full(count, NEVER, np.int64),
+        np.zeros(count, np.int64),
         np.zeros(2, np.int64),
     )
     moves = Moves(
@@ -259,7 +264,10 @@ def earlier_on(plan: Plan, i: int, c: int, now: int, best: int) -> int:
     they begin before `last` and end after `first`.
     """
     book, moves = plan.book, plan.moves
-    first, last = min(moves.first[c], book.low[i]), max(moves.last[c], book.high[i])
+    first, last = moves.first[c], moves.last[c]
+    low, high = max(book.low[i], book.since[c]), min(book.high[i], book.until[c])
+    if low < high:
+        first, last = min(first, low), max(last, high)
     need, length = book.need[i], book.length[i]
     # Elsewhere its own reservation is not in the way, and cuts no window off.
     at = book.at[i] if book.place[i] == c else NEVER
@@ -308,14 +316,14 @@ def shift(plan: Plan, i: int, t: int, c: int) -> None:
 @verb
 def look_at(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the earliest start of the job at place i of the book, s, and where that is."""
-    clusters, book, _ = plan
+    clusters, book, moves = plan
     best, place, need = book.at[i], book.place[i], book.need[i]
     if book.length[i] == 0:
         # It takes nothing, so others may have its instant: what it finds may be later.
         t, c = earliest_place(clusters, need, 0, now)
         return (t, c) if t < best else (best, place)
     for c in range(clusters.size.size):
-        if need <= clusters.size[c]:
+        if max(moves.last[c], book.until[c]) > 0 and need <= clusters.size[c]:
             t = earlier_on(plan, i, c, now, best)
             if t < best:
                 best, place = t, c
@@ -340,17 +348,28 @@ def walk(plan: Plan, now: int, skip: int) -> None:
                 shift(plan, i, t, c)
 
 
+@verb
+def forget_news(book: Book) -> None:
+    """Make nothing news to anybody."""
+    book.state[NEWS] = 0
+    for c in range(book.since.size):
+        book.since[c], book.until[c] = NEVER, 0
+
+
 @routine
 def commit(plan: Plan) -> None:
     """Make what the walk moved the plan: what became free behind a job's back is news to it."""
     book, moves = plan.book, plan.moves
+    forget_news(book)
     low, high, k = NEVER, 0, moves.count[0] - 1
-    book.state[NEWS] = 0
     for i in range(book.state[COUNT] - 1, -1, -1):
         book.low[i], book.high[i] = low, high
         if high > 0:
             book.state[NEWS] = 1
         if k >= 0 and moves.moved[k] == i:
+            c = moves.place[k]
             low, high = min(low, moves.low[k]), max(high, moves.high[k])
+            book.since[c] = min(book.since[c], moves.low[k])
+            book.until[c] = max(book.until[c], moves.high[k])
             k -= 1
     arrange(book)

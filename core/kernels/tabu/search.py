@@ -24,12 +24,12 @@ from core.kernels.tabu.clusters import (
 from core.kernels.tabu.draws import draw
 from core.kernels.tabu.plan import (
     COUNT,
-    NEWS,
     Book,
     Plan,
     arrange,
     begin_walk,
     commit,
+    forget_news,
     make_free,
     note_move,
     walk,
@@ -238,7 +238,7 @@ def try_order(
         # Each has the earliest gap beside those before it, and the others only took.
         for i in range(book.state[COUNT]):
             book.low[i], book.high[i] = NEVER, 0
-        book.state[NEWS] = 0
+        forget_news(book)
         arrange(book)
         change_plan(search)
         return True
