@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from core.arrays import NO_PROMISE, Float64, Int64
@@ -25,28 +27,32 @@ KINDS = {"tabu": TABU, "random": RANDOM, "gap": GAP}
 """Codes of the searches."""
 
 
+NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
+"""The plan is never searched."""
+
+_PROMISED: WeakKeyDictionary[Workload, tuple[Policy, Int64]] = WeakKeyDictionary()
+"""What the latest simulation of a workload promised: a search takes minutes on a long log, and who
+asks for the promises has often just asked for the schedule."""
+
+
 def tabu(workload: Workload, policy: Policy) -> Schedule:
     """Simulate ``tabu``."""
-    return _schedule(workload, policy, _run(workload, policy, _aim(policy)))
+    return _schedule(workload, policy, _aim(policy))
 
 
 def promise_tabu(workload: Workload, policy: Policy) -> Int64:
     """Return the starts that ``tabu`` reserves at arrival, s, before any search."""
-    return _run(workload, policy, _aim(policy)).promised
+    return _promised(workload, policy, _aim(policy))
 
 
 def planned(workload: Workload, policy: Policy) -> Schedule:
     """Simulate ``planned`` on a grid."""
-    return _schedule(workload, policy, _run(workload, _by_start(policy), NO_AIM))
+    return _schedule(workload, _by_start(policy), NO_AIM)
 
 
 def promise_planned(workload: Workload, policy: Policy) -> Int64:
     """Return the starts that ``planned`` reserves at arrival on a grid, s."""
-    return _run(workload, _by_start(policy), NO_AIM).promised
-
-
-NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
-"""The plan is never searched."""
+    return _promised(workload, _by_start(policy), NO_AIM)
 
 
 def _by_start(policy: Policy) -> Policy:
@@ -95,7 +101,16 @@ def _seed(policy: Policy) -> Int64:
     return np.full(draws.SIZE, draws.SEED + int(policy.seed), np.int64)
 
 
-def _schedule(workload: Workload, policy: Policy, planner: Planner) -> Schedule:
+def _schedule(workload: Workload, policy: Policy, aim: Aim) -> Schedule:
+    planner = _run(workload, policy, aim)
+    _PROMISED[workload] = policy, planner.promised
     jobs, keeps = planner.jobs, "place" in workload.platform.keeps
     place = planner.where if keeps else None
     return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=place)
+
+
+def _promised(workload: Workload, policy: Policy, aim: Aim) -> Int64:
+    known, promised = _PROMISED.get(workload, (None, None))
+    if known == policy and promised is not None:
+        return promised.copy()
+    return _run(workload, policy, aim).promised
