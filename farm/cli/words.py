@@ -26,9 +26,10 @@ def policy_words(begun: str) -> list[str]:
 
     Examples
     --------
-    >>> policy_words("sa"), policy_words("saf+e"), policy_words("saf+easy,w")
-    (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+planned', 'saf+logged'], \
-['saf+easy'], ['saf+easy,walk=start', 'saf+easy,walk=arrival', 'saf+easy,walk=queue'])
+    >>> policy_words("sa"), policy_words("saf+e"), policy_words("fcfs+planned,w")
+    (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+planned', 'saf+tabu', \
+'saf+logged'], ['saf+easy'], \
+['fcfs+planned,walk=start', 'fcfs+planned,walk=arrival', 'fcfs+planned,walk=queue'])
     """
     from core import own
     from core.policy.orders import ORDERS

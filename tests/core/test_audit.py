@@ -98,7 +98,6 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         "core.durations",
         "core.errors",
         "core.logs.schedules",
-        "core.policy.options",
         "core.policy.orders",
         "core.policy.policy",
         "core.schedule",

@@ -108,7 +108,7 @@ def on(platform: object) -> list[dict[str, Any]]:
         ({"traces": other_trace(platform=POOL)}, ("c.toml", "'m'", "processors", "not both")),
         ({"traces": on(5)}, ("c.toml", "'m'", "platform is 5", "table")),
         ({"traces": on({"name": "pool"})}, ("c.toml", "'m'", "platform=", "configuration")),
-        ({"traces": on({**POOL, "name": "grid"})}, ("c.toml", "'m'", "'grid'", "known: pool")),
+        ({"traces": on({**POOL, "name": "pond"})}, ("c.toml", "'m'", "'pond'", "known: pool")),
         (
             {"traces": on({**POOL, "configuration": {"processors": 0}})},
             ("c.toml", "'m'", "processors", "0", "at least 1"),
