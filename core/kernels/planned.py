@@ -14,6 +14,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.clock import next_end
+from core.kernels.floors import FLOOR, FLOORS, doubt, floor_for, learn
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, Running, give_back, launch, release
 from core.kernels.profile import (
@@ -38,14 +39,6 @@ COUNT, DUE = 0, 1
 NOW, ARRIVED, STAGE, EARLY, LOW, HIGH, CLOCK = range(7)
 """Places in a clock: the instant, s; jobs that arrived; which part of the event is next; whether a
 completion asks for a walk, and what it made free, from and until, s; their number."""
-
-NEED, LENGTH, START, UNTIL, FLOOR = range(5)
-"""Fields of a floor, which holds for no fewer processors and for no less time, s: no window of
-that length, cut off at UNTIL, s, that begins before START, s, has them free; their number."""
-
-FLOORS = 8
-"""How many floors a walk keeps; 64 leave as many jobs to look at, 4 let each search 1.4 times as
-many steps on the CTC log."""
 
 TURNS, WALKS, STARTS = range(3)
 """The parts of an event: completions; the walk and arrivals; starts."""
@@ -175,69 +168,6 @@ def place(book: Book, i: int, now: int) -> None:
     book.state[DUE] = min(book.state[DUE], t)
 
 
-@verb
-def floor_for(
-    book: Book, known: int, need: int, length: int, at: int, begin: int, stop: int
-) -> int:
-    """Return from when on a job reserved at `at` may start, by the known floors, s; or `stop`.
-
-    Its own reservation is in the profile, so it asks for windows that are cut off at `at`. One
-    that began before a floor's START would hold the floor's shorter and narrower window, cut off
-    no earlier than UNTIL, which is taken somewhere. Where the floor looked beyond `at` it may
-    have met this very reservation: then only its windows that end by `at` say anything.
-    """
-    floor = book.floor
-    # The latest is the one that most often refuses.
-    for k in range((known - 1) * FLOOR, -1, -FLOOR):
-        if floor[k + NEED] <= need and floor[k + LENGTH] <= length:
-            first = floor[k + START]
-            if floor[k + UNTIL] > at:
-                first = min(first, at - floor[k + LENGTH] + 1)
-            if first >= stop:
-                return stop
-            begin = max(begin, first)
-    return begin
-
-
-@verb
-def copy_floor(book: Book, source: int, target: int) -> None:
-    """Copy one floor over another, each given by its first field."""
-    for field in range(FLOOR):
-        book.floor[target + field] = book.floor[source + field]
-
-
-@verb
-def learn(book: Book, known: int, need: int, length: int, begin: int, until: int) -> int:
-    """Keep a floor in place of those that it implies, or of the oldest; return how many there are.
-
-    It stays true until something is made free before `until`: reservations only take.
-    """
-    floor, kept = book.floor, 0
-    for k in range(0, known * FLOOR, FLOOR):
-        wider = floor[k + NEED] >= need and floor[k + LENGTH] >= length
-        if not (wider and floor[k + START] <= begin and floor[k + UNTIL] <= until):
-            if kept < k:
-                copy_floor(book, k, kept)
-            kept += FLOOR
-    if kept == FLOORS * FLOOR:
-        kept -= FLOOR
-        for k in range(0, kept, FLOOR):
-            copy_floor(book, k + FLOOR, k)
-    floor[kept + NEED], floor[kept + LENGTH] = need, length
-    floor[kept + START], floor[kept + UNTIL] = begin, until
-    return kept // FLOOR + 1
-
-
-@verb
-def doubt(book: Book, known: int, low: int) -> None:
-    """Cut every floor off where something has been made free from `low` on."""
-    floor = book.floor
-    for k in range(0, known * FLOOR, FLOOR):
-        if floor[k + UNTIL] > low:
-            floor[k + UNTIL] = low
-            floor[k + START] = min(floor[k + START], low - floor[k + LENGTH] + 1)
-
-
 @routine
 def compress(book: Book, now: int, low: int, high: int) -> None:
     """Lift each reservation out in turn and put it into its earliest gap.
@@ -260,17 +190,17 @@ def compress(book: Book, now: int, low: int, high: int) -> None:
         stop, begin = min(at, last), max(now, first - length + 1)
         if begin >= stop:
             continue
-        begin = floor_for(book, known, need, length, at, begin, stop)
+        begin = floor_for(book.floor, known, need, length, at, begin, stop)
         if begin >= stop:
             continue
         t = earlier_fit(book.profile, need, length, begin, stop, at)
-        known = learn(book, known, need, length, t, at)
+        known = learn(book.floor, known, need, length, t, at)
         if t < at:
             move(book.profile, at, t, length, need, book.scratch)
             book.at[i] = t
             book.low[i], book.high[i] = max(at, t + length), at + length
             low, high = min(low, book.low[i]), max(high, book.high[i])
-            doubt(book, known, book.low[i])
+            doubt(book.floor, known, book.low[i])
     # From the last back: what was made free after a job was looked at is news to it.
     low, high, due = NEVER, 0, NEVER
     for i in range(book.state[COUNT] - 1, -1, -1):

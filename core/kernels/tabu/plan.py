@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
+from core.kernels.floors import FLOOR, FLOORS, doubt, floor_for, learn
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.profile import earlier_fit, move
 from core.kernels.tabu.clusters import (
@@ -25,13 +26,6 @@ from core.kernels.tabu.clusters import (
 
 COUNT, NEWS = 0, 1
 """Places in a book's state: jobs that wait; whether any of them has news."""
-
-NEED, LENGTH, START, UNTIL, FLOOR = range(5)
-"""Fields of a floor, which holds for no fewer processors and for no less time, s: no window of
-that length, cut off at UNTIL, s, that begins before START, s, has them free; their number."""
-
-FLOORS = 8
-"""How many floors of each cluster a walk keeps, as in `core.kernels.planned`."""
 
 
 class Book(NamedTuple):
@@ -179,64 +173,6 @@ def leave(book: Book, i: int) -> None:
     book.state[COUNT] -= 1
     for k in range(i, book.state[COUNT]):
         copy_entry(book, k + 1, k)
-
-
-@verb
-def floor_for(
-    floor: Int64, known: int, need: int, length: int, at: int, begin: int, stop: int
-) -> int:
-    """Return from when on a job may start, by the known floors of a cluster, s; or `stop`.
-
-    Its own reservation, at `at`, is in the profile of its own cluster, so it asks for windows
-    that are cut off there: `core.kernels.planned.floor_for` says what that means for a floor.
-    """
-    for k in range((known - 1) * FLOOR, -1, -FLOOR):
-        if floor[k + NEED] <= need and floor[k + LENGTH] <= length:
-            first = floor[k + START]
-            if floor[k + UNTIL] > at:
-                first = min(first, at - floor[k + LENGTH] + 1)
-            if first >= stop:
-                return stop
-            begin = max(begin, first)
-    return begin
-
-
-@verb
-def copy_floor(floor: Int64, source: int, target: int) -> None:
-    """Copy one floor over another, each given by its first field."""
-    for field in range(FLOOR):
-        floor[target + field] = floor[source + field]
-
-
-@verb
-def learn(floor: Int64, known: int, need: int, length: int, begin: int, until: int) -> int:
-    """Keep a floor in place of those that it implies, or of the oldest; return how many there are.
-
-    It stays true until something is made free before `until`: reservations only take.
-    """
-    kept = 0
-    for k in range(0, known * FLOOR, FLOOR):
-        wider = floor[k + NEED] >= need and floor[k + LENGTH] >= length
-        if not (wider and floor[k + START] <= begin and floor[k + UNTIL] <= until):
-            if kept < k:
-                copy_floor(floor, k, kept)
-            kept += FLOOR
-    if kept == FLOORS * FLOOR:
-        kept -= FLOOR
-        for k in range(0, kept, FLOOR):
-            copy_floor(floor, k + FLOOR, k)
-    floor[kept + NEED], floor[kept + LENGTH] = need, length
-    floor[kept + START], floor[kept + UNTIL] = begin, until
-    return kept // FLOOR + 1
-
-
-@verb
-def doubt(floor: Int64, known: int, low: int) -> None:
-    """Cut every floor of a cluster off where something has been made free from `low` on."""
-    for k in range(0, known * FLOOR, FLOOR):
-        if floor[k + UNTIL] > low:
-            floor[k + UNTIL] = low
-            floor[k + START] = min(floor[k + START], low - floor[k + LENGTH] + 1)
 
 
 @verb
