@@ -72,13 +72,13 @@ def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tupl
     return best, place
 
 
-@routine
+@verb
 def take(clusters: Clusters, c: int, t: int, length: int, need: int) -> None:
     """Reserve processors of a cluster."""
     reserve(profile_of(clusters, c), t, length, need)
 
 
-@routine
+@verb
 def untake(clusters: Clusters, c: int, t: int, length: int, need: int) -> None:
     """Put the processors of a reservation back."""
     if length > 0:

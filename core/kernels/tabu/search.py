@@ -267,7 +267,7 @@ def try_order(
     return False
 
 
-@routine
+@verb
 def try_draw(
     search: Search, plan: Plan, score: Score, counts: Counts, jobs: Jobs, now: int
 ) -> None:
