@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -11,6 +11,7 @@ from core.arrays import Bool
 from core.errors import InputError
 from core.names import choices
 from core.platform.grid import Grid
+from core.platform.nodes import Nodes
 from core.platform.pool import Pool
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ PLATFORMS: Mapping[str, Kind] = MappingProxyType(
         for kind in (
             Kind("one pool of processors, each as good as another", Pool),
             Kind("several clusters, inside one of which each job runs", Grid),
+            Kind("nodes of some processors each, of which jobs take several", Nodes),
         )
     }
 )
@@ -101,7 +103,7 @@ def platform_from_dict(plain: object) -> Platform:
     Pool(processors=128)
     >>> platform_from_dict({"name": "pond", "configuration": {}})
     Traceback (most recent call last):
-    core.errors.InputError: platform: unknown name 'pond'; known: pool, grid
+    core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes
     """
     if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")
@@ -109,10 +111,12 @@ def platform_from_dict(plain: object) -> Platform:
     if not isinstance(name, str) or name not in PLATFORMS:
         raise InputError(f"platform: unknown name {name!r}; {choices(name, PLATFORMS)}")
     form: Callable[..., Platform] = PLATFORMS[name].form
-    known = [field.name for field in fields(PLATFORMS[name].form)]
+    rows = fields(PLATFORMS[name].form)
+    known = [field.name for field in rows]
+    needed = [field.name for field in rows if field.default is MISSING]
     if not isinstance(configuration, Mapping):
         raise InputError(f"platform {name!r}: configuration={configuration!r}; give a table")
-    for key in (*configuration, *known):
+    for key in (*configuration, *needed):
         if key not in known or key not in configuration:
             fault = "unknown" if key not in known else "missing"
             raise InputError(f"platform {name!r}: {fault} key {key!r}; it has: {', '.join(known)}")

@@ -18,6 +18,9 @@ TIMES = re.compile(r"(\d{1,100})x")
 _COUNT = re.compile(r"\d{1,9}")
 _WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
+DAY = 86_400
+"""Seconds of a day."""
+
 WEIGHTS = 4
 """Criteria that a search weighs."""
 
@@ -121,6 +124,26 @@ def _weights(name: str, text: str) -> str:
     return ":".join(f"{float(part):g}" for part in parts)
 
 
+def _resets(name: str, text: str) -> str:
+    times = sorted(
+        {seconds for part in text.split(":") if (seconds := seconds_of(part)) is not None}
+    )
+    if len(times) != text.count(":") + 1 or times[-1] >= DAY:
+        raise InputError(
+            f"{name}={text!r}; give different times of day after midnight, such as 8h:13h or 450m"
+        )
+    return ":".join(map(duration, times))
+
+
+def _time_of_day(name: str, text: str) -> str:
+    seconds = seconds_of(text)
+    if seconds is None or seconds >= DAY:
+        raise InputError(
+            f"{name}={text!r}; give what local time is ahead of UTC, such as 1h, or 16h for -8 h"
+        )
+    return duration(seconds)
+
+
 def aliased(part: str, aliases: Mapping[str, str]) -> str:
     """Return the canonical name of an order or a rule; paths of users' own stay as they are."""
     lower = part if ":" in part else part.lower()
@@ -214,6 +237,22 @@ _ROWS = (
         "random",
         "gap",
     ),
+    Option("shelf", "15m", "demt: length of the smallest shelf", _interval, "15m"),
+    Option(
+        "resets", "8h:13h", "demt: local times at which shelves are made anew", _resets, "8h:13h"
+    ),
+    Option(
+        "utc", "1h", "demt: local time is so much ahead of UTC; -8 h is 16h", _time_of_day, "0s"
+    ),
+    _choice(
+        "worth",
+        "area",
+        "demt: fill shelves with as many jobs, or with their processors, or processors x estimate",
+        "jobs",
+        "procs",
+        "area",
+    ),
+    Option("budget", "100000", "demt: ways tried to fill a shelf, then greedily", _count, "100000"),
 )
 
 OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}

@@ -41,6 +41,8 @@ class Policy:
         counts half; durations.
     every, iterations, tenure, seed, weights, jobs, users, fairness, search : str
         How `tabu` searches for a better plan; see `core.policy.options`.
+    shelf, resets, utc, worth, budget : str
+        How `demt` makes and fills shelves; see `core.policy.options`.
 
     Raises
     ------
@@ -73,6 +75,11 @@ class Policy:
     users: str = "all"
     fairness: str = "plain"
     search: str = "tabu"
+    shelf: str = "15m"
+    resets: str = "8h:13h"
+    utc: str = "0s"
+    worth: str = "jobs"
+    budget: str = "100000"
 
     def __post_init__(self) -> None:
         find_order(self.order)

@@ -167,6 +167,13 @@ def _by_plan(order: str, options: Mapping[str, str]) -> str | None:
     return "rule 'tabu' takes jobs into its plan in order of arrival; it goes with fcfs"
 
 
+def _in_shelves(order: str, options: Mapping[str, str]) -> str | None:
+    for option in ("threshold", "events"):
+        if option in options:
+            return f"under rule 'demt' shelves say who goes first; leave out {option}="
+    return None
+
+
 def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
     if order == "fcfs" and not options:
         return None
@@ -237,7 +244,7 @@ _ROWS = (
         fair_start=_FAIR + "reserving",
         refer=_REFERENCE + "Reserving",
         audit=_AUDIT + "Reserving",
-        platforms=("pool", "grid"),
+        platforms=("pool", "grid", "nodes"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
     Rule(
@@ -277,6 +284,20 @@ _ROWS = (
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),
         cost=Cost(Rate(10.0, 60.0)),
+    ),
+    Rule(
+        "demt",
+        "shelves of doubling length on nodes, filled for the greatest worth (Eyraud 2006)",
+        simulate="core.simulation.nodes:demt",
+        holds=ALL,
+        options=("shelf", "resets", "utc", "worth", "budget"),
+        check=_in_shelves,
+        promise="core.simulation.nodes:promise_demt",
+        refer="core.reference.nodes:Demt",
+        audit="core.audit.nodes:Shelves",
+        platforms=("nodes",),
+        fair_platforms=(),
+        cost=Cost(Rate(100.0, 10.0)),
     ),
     Rule(
         "logged",

@@ -108,6 +108,11 @@ def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
     return column(unit, meaning, default=_unknown, travels=travels, stored="", digest=NEVER)
 
 
+def _asked(meaning: str, default: Default = _unknown, *, unit: str = "1") -> Any:
+    """Declare what a job asks of nodes; on other platforms nobody looks at it."""
+    return column(unit, meaning, default=default, stored="")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
     """Hold the columns of some jobs, in (submit, position) order.
@@ -137,6 +142,14 @@ class Columns:
         -1 where unknown. No rule or order of ours looks at it.
     logged_wait : int64[n], optional
         Wait in the log, s, below 0 where unknown; a drawn job, or one at another load, has none.
+    weight : int64[n], optional
+        Processors asked for on each of procs / weight nodes, at least 1; by default 1.
+    properties : int64[n], optional
+        Index of the platform's set of nodes that the job may use; -1 for any node.
+    reserved : int64[n], optional
+        Start that the job asks for in advance, s after its submission; -1 for none.
+    serial : int64[n], optional
+        Serial part of the work of a moldable job, in millionths; -1 for a rigid job.
 
     Raises
     ------
@@ -175,6 +188,10 @@ class Columns:
     partition: Int64 = _said("partition")
     nodes: Int64 = _said("nodes")
     logged_wait: Int64 = _said("wait in the log", "s", travels=False)
+    weight: Int64 = _asked("processors asked for on each node", lambda n: np.ones(n, np.int64))
+    properties: Int64 = _asked("set of nodes that the job may use, -1 for any")
+    reserved: Int64 = _asked("start asked for in advance, after submission; -1 for none", unit="s")
+    serial: Int64 = _asked("serial part of a moldable job, in millionths; -1 for a rigid one")
 
     def __post_init__(self) -> None:
         n = np.size(self.submit)

@@ -17,6 +17,9 @@ from core.platform.platform import Platform
 from core.platform.pool import Pool
 from core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, numbers
 
+MILLION = 10**6
+"""Parts in which the serial share of a moldable job is counted."""
+
 Names = Mapping[str, Mapping[int, str]]
 """For columns of a workload, what their numbers stand for."""
 
@@ -29,7 +32,8 @@ class Workload(Columns):
 
     Parameters
     ----------
-    submit, run, estimate, procs, user, job, killed, group, queue, partition, nodes, logged_wait
+    submit, run, estimate, procs, user, job, killed, group, queue, partition, nodes, logged_wait, \
+    weight, properties, reserved, serial
         The columns.
     platform : Platform
         The machine.
@@ -232,6 +236,7 @@ class Workload(Columns):
         _refuse(self.run > self.estimate, self.run, "run", "at most the job's estimate")
         _refuse(self.procs < 1, self.procs, "procs", "at least 1")
         _refuse(~self.platform.admits(self), self.procs, "procs", self.platform.limit)
+        _refuse(self.serial > MILLION, self.serial, "serial", "at most 1000000 millionths")
         late = np.concatenate(([False], self.submit[1:] < self.submit[:-1]))
         _refuse(late, self.submit, "submit", "not before the job above it")
         self._check_horizon()

@@ -146,6 +146,7 @@ def test_stored_names() -> None:
     assert columns_of(Columns) == COLUMNS
     assert [name for name in COLUMNS if name not in STORED] == [
         "group", "queue", "partition", "nodes", "logged_wait",
+        "weight", "properties", "reserved", "serial",
     ]  # fmt: skip
 
 
