@@ -9,12 +9,11 @@ from core.durations import seconds_of
 from core.errors import InputError
 from core.kernels.clock import NOW
 from core.kernels.jit import NEVER
-from core.kernels.nodes import machine as kernel_machine
-from core.kernels.nodes.holds import Holds
-from core.kernels.nodes.machine import Asks, Booked, Machine, Outcome, Running
+from core.kernels.nodes.holds import HOLDS, Holds
+from core.kernels.nodes.machine import BOOKED, DUE, NODES, Booked, Machine, Outcome, Running, Site
 from core.kernels.nodes.plan import Plan
 from core.kernels.nodes.run import END, run_nodes
-from core.kernels.nodes.world import CLOCK, RESET, Outages, Shelves, World
+from core.kernels.nodes.world import CLOCK, RESET, Outages, Shelves, Waiting, World
 from core.kernels.profile import empty_profile
 from core.kernels.reservations import UNSEEN
 from core.kernels.world import RESERVING
@@ -175,7 +174,7 @@ def _known(policy: Policy) -> Policy:
 
 def _call(orders: Orders, world: World) -> None:
     jobs, running = world.site.jobs, world.site.running
-    waiting = np.sort(world.queue[: world.count[0]])
+    waiting = np.sort(world.waiting.job[: world.waiting.count[0]])
     orders.call(int(world.clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
 
 
@@ -223,7 +222,7 @@ def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None)
     assert isinstance(nodes, Nodes)
     shelves = shelves or no_shelves(n)
     asks = _asks(workload)
-    most = np.maximum(asks.nodes, shelves.most)
+    most = np.maximum(asks[NODES], shelves.most)
     outcome = Outcome(
         np.full(n, -1, np.int64),
         np.where(workload.killed, State.KILLED, State.DONE).astype(np.int8),
@@ -232,7 +231,7 @@ def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None)
         np.zeros(most.sum(), np.int64),
     )
     running = Running(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(1, np.int64))
-    site = kernel_machine.Site(
+    site = Site(
         idle_jobs(workload, workload.procs),
         asks,
         _machine(nodes),
@@ -247,23 +246,23 @@ def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None)
         _empty_plan(n, len(nodes.capacities), int(most.sum())),
         _outages(nodes),
         shelves,
-        np.zeros(n, np.int64),
-        np.zeros(1, np.int64),
+        Waiting(np.zeros(n, np.int64), np.zeros(1, np.int64)),
         clock,
         np.full(n, promise, np.int64),
     )
 
 
-def _asks(workload: Workload) -> Asks:
+def _asks(workload: Workload) -> Int64:
     reserved = workload.reserved
-    return Asks(
+    rows = (
         workload.procs // workload.weight,
-        workload.estimate.copy(),
-        workload.run.copy(),
-        workload.weight.copy(),
+        workload.estimate,
+        workload.run,
+        workload.weight,
         workload.properties + 1,
         np.where(reserved >= 0, workload.submit + reserved, -1),
     )
+    return np.stack(rows)
 
 
 def _machine(nodes: Nodes) -> Machine:
@@ -274,28 +273,33 @@ def _machine(nodes: Nodes) -> Machine:
     return Machine(capacity, capacity.copy(), up, np.ascontiguousarray(members))
 
 
-def _booked(asks: Asks, nodes: Nodes) -> Booked:
-    asking = asks.due >= 0
-    room = int(asks.nodes[asking].sum())
-    begin, until, weight, below = (np.zeros(room, np.int64) for _ in range(4))
+def _booked(asks: Int64, nodes: Nodes) -> Booked:
+    asking = asks[DUE] >= 0
+    room = int(asks[NODES, asking].sum())
     top = np.full(len(nodes.capacities), -1, np.int64)
     job = np.zeros(int(asking.sum()), np.int64)
-    return Booked(job, np.zeros(1, np.int64), begin, until, weight, below, top)
+    return Booked(job, np.zeros(1, np.int64), np.zeros((BOOKED, room), np.int64), top)
 
 
 def _empty_plan(n: int, nodes: int, room: int) -> Plan:
-    node, until, weight, below, latest, spare = (np.zeros(room, np.int64) for _ in range(6))
     top, size = np.full(nodes, -1, np.int64), np.zeros(1, np.int64)
     return Plan(
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
         np.zeros(n + 1, np.int64),
         np.zeros(1, np.int64),
-        Holds(node, until, weight, below, latest, top, size),
+        Holds(np.zeros((HOLDS, room), np.int64), top, size),
         empty_profile(4 * n + 8),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
-        spare,
+        np.zeros(room, np.int64),
+        # The system lends memory as it is written to: rows of jobs that wait together.
+        np.zeros((2, n, nodes), np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(2, np.int64),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.jit import NEVER
+from core.kernels.nodes.machine import ROW, WEIGHT
 from core.kernels.nodes.plan import put_each, room_over
 from core.kernels.nodes.shelves import fewest_each, give_each
 from core.kernels.nodes.world import NOW, World
@@ -55,10 +56,10 @@ class Renewal:
     def renew(self) -> None:
         """Put everybody who waits upon new shelves, at a reset for which a plan is laid out."""
         world = self.world
-        left = np.sort(world.queue[: world.count[0]])
+        left = np.sort(world.waiting.job[: world.waiting.count[0]])
         left = left[np.argsort(self.key[left], kind="stable")]
         now, length = int(world.clock[NOW]), int(world.shelves.smallest[0])
-        world.shelves.count[0] = world.count[0] = 0
+        world.shelves.count[0] = world.waiting.count[0] = 0
         at = now
         while left.size:
             fits = np.flatnonzero(self._fewest(left, length)[0])
@@ -92,9 +93,9 @@ class Renewal:
     def _select(self, jobs: Int64, length: int) -> np.ndarray:
         asks = self.world.site.asks
         nodes, estimate = self._fewest(jobs, length)
-        weight = asks.weight[jobs]
+        weight = asks[WEIGHT, jobs]
         worth, rank = self.worth(nodes * weight, estimate)
-        wish = Wish(asks.row[jobs], nodes, weight, worth, rank)
+        wish = Wish(asks[ROW, jobs], nodes, weight, worth, rank)
         members, room = self.world.site.machine.members, self.world.plan.room
         chosen, given_up = select(members, room, wish, self.budget)
         self.selections += 1
@@ -104,10 +105,10 @@ class Renewal:
     def _stock(self, jobs: Int64, length: int) -> None:
         """Put jobs, in queue order, upon a new last shelf."""
         world, shelves = self.world, self.world.shelves
-        s, count = int(shelves.count[0]), int(world.count[0])
+        s, count = int(shelves.count[0]), int(world.waiting.count[0])
         give_each(shelves, world.site.asks, jobs, self._fewest(jobs, length)[0])
         shelves.of[jobs] = s
         shelves.length[s], shelves.waiting[s] = length, jobs.size
         shelves.count[0] = s + 1
-        world.queue[count : count + jobs.size] = jobs
-        world.count[0] = count + jobs.size
+        world.waiting.job[count : count + jobs.size] = jobs
+        world.waiting.count[0] = count + jobs.size

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
+from core.arrays import NO_PROMISE, Int64
 from core.kernels.jit import NEVER, routine, verb
-from core.kernels.nodes.machine import Site, book, launch, leave, next_end, note_booked
+from core.kernels.nodes.machine import DUE, NODES, Site, book, launch, leave, next_end, note_booked
 from core.kernels.nodes.plan import Plan, find, lay
 from core.kernels.nodes.shelves import shelve
-from core.kernels.nodes.world import ARRIVED, BEFORE, FALLEN, NOW, RESET, RISEN, World, enqueue
+from core.kernels.nodes.world import (
+    ARRIVED,
+    BEFORE,
+    FALLEN,
+    NOW,
+    RESET,
+    RISEN,
+    Outages,
+    World,
+    enqueue,
+)
 from core.kernels.ranking import Ranking
 
 REFUSED, LOST = 2, 3
@@ -34,17 +44,17 @@ def next_instant(world: World) -> int:
     arrival = submit[clock[ARRIVED]] if clock[ARRIVED] < submit.size else NEVER
     soonest = min(arrival, next_end(site.running))
     if booked.count[0] > 0:
-        soonest = min(soonest, site.asks.due[booked.job[booked.count[0] - 1]])
-    if soonest == NEVER and world.count[0] == 0:
+        soonest = min(soonest, site.asks[DUE, booked.job[booked.count[0] - 1]])
+    if soonest == NEVER and world.waiting.count[0] == 0:
         return NEVER
     if clock[RISEN] < outages.rises.size:
         soonest = min(soonest, outages.rises[clock[RISEN]])
     if clock[FALLEN] < outages.falls.size:
         soonest = min(soonest, outages.falls[clock[FALLEN]])
-    return min(soonest, clock[RESET]) if world.count[0] > 0 else soonest
+    return min(soonest, clock[RESET]) if world.waiting.count[0] > 0 else soonest
 
 
-@verb
+@routine
 def complete(site: Site, now: int) -> None:
     """End the jobs that are through."""
     while next_end(site.running) == now:
@@ -54,11 +64,10 @@ def complete(site: Site, now: int) -> None:
 @verb
 def runs_on(site: Site, j: int, v: int) -> bool:
     """Tell whether node `v` is one of job `j`'s."""
-    first, node = site.outcome.first[j], site.outcome.node
+    first, found = site.outcome.first[j], False
     for i in range(first, first + site.outcome.count[j]):
-        if node[i] == v:
-            return True
-    return False
+        found |= site.outcome.node[i] == v
+    return found
 
 
 @routine
@@ -72,14 +81,13 @@ def take_down(site: Site, v: int, now: int) -> None:
 
 
 @verb
-def change_nodes(world: World, now: int) -> None:
+def change_nodes(site: Site, outages: Outages, clock: Int64, now: int) -> None:
     """Bring nodes up, then take nodes down."""
-    outages, clock = world.outages, world.clock
     while clock[RISEN] < outages.rises.size and outages.rises[clock[RISEN]] <= now:
-        world.site.machine.up[outages.risen[clock[RISEN]]] = True
+        site.machine.up[outages.risen[clock[RISEN]]] = True
         clock[RISEN] += 1
     while clock[FALLEN] < outages.falls.size and outages.falls[clock[FALLEN]] <= now:
-        take_down(world.site, outages.fallen[clock[FALLEN]], now)
+        take_down(site, outages.fallen[clock[FALLEN]], now)
         clock[FALLEN] += 1
 
 
@@ -88,24 +96,23 @@ def consider(site: Site, plan: Plan, promised: Int64, j: int, now: int) -> None:
     """Accept or refuse a job that asks for its start in advance."""
     asks, outcome = site.asks, site.outcome
     lay(site, plan, now)
-    if not find(site, plan, j, asks.due[j]):
-        outcome.end[j], outcome.state[j] = -1, REFUSED
+    if not find(site, plan, j, asks[DUE, j]):
+        outcome.end[j], outcome.state[j], promised[j] = -1, REFUSED, NO_PROMISE
         return
-    outcome.count[j] = asks.nodes[j]
-    for i in range(asks.nodes[j]):
+    outcome.count[j] = asks[NODES, j]
+    for i in range(asks[NODES, j]):
         outcome.node[outcome.first[j] + i] = plan.found[i]
-    promised[j] = asks.due[j]
+    promised[j] = asks[DUE, j]
     book(site, j)
 
 
 @verb
 def stands(site: Site, j: int) -> bool:
     """Tell whether all nodes of an accepted reservation are up."""
-    first = site.outcome.first[j]
+    first, standing = site.outcome.first[j], True
     for i in range(first, first + site.outcome.count[j]):
-        if not site.machine.up[site.outcome.node[i]]:
-            return False
-    return True
+        standing &= site.machine.up[site.outcome.node[i]]
+    return standing
 
 
 @routine
@@ -113,7 +120,7 @@ def start_booked(site: Site, now: int) -> None:
     """Start the reservations that are due, but for those of which a node is down."""
     jobs, asks, _, _, booked, outcome = site
     changed = False
-    while booked.count[0] > 0 and asks.due[booked.job[booked.count[0] - 1]] == now:
+    while booked.count[0] > 0 and asks[DUE, booked.job[booked.count[0] - 1]] == now:
         booked.count[0] -= 1
         j = booked.job[booked.count[0]]
         changed = True
@@ -138,14 +145,14 @@ def turn(world: World, ranking: Ranking) -> bool:
         clock[RESET] = next_reset(world.shelves.resets, now)
     clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
     complete(site, now)
-    change_nodes(world, now)
+    change_nodes(site, world.outages, clock, now)
     while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == now:
         j = clock[ARRIVED]
         clock[ARRIVED] += 1
-        if asks.due[j] >= 0:
+        if asks[DUE, j] >= 0:
             consider(site, world.plan, world.promised, j, now)
         else:
-            shelve(world, j)
+            shelve(site, world.plan, world.shelves, world.waiting, j)
             enqueue(world, ranking, j)
     start_booked(site, now)
     return True

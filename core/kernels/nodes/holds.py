@@ -12,20 +12,18 @@ from typing import NamedTuple
 from core.arrays import Int64
 from core.kernels.jit import verb
 
+NODE, UNTIL, HELD, BELOW, LATEST, HOLDS = range(6)
+"""Rows of a stack: the node, the end, s, and the processors of each hold; the next hold of its
+node, -1 for none; the latest end of it and of those below it on its node, s. The number of rows."""
+
 
 class Holds(NamedTuple):
     """The stack, and the topmost hold of each node.
 
-    node, until, weight: int64[room], the node, the end, s, and the processors of each hold. below:
-    the next hold of its node, -1 for none. latest: the latest end of it and of those below it on
-    its node, s. top: int64[nodes], -1 for none. size: int64[1], how many holds count.
+    record: int64[HOLDS, room]. top: int64[nodes], -1 for none. size: int64[1], how many count.
     """
 
-    node: Int64
-    until: Int64
-    weight: Int64
-    below: Int64
-    latest: Int64
+    record: Int64
     top: Int64
     size: Int64
 
@@ -34,8 +32,9 @@ class Holds(NamedTuple):
 def push(holds: Holds, v: int, until: int, weight: int) -> None:
     """Hold processors of node `v` from the present begin on."""
     i, below = holds.size[0], holds.top[v]
-    holds.node[i], holds.until[i], holds.weight[i], holds.below[i] = v, until, weight, below
-    holds.latest[i] = max(until, holds.latest[below]) if below >= 0 else until
+    record = holds.record
+    record[NODE, i], record[UNTIL, i], record[HELD, i], record[BELOW, i] = v, until, weight, below
+    record[LATEST, i] = max(until, record[LATEST, below]) if below >= 0 else until
     holds.top[v] = i
     holds.size[0] = i + 1
 
@@ -44,9 +43,9 @@ def push(holds: Holds, v: int, until: int, weight: int) -> None:
 def settle(holds: Holds, size: int) -> None:
     """Go back to the first `size` holds, or on to those that still lie above."""
     for i in range(holds.size[0] - 1, size - 1, -1):
-        holds.top[holds.node[i]] = holds.below[i]
+        holds.top[holds.record[NODE, i]] = holds.record[BELOW, i]
     for i in range(holds.size[0], size):
-        holds.top[holds.node[i]] = i
+        holds.top[holds.record[NODE, i]] = i
     holds.size[0] = size
 
 
@@ -54,8 +53,8 @@ def settle(holds: Holds, size: int) -> None:
 def held(holds: Holds, v: int, t: int) -> int:
     """Return the processors of node `v` that are held at t, after the begins of all holds, s."""
     i, procs = holds.top[v], 0
-    while i >= 0 and holds.latest[i] > t:
-        if holds.until[i] > t:
-            procs += holds.weight[i]
-        i = holds.below[i]
+    while i >= 0 and holds.record[LATEST, i] > t:
+        if holds.record[UNTIL, i] > t:
+            procs += holds.record[HELD, i]
+        i = holds.record[BELOW, i]
     return procs

@@ -8,21 +8,16 @@ from core.arrays import Bool, Int8, Int64
 from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs
 
+NODES, LENGTH, RUN, WEIGHT, ROW, DUE, ASKS = range(7)
+"""Rows of what the jobs ask, int64[ASKS, n]: how many nodes, and with so many the estimate and the
+run time, s, which change when a moldable job changes shelves; processors of each node; row of
+`Machine.members`; the start asked for in advance, s, -1 for none. The number of rows. (Arrays of
+several rows, here and below: a call hands over every array of a tuple, and took longer than the
+step.)"""
 
-class Asks(NamedTuple):
-    """What each job asks of the nodes, int64[n] each.
-
-    nodes, length, run: how many nodes, and with so many the estimate and the run time, s, which
-    change when a moldable job changes shelves. weight: processors of each node. row: row of
-    `Machine.members`. due: the start that it asks for in advance, s, -1 for none.
-    """
-
-    nodes: Int64
-    length: Int64
-    run: Int64
-    weight: Int64
-    row: Int64
-    due: Int64
+FROM, TO, TAKEN, NEXT, BOOKED = range(5)
+"""Rows of what reservations take of nodes: begin and end, s, processors, the next on the same node,
+-1 for none. The number of rows."""
 
 
 class Machine(NamedTuple):
@@ -49,17 +44,13 @@ class Running(NamedTuple):
 class Booked(NamedTuple):
     """Accepted reservations whose time has not come, and what they take of each node.
 
-    job: int64[reservations], the soonest last; count: int64[1]. begin, until, weight: int64[room],
-    of each node of each. below: the next on the same node, top: int64[nodes] the first, -1 for
-    none.
+    job: int64[reservations], the soonest last; count: int64[1]. record: int64[BOOKED, room], of
+    each node of each. top: int64[nodes], the first record of each node, -1 for none.
     """
 
     job: Int64
     count: Int64  # type: ignore[assignment]
-    begin: Int64
-    until: Int64
-    weight: Int64
-    below: Int64
+    record: Int64
     top: Int64
 
 
@@ -80,7 +71,7 @@ class Site(NamedTuple):
     """The jobs, what they ask, the nodes, and who runs, is to run and has run there."""
 
     jobs: Jobs
-    asks: Asks
+    asks: Int64
     machine: Machine
     running: Running
     booked: Booked
@@ -99,10 +90,10 @@ def launch(site: Site, j: int, now: int) -> None:
     """Start job `j` on the nodes that the outcome has for it."""
     jobs, asks, machine, running, _, outcome = site
     jobs.start[j] = now
-    end, p = now + asks.run[j], running.count[0]
+    end, p = now + asks[RUN, j], running.count[0]
     outcome.end[j] = end
     for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
-        machine.free[outcome.node[i]] -= asks.weight[j]
+        machine.free[outcome.node[i]] -= asks[WEIGHT, j]
     while p > 0 and running.end[p - 1] < end:
         running.end[p], running.job[p] = running.end[p - 1], running.job[p - 1]
         p -= 1
@@ -116,7 +107,7 @@ def leave(site: Site, p: int) -> int:
     _, asks, machine, running, _, outcome = site
     j = running.job[p]
     for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
-        machine.free[outcome.node[i]] += asks.weight[j]
+        machine.free[outcome.node[i]] += asks[WEIGHT, j]
     running.count[0] -= 1
     for k in range(p, running.count[0]):
         running.end[k], running.job[k] = running.end[k + 1], running.job[k + 1]
@@ -124,9 +115,9 @@ def leave(site: Site, p: int) -> int:
 
 
 @verb
-def end_of_booked(asks: Asks, j: int) -> int:
+def end_of_booked(asks: Int64, j: int) -> int:
     """Return until when the nodes of an accepted reservation are kept, s."""
-    return int(asks.due[j] + max(asks.length[j], 1))
+    return int(asks[DUE, j] + max(asks[LENGTH, j], 1))
 
 
 @verb
@@ -134,7 +125,7 @@ def book(site: Site, j: int) -> None:
     """Accept a reservation on the nodes that the outcome has for it."""
     asks, booked = site.asks, site.booked
     p = booked.count[0]
-    while p > 0 and asks.due[booked.job[p - 1]] <= asks.due[j]:
+    while p > 0 and asks[DUE, booked.job[p - 1]] <= asks[DUE, j]:
         booked.job[p] = booked.job[p - 1]
         p -= 1
     booked.job[p] = j
@@ -146,12 +137,13 @@ def book(site: Site, j: int) -> None:
 def note_booked(site: Site) -> None:
     """List anew what accepted reservations take of each node."""
     _, asks, _, _, booked, outcome = site
+    record = booked.record
     booked.top[:] = -1
     k = 0
     for p in range(booked.count[0]):
         j = booked.job[p]
         for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
             v = outcome.node[i]
-            booked.begin[k], booked.until[k] = asks.due[j], end_of_booked(asks, j)
-            booked.weight[k], booked.below[k], booked.top[v] = asks.weight[j], booked.top[v], k
+            record[FROM, k], record[TO, k] = asks[DUE, j], end_of_booked(asks, j)
+            record[TAKEN, k], record[NEXT, k], booked.top[v] = asks[WEIGHT, j], booked.top[v], k
             k += 1

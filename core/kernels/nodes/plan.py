@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from core.arrays import Int64
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.nodes.holds import Holds, push, settle
-from core.kernels.nodes.machine import Asks, Site, end_of_booked
-from core.kernels.nodes.rooms import measure, pick
+from core.kernels.nodes.holds import NODE, Holds, held, push, settle
+from core.kernels.nodes.machine import DUE, LENGTH, NODES, ROW, WEIGHT, Site, end_of_booked
+from core.kernels.nodes.rooms import measure, pick, room_beside
 from core.kernels.profile import Profile, clear, earliest_fit, reserve, step_at
 
 
@@ -24,6 +24,11 @@ class Plan(NamedTuple):
     that are free on nodes that are up, whatever nodes they are on: where these are too few nobody
     need look at nodes. room, found: int64[nodes], of the latest job that was looked at. spare:
     int64[room], nodes of those behind a job that is being put in.
+
+    seen: int64[2, n, nodes], the room that each job of the plan had, in the layer that `side`,
+    int64[n], names; turned: int64[n], jobs whose side has changed since a job is being put in.
+    differs: int64[nodes], until when a node is held otherwise than before that, s, 0 for not at
+    all; listed: int64[nodes], those that are. many: int64[2], how many there are of these two.
     """
 
     job: Int64
@@ -35,12 +40,22 @@ class Plan(NamedTuple):
     room: Int64
     found: Int64
     spare: Int64
+    seen: Int64
+    side: Int64
+    turned: Int64
+    differs: Int64
+    listed: Int64
+    many: Int64
+
+
+TURNED, LISTED = 0, 1
+"""Places in a plan's `many`."""
 
 
 @verb
-def asked(asks: Asks, j: int) -> int:
+def asked(asks: Int64, j: int) -> int:
     """Return the processors that job `j` takes in all."""
-    return int(asks.nodes[j] * asks.weight[j])
+    return int(asks[NODES, j] * asks[WEIGHT, j])
 
 
 @routine
@@ -55,37 +70,29 @@ def lay(site: Site, plan: Plan, now: int) -> None:
     clear(plan.profile, now, total)
     for p in range(running.count[0]):
         j = running.job[p]
-        until = site.jobs.start[j] + asks.length[j]
+        until = site.jobs.start[j] + asks[LENGTH, j]
         if until > now:
             for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
-                push(holds, outcome.node[i], until, asks.weight[j])
+                push(holds, outcome.node[i], until, asks[WEIGHT, j])
             reserve(plan.profile, now, until - now, asked(asks, j))
     for p in range(booked.count[0]):
         j, standing = booked.job[p], 0
         for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
             standing += machine.up[outcome.node[i]]
-        begin = asks.due[j]
+        begin = asks[DUE, j]
         if standing > 0:
             length = end_of_booked(asks, j) - begin
-            reserve(plan.profile, begin, length, standing * asks.weight[j])
+            reserve(plan.profile, begin, length, standing * asks[WEIGHT, j])
     plan.count[0], plan.mark[0] = 0, holds.size[0]
 
 
-@routine
+@verb
 def find(site: Site, plan: Plan, j: int, t: int) -> bool:
     """Find the nodes of job `j` at t beside the holds that count; they are then in `found`."""
     asks, machine = site.asks, site.machine
-    row = asks.row[j]
-    measure(machine, plan.holds, site.booked, row, t, asks.length[j], plan.room)
-    return pick(machine.members, plan.room, row, asks.weight[j], asks.nodes[j], plan.found)
-
-
-@verb
-def hold_found(site: Site, plan: Plan, j: int, t: int) -> None:
-    """Hold the nodes that job `j` has found at t."""
-    asks = site.asks
-    for i in range(asks.nodes[j]):
-        push(plan.holds, plan.found[i], t + asks.length[j], asks.weight[j])
+    row = asks[ROW, j]
+    measure(machine, plan.holds, site.booked, row, t, asks[LENGTH, j], plan.room)
+    return pick(machine.members, plan.room, row, asks[WEIGHT, j], asks[NODES, j], plan.found)
 
 
 @verb
@@ -107,7 +114,7 @@ def end_after(site: Site, plan: Plan, t: int) -> int:
     jobs, asks, _, running, booked, _ = site
     soonest = NEVER
     for p in range(running.count[0]):
-        end = jobs.start[running.job[p]] + asks.length[running.job[p]]
+        end = jobs.start[running.job[p]] + asks[LENGTH, running.job[p]]
         if t < end < soonest:
             soonest = end
     for p in range(booked.count[0]):
@@ -115,7 +122,7 @@ def end_after(site: Site, plan: Plan, t: int) -> int:
         if t < end < soonest:
             soonest = end
     for p in range(plan.count[0]):
-        end = plan.start[p] + asks.length[plan.job[p]]
+        end = plan.start[p] + asks[LENGTH, plan.job[p]]
         if t < end < soonest:
             soonest = end
     return int(soonest)
@@ -146,31 +153,136 @@ def hold_again(site: Site, plan: Plan, place: int) -> None:
     for p in range(place, plan.count[0]):
         j = plan.job[p]
         plan.mark[p] = holds.size[0]
-        for _ in range(asks.nodes[j]):
-            push(holds, plan.spare[k], plan.start[p] + asks.length[j], asks.weight[j])
+        for _ in range(asks[NODES, j]):
+            push(holds, plan.spare[k], plan.start[p] + asks[LENGTH, j], asks[WEIGHT, j])
             k += 1
     plan.mark[plan.count[0]] = holds.size[0]
 
 
-@routine
+@verb
+def differ(plan: Plan, v: int, until: int) -> None:
+    """Note that node `v` is held otherwise than before until then."""
+    if plan.differs[v] == 0:
+        plan.listed[plan.many[LISTED]] = v
+        plan.many[LISTED] += 1
+    plan.differs[v] = max(plan.differs[v], until)
+
+
+@verb
+def forget_equal(plan: Plan, t: int) -> None:
+    """Forget the nodes that are held from t on as before."""
+    kept = 0
+    for k in range(plan.many[LISTED]):
+        v = plan.listed[k]
+        if plan.differs[v] > t:
+            plan.listed[kept] = v
+            kept += 1
+        else:
+            plan.differs[v] = 0
+    plan.many[LISTED] = kept
+
+
+@verb
+def turn_side(plan: Plan, j: int) -> int:
+    """Let job `j` have its room on the other side, to be changed there; return that side."""
+    side = 1 - plan.side[j]
+    for v in range(plan.room.size):
+        plan.seen[side, j, v] = plan.seen[1 - side, j, v]
+    plan.side[j] = side
+    plan.turned[plan.many[TURNED]] = j
+    plan.many[TURNED] += 1
+    return int(side)
+
+
+@verb
+def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
+    """Bring the room of job `j`, in the plan at t, up to date; return whether that may matter."""
+    asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
+    matters, side, before = False, plan.side[j], plan.side[j]
+    for k in range(plan.many[LISTED]):
+        v = plan.listed[k]
+        if not (machine.members[asks[ROW, j], v] and machine.up[v]):
+            continue
+        if booked.top[v] < 0:
+            room = machine.capacity[v] - held(holds, v, t)
+        else:
+            room = room_beside(machine.capacity[v], holds, booked, v, t, asks[LENGTH, j])
+        old = plan.seen[before, j, v]
+        if room != old:
+            if side == before:
+                side = turn_side(plan, j)
+            plan.seen[side, j, v] = room
+            matters |= max(room, old) >= asks[WEIGHT, j]
+    return matters
+
+
+@verb
+def compare_nodes(plan: Plan, first: int, count: int, until: int) -> None:
+    """Note where the nodes found differ from those spared; both ascend."""
+    a, b = 0, 0
+    while a < count or b < count:
+        x = plan.found[a] if a < count else NEVER
+        y = plan.spare[first + b] if b < count else NEVER
+        if x != y:
+            differ(plan, min(x, y), until)
+        a += x <= y
+        b += y <= x
+
+
+@verb
+def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
+    """Carry out the p-th job of the plan, whose nodes so far are spared from `first` on."""
+    asks, holds = site.asks, plan.holds
+    j, t = plan.job[p], plan.start[p]
+    until, weight, count = t + asks[LENGTH, j], asks[WEIGHT, j], asks[NODES, j]
+    plan.mark[p] = holds.size[0]
+    forget_equal(plan, t)
+    if look_again(site, plan, j, t):
+        room = plan.seen[plan.side[j], j]
+        if not pick(site.machine.members, room, asks[ROW, j], weight, count, plan.found):
+            return False
+        compare_nodes(plan, first, count, until)
+        for i in range(count):
+            push(holds, plan.found[i], until, weight)
+    else:
+        for i in range(count):
+            push(holds, plan.spare[first + i], until, weight)
+    return True
+
+
+@verb
+def take_back(plan: Plan) -> None:
+    """Let the jobs have the room that they had."""
+    for k in range(plan.many[TURNED]):
+        plan.side[plan.turned[k]] = 1 - plan.side[plan.turned[k]]
+
+
+@verb
 def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
     """Put job `j`, which has found its nodes, into the plan, unless one behind it then finds none.
 
-    The holds are those before this place.
+    The holds are those before this place. Whoever is behind is carried out again; only where nodes
+    are held otherwise than before does a job look again: half the time on a long queue.
     """
-    holds, mark = plan.holds, plan.mark
-    first = mark[place]
+    holds, mark, until = plan.holds, plan.mark, t + site.asks[LENGTH, j]
+    first, spared = mark[place], 0
     for i in range(first, mark[plan.count[0]]):
-        plan.spare[i - first] = holds.node[i]
+        plan.spare[i - first] = holds.record[NODE, i]
     open_place(plan, place, j, t)
-    hold_found(site, plan, j, t)
+    forget_equal(plan, NEVER)
+    plan.many[TURNED], plan.side[j] = 0, 0
+    for v in range(plan.room.size):
+        plan.seen[0, j, v] = plan.room[v]
+    for i in range(site.asks[NODES, j]):
+        differ(plan, plan.found[i], until)
+        push(holds, plan.found[i], until, site.asks[WEIGHT, j])
     for p in range(place + 1, plan.count[0]):
-        mark[p] = holds.size[0]
-        if not find(site, plan, plan.job[p], plan.start[p]):
+        if not carry_on(site, plan, p, spared):
+            take_back(plan)
             close_place(plan, place)
             hold_again(site, plan, place)
             return False
-        hold_found(site, plan, plan.job[p], plan.start[p])
+        spared += site.asks[NODES, plan.job[p]]
     mark[plan.count[0]] = holds.size[0]
     return True
 
@@ -183,7 +295,7 @@ def put(site: Site, plan: Plan, j: int, now: int) -> int:
     without length, which is no entry, are in `found`.
     """
     asks, profile = site.asks, plan.profile
-    procs, length, t = asked(asks, j), asks.length[j], now
+    procs, length, t = asked(asks, j), asks[LENGTH, j], now
     if profile.free[profile.mark[1] - 1] < procs:
         return NEVER
     while t < NEVER:
@@ -210,7 +322,7 @@ def put_each(site: Site, plan: Plan, jobs: Int64, now: int) -> int:
     for j in jobs:
         t = put(site, plan, j, now)
         if t < NEVER:
-            last = max(last, t + site.asks.length[j])
+            last = max(last, t + site.asks[LENGTH, j])
     return last
 
 
@@ -229,7 +341,7 @@ def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
 def may_start(site: Site, plan: Plan, j: int, now: int) -> bool:
     """Tell whether job `j` may start now, for all that the plan says so far."""
     asks, profile = site.asks, plan.profile
-    procs, end = asked(asks, j), now + max(asks.length[j], 1)
+    procs, end = asked(asks, j), now + max(asks[LENGTH, j], 1)
     i = step_at(profile, now)
     while i < profile.mark[1] and profile.times[i] < end:
         if profile.free[i] < procs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.arrays import Bool, Int64
 from core.kernels.jit import NEVER, routine, verb
 from core.kernels.nodes.holds import Holds, held
-from core.kernels.nodes.machine import Booked, Machine
+from core.kernels.nodes.machine import FROM, NEXT, TAKEN, TO, Booked, Machine
 
 
 @verb
@@ -13,28 +13,28 @@ def booked_at(booked: Booked, v: int, t: int) -> int:
     """Return the processors of node `v` that reservations in advance have at t."""
     i, procs = booked.top[v], 0
     while i >= 0:
-        if booked.begin[i] <= t < booked.until[i]:
-            procs += booked.weight[i]
-        i = booked.below[i]
+        if booked.record[FROM, i] <= t < booked.record[TO, i]:
+            procs += booked.record[TAKEN, i]
+        i = booked.record[NEXT, i]
     return procs
 
 
-@routine
+@verb
 def room_beside(capacity: int, holds: Holds, booked: Booked, v: int, t: int, length: int) -> int:
     """Return the room of a node that is reserved in advance, over [t, t + length)."""
     least = capacity - held(holds, v, t) - booked_at(booked, v, t)
     i = booked.top[v]
     while i >= 0:
-        begin = booked.begin[i]
+        begin = booked.record[FROM, i]
         # Holds only end after t: the room is least at t or where a reservation begins.
         if t < begin < t + length:
             there = capacity - held(holds, v, begin) - booked_at(booked, v, begin)
             least = min(least, there)
-        i = booked.below[i]
+        i = booked.record[NEXT, i]
     return int(max(least, 0))
 
 
-@routine
+@verb
 def measure(
     machine: Machine, holds: Holds, booked: Booked, row: int, t: int, length: int, room: Int64
 ) -> None:

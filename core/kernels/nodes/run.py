@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from core.arrays import NO_PROMISE
+from core.arrays import NO_PROMISE, Int64
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.nodes.clock import next_reset, turn
-from core.kernels.nodes.machine import Site, launch
+from core.kernels.nodes.holds import NODE
+from core.kernels.nodes.machine import LENGTH, NODES, WEIGHT, Site, launch
 from core.kernels.nodes.plan import Plan, lay, may_start, place_after, put
 from core.kernels.nodes.world import (
     ARRIVED,
@@ -15,6 +16,8 @@ from core.kernels.nodes.world import (
     RESET,
     STEP,
     TURNED,
+    Shelves,
+    Waiting,
     World,
     arrange,
     dequeue,
@@ -35,67 +38,74 @@ def start_found(site: Site, plan: Plan, j: int, now: int) -> bool:
     Not where another job of this instant, without length, still has one of them.
     """
     asks, machine, outcome = site.asks, site.machine, site.outcome
-    found, first = plan.found, 0
-    if asks.length[j] > 0:
-        found, first = plan.holds.node, plan.mark[place_after(plan, now) - 1]
-    for i in range(asks.nodes[j]):
-        if machine.free[found[first + i]] < asks.weight[j]:
+    if asks[LENGTH, j] > 0:
+        first = plan.mark[place_after(plan, now) - 1]
+        for i in range(asks[NODES, j]):
+            plan.found[i] = plan.holds.record[NODE, first + i]
+    for i in range(asks[NODES, j]):
+        if machine.free[plan.found[i]] < asks[WEIGHT, j]:
             return False
-    for i in range(asks.nodes[j]):
-        outcome.node[outcome.first[j] + i] = found[first + i]
-    outcome.count[j] = asks.nodes[j]
+    for i in range(asks[NODES, j]):
+        outcome.node[outcome.first[j] + i] = plan.found[i]
+    outcome.count[j] = asks[NODES, j]
     launch(site, j, now)
     return True
 
 
-@verb
-def last_candidate(world: World, last: int, least: int) -> int:
+@routine
+def last_candidate(
+    site: Site, plan: Plan, waiting: Waiting, now: int, last: int, least: int
+) -> int:
     """Return the last place, from `least` on, up to `last`, whose job may start; else least - 1."""
-    now = world.clock[NOW]
-    while last >= least and not may_start(world.site, world.plan, world.queue[last], now):
+    while last >= least and not may_start(site, plan, waiting.job[last], now):
         last -= 1
     return last
 
 
 @verb
-def last_unseen(world: World) -> int:
+def last_unseen(waiting: Waiting, promised: Int64) -> int:
     """Return the last place whose job no pass has seen yet, -1 if there is none."""
-    i = world.count[0] - 1
-    while i >= 0 and world.promised[world.queue[i]] != UNSEEN:
+    i = waiting.count[0] - 1
+    while i >= 0 and promised[waiting.job[i]] != UNSEEN:
         i -= 1
     return int(i)
 
 
-@verb
-def make_pass(world: World, promises: bool) -> None:
-    """Put who waits into a new plan, as far as somebody may start now, and start who may."""
-    site, plan, _, _, queue, count, clock, promised = world
-    now, i = clock[NOW], 0
-    must = last_unseen(world) if promises else -1
+@routine
+def make_pass(
+    site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, promised: Int64, now: int, must: int
+) -> None:
+    """Put who waits into a new plan, as far as somebody may start now, and start who may.
+
+    In any case the plan goes as far as the place `must`.
+    """
+    i = 0
     lay(site, plan, now)
-    last = last_candidate(world, count[0] - 1, 0)
+    last = last_candidate(site, plan, waiting, now, waiting.count[0] - 1, 0)
     while i <= max(last, must):
-        j = queue[i]
+        j = waiting.job[i]
         t = put(site, plan, j, now)
         if promised[j] == UNSEEN and t < NEVER:
             promised[j] = t
         if t == now and start_found(site, plan, j, now):
             site.jobs.backfilled[j] = i > 0
-            dequeue(world, i)
+            dequeue(shelves, waiting, i)
             last, must = last - 1, must - 1
         else:
             i += 1
-        last = last_candidate(world, last, i)
+        last = last_candidate(site, plan, waiting, now, last, i)
 
 
 @verb
 def pass_over(world: World, rankings: Rankings, options: Options, promises: bool) -> None:
     """Make the pass of this instant, in the order that the queue then has."""
-    clock, promised = world.clock, world.promised
-    limit = starving_before(options, clock[NOW])
+    site, plan, _, shelves, waiting, clock, promised = world
+    now = clock[NOW]
+    limit = starving_before(options, now)
     if rankings.moves or limit >= 0:
-        arrange(world, rankings.queue, limit, 1)
-    make_pass(world, promises)
+        arrange(site.jobs, shelves, waiting, rankings.queue, now, limit, 1)
+    must = last_unseen(waiting, promised) if promises else -1
+    make_pass(site, plan, shelves, waiting, promised, now, must)
     if promises:
         for j in range(clock[BEFORE], clock[ARRIVED]):
             promised[j] = max(promised[j], NO_PROMISE)
@@ -114,7 +124,7 @@ def run_events(
             clock[STEP] = TURNED
             if clock[RESET] == clock[NOW]:
                 clock[RESET] = next_reset(world.shelves.resets, clock[NOW] + 1)
-                if world.count[0] > 0:
+                if world.waiting.count[0] > 0:
                     clock[STEP] = REMADE
                     lay(world.site, world.plan, clock[NOW])
                     return RENEW
@@ -122,7 +132,7 @@ def run_events(
             clock[STEP] = REMADE
             return CALL
         clock[STEP] = 0
-        if world.count[0] > 0:
+        if world.waiting.count[0] > 0:
             pass_over(world, rankings, options, promises)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.arrays import Int64
-from core.kernels.jit import verb
+from core.kernels.jit import routine, verb
+from core.kernels.machine import Jobs
 from core.kernels.nodes.machine import Site
 from core.kernels.nodes.plan import Plan
 from core.kernels.ranking import Ranking, goes_before
@@ -51,40 +52,52 @@ class Shelves(NamedTuple):
     resets: Int64
 
 
+class Waiting(NamedTuple):
+    """The waiting jobs in order, int64[n]; count: int64[1]."""
+
+    job: Int64
+    count: Int64  # type: ignore[assignment]
+
+
 class World(NamedTuple):
     """The nodes and who runs there, who waits, in which shelf, the plan, and the clock.
 
-    queue: int64[n], the waiting jobs in order; count: int64[1]. promised: int64[n], start in the
-    plan of the pass at the job's arrival, s.
+    promised: int64[n], start in the plan of the pass at the job's arrival, s.
     """
 
     site: Site
     plan: Plan
     outages: Outages
     shelves: Shelves
-    queue: Int64
-    count: Int64  # type: ignore[assignment]
+    waiting: Waiting
     clock: Int64
     promised: Int64
 
 
-@verb
-def comes_before(world: World, ranking: Ranking, limit: int, i: int, j: int) -> bool:
-    """Say whether waiting job `i` comes before `j`; those submitted before `limit` starve."""
-    of, jobs = world.shelves.of, world.site.jobs
-    if of[i] != of[j]:
-        return bool(of[i] < of[j])
-    return goes_before(ranking, jobs, world.clock[NOW], limit, i, j)
+@routine
+def arrange(
+    jobs: Jobs,
+    shelves: Shelves,
+    waiting: Waiting,
+    ranking: Ranking,
+    now: int,
+    limit: int,
+    first: int,
+) -> None:
+    """Sort the queue from place `first` on, by shelf, then by the order; it is almost sorted.
 
-
-@verb
-def arrange(world: World, ranking: Ranking, limit: int, first: int) -> None:
-    """Sort the queue from place `first` on; by insertion, since it is almost sorted."""
-    queue = world.queue
-    for p in range(first, world.count[0]):
+    Jobs submitted before `limit` starve.
+    """
+    queue, of = waiting.job, shelves.of
+    for p in range(first, waiting.count[0]):
         j, k = queue[p], p
-        while k > 0 and comes_before(world, ranking, limit, j, queue[k - 1]):
-            queue[k] = queue[k - 1]
+        while k > 0:
+            i = queue[k - 1]
+            if of[j] > of[i] or (
+                of[j] == of[i] and not goes_before(ranking, jobs, now, limit, j, i)
+            ):
+                break
+            queue[k] = i
             k -= 1
         queue[k] = j
 
@@ -92,35 +105,27 @@ def arrange(world: World, ranking: Ranking, limit: int, first: int) -> None:
 @verb
 def enqueue(world: World, ranking: Ranking, j: int) -> None:
     """Put job `j` into the queue, as the order is now."""
-    world.queue[world.count[0]] = j
-    world.count[0] += 1
-    world.shelves.waiting[world.shelves.of[j]] += 1
-    arrange(world, ranking, -1, world.count[0] - 1)
+    shelves, waiting = world.shelves, world.waiting
+    last = waiting.count[0]
+    waiting.job[last] = j
+    waiting.count[0] += 1
+    shelves.waiting[shelves.of[j]] += 1
+    arrange(world.site.jobs, shelves, waiting, ranking, world.clock[NOW], -1, last)
 
 
-@verb
-def dequeue(world: World, place: int) -> int:
+@routine
+def dequeue(shelves: Shelves, waiting: Waiting, place: int) -> None:
     """Take the job at a place out of the queue, and its shelf away if it is the last there."""
-    queue, count, shelves = world.queue, world.count, world.shelves
-    j = queue[place]
+    queue, count, s = waiting.job, waiting.count, shelves.of[waiting.job[place]]
     count[0] -= 1
     for k in range(place, count[0]):
         queue[k] = queue[k + 1]
-    s = shelves.of[j]
     shelves.waiting[s] -= 1
-    if shelves.waiting[s] == 0 and shelves.count[0] > 0:
-        drop_shelf(world, s)
-    return int(j)
-
-
-@verb
-def drop_shelf(world: World, s: int) -> None:
-    """Take an empty shelf away."""
-    shelves = world.shelves
+    if shelves.waiting[s] > 0 or shelves.count[0] == 0:
+        return
     shelves.count[0] -= 1
     for k in range(s, shelves.count[0]):
         shelves.length[k] = shelves.length[k + 1]
         shelves.waiting[k] = shelves.waiting[k + 1]
-    shelves.waiting[shelves.count[0]] = 0
-    for p in range(world.count[0]):
-        shelves.of[world.queue[p]] -= shelves.of[world.queue[p]] > s
+    for p in range(count[0]):
+        shelves.of[queue[p]] -= shelves.of[queue[p]] > s
