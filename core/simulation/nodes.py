@@ -296,6 +296,7 @@ def _empty_plan(n: int, nodes: int, room: int) -> Plan:
         # The system lends memory as it is written to: rows of jobs that wait together.
         np.zeros((2, n, nodes), np.int64),
         np.zeros(n, np.int64),
+        np.zeros((2, 2, n), np.int64),
         np.zeros(n, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),

@@ -229,9 +229,7 @@ def test_newcomers__double_the_last_shelf_for_longer_ones() -> None:
 
 def test_reset__fills_shelves_by_number() -> None:
     """At a reset the most jobs that fit go upon the first shelf, however late they came."""
-    work = hand(
-        SINGLE, job(0, 100, 2), job(1, 800, 2), job(2, 700), job(3, 600), job(4, 2000, 2)
-    )
+    work = hand(SINGLE, job(0, 100, 2), job(1, 800, 2), job(2, 700), job(3, 600), job(4, 2000, 2))
     assert simulate(work, "fcfs+demt").start.tolist() == [0, 100, 900, 900, 1600]
     renewed = simulate(work, "fcfs+demt,resets=50s")
     assert renewed.start.tolist() == [0, 800, 100, 100, 1600]
@@ -256,7 +254,9 @@ def test_reset__is_given_up_for_the_greedy_choice() -> None:
 )  # fmt: skip
 def test_resets__are_at_local_times(epoch: int, utc: str, instant: int) -> None:
     """At 8:00 and 13:00 by the day of the log, where it says when it began, and its zone."""
-    first = min((t * HOUR - (0 if epoch < 0 else epoch + int(utc[:-1]) * HOUR)) % 86_400 for t in (8, 13))
+    first = min(
+        (t * HOUR - (0 if epoch < 0 else epoch + int(utc[:-1]) * HOUR)) % 86_400 for t in (8, 13)
+    )
     assert first == min(instant, first)
     begin = first - 100
     jobs = (job(begin, 200, 2), job(begin + 1, 800, 2), job(begin + 2, 700), job(begin + 3, 600))

@@ -26,7 +26,9 @@ class Plan(NamedTuple):
     int64[room], nodes of those behind a job that is being put in.
 
     seen: int64[2, n, nodes], the room that each job of the plan had, in the layer that `side`,
-    int64[n], names; turned: int64[n], jobs whose side has changed since a job is being put in.
+    int64[n], names; edge: int64[2, 2, n], in each layer the largest room among the nodes that it
+    took, and the last of these with so much: it takes all with less, and with as much up to there.
+    turned: int64[n], jobs whose side has changed since a job is being put in.
     differs: int64[nodes], until when a node is held otherwise than before that, s, 0 for not at
     all; listed: int64[nodes], those that are. many: int64[2], how many there are of these two.
     """
@@ -42,6 +44,7 @@ class Plan(NamedTuple):
     spare: Int64
     seen: Int64
     side: Int64
+    edge: Int64
     turned: Int64
     differs: Int64
     listed: Int64
@@ -188,6 +191,8 @@ def turn_side(plan: Plan, j: int) -> int:
     side = 1 - plan.side[j]
     for v in range(plan.room.size):
         plan.seen[side, j, v] = plan.seen[1 - side, j, v]
+    plan.edge[side, 0, j] = plan.edge[1 - side, 0, j]
+    plan.edge[side, 1, j] = plan.edge[1 - side, 1, j]
     plan.side[j] = side
     plan.turned[plan.many[TURNED]] = j
     plan.many[TURNED] += 1
@@ -195,10 +200,28 @@ def turn_side(plan: Plan, j: int) -> int:
 
 
 @verb
+def takes(plan: Plan, side: int, j: int, v: int, room: int, weight: int) -> bool:
+    """Tell whether job `j` takes node `v`, with that room, if it takes as far as it did."""
+    edge, last = plan.edge[side, 0, j], plan.edge[side, 1, j]
+    return bool(room >= weight and (room < edge or (room == edge and v <= last)))
+
+
+@verb
+def note_edge(plan: Plan, j: int, side: int, count: int) -> None:
+    """Note up to which room, and which node with so much, job `j` has found its nodes."""
+    edge, last = 0, 0
+    for i in range(count):
+        room = plan.seen[side, j, plan.found[i]]
+        if room >= edge:
+            edge, last = room, plan.found[i]
+    plan.edge[side, 0, j], plan.edge[side, 1, j] = edge, last
+
+
+@verb
 def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
-    """Bring the room of job `j`, in the plan at t, up to date; return whether that may matter."""
+    """Bring the room of job `j`, in the plan at t, up to date; return whether it takes others."""
     asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
-    matters, side, before = False, plan.side[j], plan.side[j]
+    matters, side, before, weight = False, plan.side[j], plan.side[j], asks[WEIGHT, j]
     for k in range(plan.many[LISTED]):
         v = plan.listed[k]
         if not (machine.members[asks[ROW, j], v] and machine.up[v]):
@@ -212,7 +235,7 @@ def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
             if side == before:
                 side = turn_side(plan, j)
             plan.seen[side, j, v] = room
-            matters |= max(room, old) >= asks[WEIGHT, j]
+            matters |= takes(plan, side, j, v, room, weight) != takes(plan, side, j, v, old, weight)
     return matters
 
 
@@ -241,6 +264,7 @@ def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
         room = plan.seen[plan.side[j], j]
         if not pick(site.machine.members, room, asks[ROW, j], weight, count, plan.found):
             return False
+        note_edge(plan, j, plan.side[j], count)
         compare_nodes(plan, first, count, until)
         for i in range(count):
             push(holds, plan.found[i], until, weight)
@@ -273,6 +297,7 @@ def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
     plan.many[TURNED], plan.side[j] = 0, 0
     for v in range(plan.room.size):
         plan.seen[0, j, v] = plan.room[v]
+    note_edge(plan, j, 0, site.asks[NODES, j])
     for i in range(site.asks[NODES, j]):
         differ(plan, plan.found[i], until)
         push(holds, plan.found[i], until, site.asks[WEIGHT, j])
