@@ -150,12 +150,17 @@ class NodesSimulation(Simulation):
         return running + list(self.booked.values())
 
     def carried_out(self, plan: Plan) -> dict[Job, Holding] | None:
-        """Return what each job of a plan gets; None if one does not find its nodes."""
+        """Return what each job of a plan gets; None if one does not find its nodes.
+
+        A job with estimate 0 that does not find them, since others came after it, gets nothing.
+        """
         held, got = self.held(), dict[Job, Holding]()
         for start, job in sorted(plan, key=lambda entry: entry[0]):
             nodes = self.rooms.found(job, start, held)
-            if nodes is None:
+            if nodes is None and job.lasts > 0:
                 return None
+            if nodes is None:
+                continue
             got[job] = Holding(start, start + job.lasts, nodes, job.weight)
             held.append(got[job])
         return got
@@ -168,7 +173,7 @@ class NodesSimulation(Simulation):
         """Put a job into a plan at the first instant at which that can be carried out."""
         for instant in sorted({self.now} | self.ends(plan)):
             longer = [*plan, (instant, job)]
-            if instant >= self.now and self.carried_out(longer) is not None:
+            if instant >= self.now and job in (self.carried_out(longer) or {}):
                 return longer
         return plan
 
@@ -179,10 +184,11 @@ class NodesSimulation(Simulation):
             plan = self.with_job(plan, job)
         got = self.carried_out(plan)
         assert got is not None
+        for start, job in plan:
+            if job in arrived:
+                job.promise = start
         passed = False
         for job in self.planning_order():
-            if job in arrived and job in got:
-                job.promise = got[job].begin
             if job in got and got[job].begin == self.now and self.are_free(got[job]):
                 job.nodes = got[job].nodes
                 self.start(job, backfilled=passed)

@@ -70,8 +70,8 @@ def best_choice(
         for state, (sum_, taken) in best.items():
             options = [(state, (sum_, (*taken, False)))]
             for after in ways_to_take(state, job):
-                ways += 1
                 options.append((after, (sum_ + gain, (*taken, True))))
+            ways += len(options)
             for after, option in options:
                 following[after] = max(following.get(after, option), option)
             if ways > budget:

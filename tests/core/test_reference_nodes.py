@@ -110,11 +110,12 @@ def test_ways_are_counted() -> None:
     """The first job takes one of two classes, the second from each of two states one of as many."""
     rooms = Rooms(nodes(1, 2, 2))
     jobs = [Job(i, i, 0, 5, 5, procs, -1) for i, procs in enumerate((1, 1, 3, 3))]
-    # One job: 2 ways. Then from each of the 3 states: 2 (none is taken), 1 (a is), 2 (b is).
-    assert best_choice(jobs[:1], [1], rooms, [1, 2, 2], 1) is None
-    assert best_choice(jobs[:1], [1], rooms, [1, 2, 2], 2) == jobs[:1]
-    assert best_choice(jobs[:2], [1, 1], rooms, [1, 2, 2], 6) is None
-    assert best_choice(jobs[:2], [1, 1], rooms, [1, 2, 2], 7) == jobs[:2]
+    # One job: left out, a, or b or c. Then beside being left out from each of these 3 states: 2
+    # (none is taken), 1 (a is), 2 (b is).
+    assert best_choice(jobs[:1], [1], rooms, [1, 2, 2], 2) is None
+    assert best_choice(jobs[:1], [1], rooms, [1, 2, 2], 3) == jobs[:1]
+    assert best_choice(jobs[:2], [1, 1], rooms, [1, 2, 2], 10) is None
+    assert best_choice(jobs[:2], [1, 1], rooms, [1, 2, 2], 11) == jobs[:2]
     # All fit greedily: nothing is counted.
     assert selected(jobs[:2], [1, 1], rooms, [1, 2, 2], 0) == (jobs[:2], False)
     assert selected(jobs, [1] * 4, rooms, [1, 2, 2], 0) == (jobs[:2], True)
