@@ -97,10 +97,11 @@ class NodesReplay:
     def _step(self) -> Fault | None:
         self._complete()
         self._change_nodes()
-        fault = self._arrive()
-        self._start_booked()
-        self.discipline.before_pass(self)
-        return fault or self._passes()
+        fault = self._arrive() or self._start_booked()
+        if fault is None:
+            self.discipline.before_pass(self)
+            fault = self._passes()
+        return fault
 
     def _complete(self) -> bool:
         ended = [job for job, (end, _) in self.running.items() if end == self.now]
@@ -141,17 +142,27 @@ class NodesReplay:
         if self.refused[job]:
             why = f"there was room for it at {due} s on {asks.names(nodes)}"
             return self._fault(job, f"{asks.says(job)} was refused, but {why}")
-        if self.nodes[job] != nodes:
+        if self.nodes[job] not in (nodes, ()):
             return self._elsewhere(job, nodes)
         self.booked[job] = nodes
         return None
 
-    def _start_booked(self) -> None:
+    def _start_booked(self) -> Fault | None:
+        """Start who is due; one with a node that is down is lost, and never has its nodes."""
         for job in [job for job in self.booked if self._due(job) == self.now]:
             nodes = self.booked.pop(job)
             self.start[job] = self.now
-            if self.up[list(nodes)].all():
+            down = tuple(node for node in nodes if not self.up[node])
+            if self.nodes[job] != (() if down else nodes):
+                state = f"{self.asks.names(down)} is down" if down else "none of them is down"
+                who, names = self.asks.says(job), self.asks.names(nodes)
+                lost = "started" if down else "was lost"
+                return self._fault(
+                    job, f"{who} {lost}, but of the nodes kept for it, {names}, {state}"
+                )
+            if not down:
                 self.running[job] = self.now + self.asks.runs(job), nodes
+        return None
 
     def _due(self, job: int) -> int:
         return self.asks.submit[job] + self.asks.reserved[job]

@@ -61,7 +61,8 @@ def misplaced(schedule: Schedule) -> Fault | None:
     }
     faults = []
     for job, start in enumerate(schedule.start.tolist()):
-        why = _says_why(asks, job, taken[job], start)
+        never_began = is_lost_at_its_start(schedule, job) and not taken[job]
+        why = None if never_began else _says_why(asks, job, taken[job], start)
         if why is None and job in wrong:
             why = f"takes {wrong[job]} processors of a node"
         if why is not None:
@@ -129,7 +130,7 @@ def cut(schedule: Schedule) -> Fault | None:
     asks, taken = Asks(schedule.workload), nodes_of(schedule)
     faults = []
     for job, (start, end) in enumerate(_times(schedule)):
-        if start < 0 or _is_lost_before_it_began(schedule, job):
+        if start < 0:
             continue
         for node, first, until in asks.platform.outages.tolist():
             # A job of run time 0 has its nodes at its instant.
@@ -146,15 +147,18 @@ def ended(schedule: Schedule) -> Fault | None:
     faults = []
     for job, (start, end) in enumerate(_times(schedule)):
         asks.width[job] = len(taken[job]) if asks.serial[job] >= 0 else asks.asked[job]
-        if not asks.width[job]:
+        if not asks.width[job] or (is_lost_at_its_start(schedule, job) and not taken[job]):
             continue
         due = start + asks.runs(job) if start >= 0 else -1
         state = State(int(schedule.state[job]))
         said = _says_end(asks, job, due, (state, end))
         if state == State.LOST and start >= 0:
             gone = any((node, end) in downs for node in taken[job])
-            is_lost = _is_lost_before_it_began(schedule, job) or (gone and start < end < due)
-            said = None if is_lost else f"is lost at {end} s, when none of its nodes went down"
+            said = (
+                None
+                if gone and start < end < due
+                else f"is lost at {end} s, when none of its nodes went down"
+            )
         if said is not None:
             instant = max(min(end, due), start, 0)
             faults.append(Fault(instant, job, "end", f"{asks.says(job)} {said}"))
@@ -172,14 +176,11 @@ def _says_end(asks: Asks, job: int, due: int, told: tuple[State, int]) -> str | 
     return None if state == right else f"ends {state.name.lower()}, not {right.name.lower()}"
 
 
-def _is_lost_before_it_began(schedule: Schedule, job: int) -> bool:
-    """Whether a job is a reservation in advance that met a node that is down."""
-    start, work = int(schedule.start[job]), schedule.workload
-    if schedule.state[job] != State.LOST or work.reserved[job] < 0 or schedule.end[job] != start:
-        return False
-    nodes = nodes_of(schedule)[job]
-    outages = Asks(work).platform.outages.tolist()
-    return any(node in nodes and first <= start < until for node, first, until in outages)
+def is_lost_at_its_start(schedule: Schedule, job: int) -> bool:
+    """Whether a reservation in advance is told to have met a node that was down."""
+    work, start = schedule.workload, int(schedule.start[job])
+    is_lost = schedule.state[job] == State.LOST and schedule.end[job] == start
+    return bool(is_lost and work.reserved[job] >= 0)
 
 
 def _times(schedule: Schedule) -> list[tuple[int, int]]:

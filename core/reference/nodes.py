@@ -111,16 +111,17 @@ class NodesSimulation(Simulation):
         self.booked[job] = Holding(due, due + max(job.estimate, 1), nodes, job.weight)
 
     def start_booked(self) -> None:
-        """Start the reservations in advance that are due; one without its nodes is lost."""
+        """Start the reservations in advance that are due; one whose node is down is lost."""
         for job, holding in list(self.booked.items()):
             if holding.begin != self.now:
                 continue
             del self.booked[job]
-            job.start, job.nodes = self.now, holding.nodes
+            job.start = self.now
             if self.rooms.down & {*holding.nodes}:
                 job.cut = self.now
                 self.completed.append(job)
             else:
+                job.nodes = holding.nodes
                 self.running.append(job)
 
     def forget(self, job: Job) -> None:
