@@ -35,7 +35,8 @@ from core.audit.replay import Replay
 from core.audit.times import early, misplaced, overload, overrun, unstarted
 from core.audit.verdict import CLOCKS, Fault, Verdict
 from core.errors import InputError
-from core.logs.schedules import LoggedSchedule, read_schedule
+from core.logs.read import read_schedule
+from core.logs.schedules import LoggedSchedule
 from core.policy.policy import Policy
 from core.schedule import Schedule
 

@@ -184,6 +184,6 @@ def _facts(trace: Trace) -> dict[str, Any]:
 
 
 def _meaning(reason: str) -> str:
-    from core.logs.sacct import REASONS
+    from core.logs import oar, sacct
 
-    return REASONS.get(reason, "")
+    return {**sacct.REASONS, **oar.REASONS}.get(reason, "")
