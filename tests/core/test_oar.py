@@ -176,7 +176,7 @@ BAD_MACHINES = {
     f"{NODES}[sets]\nfast = []": "set 'fast' is []; give names such as 'ita[001-104]', or a list",
     f"{NODES}[set]\nfast = ['n1']": "the file has the unknown key 'set'; did you mean 'sets'?",
     f"{NODES}[[down]]\nnames = 'n9'\nfrom = 1\nuntil = 2": "down names the node 'n9'",
-    f"{NODES}[[down]]\nnames = 'n1'\nfrom = 5\nuntil = 2": "down has node 'n1' from 5 until 2; give",
+    f"{NODES}[[down]]\nnames = 'n1'\nfrom = 5\nuntil = 2": "down has node 'n1' from 5 until 2",
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 5": "[[down]] 1: until=None: give a whole number",
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 1\nuntil = 9\n[[down]]\nnames = 'n[1-2]'\nfrom = 8\n"
     "until = 10": "down has node 'n1' from 8, when it is down until 9; give times that do not",
