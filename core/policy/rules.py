@@ -65,8 +65,8 @@ class Rule:
         Class in `core.reference` that simulates it slowly; without one there is no reference,
         and fair start times are strict and by arrival only.
     audit : Reference, optional
-        Class in `core.audit` that judges its passes; without one an audit is of starts, kills,
-        places and capacity alone.
+        Class in `core.audit` that judges its passes, or one for each kind of platform; without one
+        an audit is of starts, kills, places and capacity alone.
     counts : tuple of (str, str)
         What its schedules count (`core.schedule.Schedule.counts`): name and meaning of each.
     of_log : bool
@@ -93,7 +93,7 @@ class Rule:
     keeps_plan: bool = False
     fair_start: Reference | None = None
     refer: Reference | None = None
-    audit: Reference | None = None
+    audit: Reference | Mapping[str, Reference] | None = None
     counts: tuple[tuple[str, str], ...] = ()
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
@@ -121,7 +121,7 @@ class Rule:
         >>> RULES["planned"].find("simulate").__name__
         'planned'
         """
-        reference: Reference | None = getattr(self, part)
+        reference: Reference | Mapping[str, Reference] | None = getattr(self, part)
         if platform not in self.platforms:
             raise InputError(
                 f"rule {self.name!r} does not know platforms of kind {platform!r}; "
@@ -129,6 +129,8 @@ class Rule:
             )
         if reference is None:
             raise InputError(f"rule {self.name!r} has {_MISSING[part]}; its row names none")
+        if isinstance(reference, Mapping):
+            reference = reference[platform]
         if callable(reference):
             return reference
         return cast(Callable[..., Any], own.load(reference.format(platform=platform)))
@@ -246,7 +248,11 @@ _ROWS = (
         promise=_POOL + "promise_reserving",
         fair_start=_FAIR + "reserving",
         refer=_REFERENCE + "Reserving",
-        audit=_AUDIT + "Reserving",
+        audit={
+            "pool": _AUDIT + "Reserving",
+            "grid": _AUDIT + "Reserving",
+            "nodes": "core.audit.replay_of_nodes:NodesDiscipline",
+        },
         platforms=("pool", "grid", "nodes"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
@@ -296,8 +302,8 @@ _ROWS = (
         options=("shelf", "resets", "utc", "worth", "budget"),
         check=_in_shelves,
         promise="core.simulation.nodes:promise_demt",
-        refer="core.reference.nodes:Demt",
-        audit="core.audit.nodes:Shelves",
+        refer="core.reference.shelves:Demt",
+        audit="core.audit.shelves:Shelves",
         counts=(
             ("selections", "number of selections of jobs for a shelf"),
             ("given_up", "number of selections whose exact search was given up"),
