@@ -41,6 +41,7 @@ class Grid:
     """
 
     name: ClassVar[str] = "grid"
+    part: ClassVar[str] = "cluster"
     keeps: ClassVar[tuple[str, ...]] = ("place",)
     asks: ClassVar[tuple[str, ...]] = ()
 

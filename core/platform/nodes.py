@@ -58,6 +58,7 @@ class Nodes:
     """
 
     name: ClassVar[str] = "nodes"
+    part: ClassVar[str] = "node"
     keeps: ClassVar[tuple[str, ...]] = ("end", "state", "segments")
     asks: ClassVar[tuple[str, ...]] = ("weight", "properties", "reserved", "serial")
 

@@ -36,6 +36,7 @@ class Pool:
     """
 
     name: ClassVar[str] = "pool"
+    part: ClassVar[str] = "pool"
     keeps: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[tuple[str, ...]] = ()
 
