@@ -257,7 +257,8 @@ class Trace:
             return _of_a_century(
                 read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
             )
-        log = read_log(path, processors=processors, rows=self.rows, clean=clean)
+        size = processors if machine is None else None
+        log = read_log(path, processors=size, platform=machine, rows=self.rows, clean=clean)
         kept = select(log if machine is None else on_platform(log, machine), **self.select)
         return _of_a_century(kept if self.jobs is None else select_jobs(kept, self.jobs))
 

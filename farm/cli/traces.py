@@ -12,6 +12,7 @@ from farm.cli import words
 from farm.cli.command import JSON, Command
 
 if TYPE_CHECKING:
+    from core.workload.workload import Workload
     from farm.campaign.trace import Trace
 
 TRACES = click.option(
@@ -25,6 +26,9 @@ TITLES = {
     "offered_load": "offered load",
     "largest_estimate_s": "largest estimate",
     "killed": "killed at their estimate",
+    "with_properties": "jobs with properties",
+    "reserved": "jobs reserved in advance",
+    "moldable": "moldable jobs",
     "sha256_columns": "sha256 of columns",
 }
 """How people read the keys of the JSON that are not words of theirs."""
@@ -169,6 +173,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
     return {
         "name": log.name,
         "processors": log.processors,
+        **_asked(log),
         "jobs": len(log),
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
@@ -183,7 +188,19 @@ def _facts(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _meaning(reason: str) -> str:
-    from core.logs.sacct import REASONS
+def _asked(log: Workload) -> dict[str, Any]:
+    """Return how many jobs ask for what, where the machine is one of nodes."""
+    if not log.platform.asks:
+        return {}
+    return {
+        "nodes": len(log.platform.places),
+        "with_properties": int((log.properties >= 0).sum()),
+        "reserved": int((log.reserved >= 0).sum()),
+        "moldable": int((log.serial >= 0).sum()),
+    }
 
-    return REASONS.get(reason, "")
+
+def _meaning(reason: str) -> str:
+    from core.logs import oar, sacct
+
+    return {**sacct.REASONS, **oar.REASONS}.get(reason, "")
