@@ -232,6 +232,11 @@ class Trace:
             return platform_from_dict(self.platform)
         return None if self.processors is None else Pool(self.processors)
 
+    @property
+    def runs_on(self) -> Platform | None:
+        """The platform of the trace's cells; None where it is the log's own."""
+        return self.machine if self.nodes is None else OnNodes.from_dict(self.nodes).platform
+
     def to_dict(self) -> dict[str, Any]:
         """Return the keys that are set, as plain values; where a named log's file is, is none."""
         plain = {k: v for k, v in to_plain(self).items() if v not in (None, {}, False)}
