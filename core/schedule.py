@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,10 @@ class Segments:
     procs: Int64
 
 
+NO_COUNTS: Mapping[str, int] = MappingProxyType({})
+"""Those of a simulation that counted nothing."""
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
@@ -71,13 +77,15 @@ class Schedule:
         Where the job ran, as an index into the platform's places; by default the first one.
     segments : Segments, optional
         Where jobs ran that had several places at once; by default there is none.
+    counts : mapping of str to int, optional
+        What the simulation counted beside, such as searches that it gave up; by default nothing.
     given : dict, optional
-        The last four by name, those that there are: what the attribute of this name holds.
+        The last five by name, those that there are: what the attribute of this name holds.
 
     Raises
     ------
     InputError
-        If a job that was not refused has no start.
+        If a job that was not refused has no start, or one that was refused has one.
 
     Examples
     --------
@@ -94,7 +102,7 @@ class Schedule:
     start: Int64
     backfilled: Bool
     given: dict[str, Any]
-    """What the simulation gave of end, state, place and segments."""
+    """What the simulation gave of end, state, place, segments and counts."""
 
     def __init__(
         self,
@@ -107,11 +115,12 @@ class Schedule:
         state: Int8 | None = None,
         place: Int64 | None = None,
         segments: Segments | None = None,
+        counts: Mapping[str, int] | None = None,
         given: dict[str, Any] | None = None,
     ) -> None:
         # `dataclasses.replace` hands `given` on; were `end` a field of its own, a schedule with
         # other starts would keep the ends that followed from the old ones.
-        told = {"end": end, "state": state, "place": place, "segments": segments}
+        told = {"end": end, "state": state, "place": place, "segments": segments, "counts": counts}
         known = {key: value for key, value in told.items() if value is not None}
         values = {
             "workload": workload,
@@ -126,9 +135,12 @@ class Schedule:
 
     @cached_property
     def end(self) -> Int64:
-        """Completion instant, int64[n], s."""
+        """Completion instant, int64[n], s; -1 of a refused job."""
         end: Int64 | None = self.given.get("end")
-        return self.start + self.workload.run if end is None else end
+        if end is not None:
+            return end
+        ends = self.start + self.workload.run
+        return np.where(self.refused, self.start, ends) if "state" in self.given else ends
 
     @cached_property
     def state(self) -> Int8:
@@ -151,32 +163,72 @@ class Schedule:
         return segments
 
     @property
+    def counts(self) -> Mapping[str, int]:
+        """What the simulation counted beside, by name."""
+        counts: Mapping[str, int] = self.given.get("counts", NO_COUNTS)
+        return counts
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether every job held what it asked for, for its run time: nothing else was given."""
+        return not self.given.keys() & {"end", "state", "segments"}
+
+    @property
     def wait(self) -> Int64:
-        """Time from submission to start, int64[n], s."""
-        return self.start - self.workload.submit
+        """Time from submission to start, int64[n], s; 0 of a refused job, which never waited."""
+        waits = self.start - self.workload.submit
+        return np.where(self.refused, 0, waits) if "state" in self.given else waits
 
     @property
     def held(self) -> Int64:
-        """Time for which each job held its processors, int64[n], s."""
-        return self.end - self.start if "end" in self.given else self.workload.run
+        """Time for which each job held its processors, int64[n], s; 0 of a refused job."""
+        return self.end - self.start if self.given.keys() & {"end", "state"} else self.workload.run
+
+    @cached_property
+    def taken(self) -> Int64:
+        """Processors that each job held, int64[n]; 0 of a job that never ran."""
+        parts, jobs = self.segments, self.workload
+        if parts is not None:
+            taken = np.zeros(len(jobs), np.int64)
+            np.add.at(taken, parts.job, parts.procs)
+            return taken
+        return np.where(self.refused, 0, jobs.procs) if "state" in self.given else jobs.procs
 
     @property
     def killed(self) -> Bool:
         """Whether the job was killed at its estimate, bool[n]."""
-        killed: Bool = self.state == State.KILLED
-        return killed
+        return self._is(State.KILLED)
+
+    @property
+    def refused(self) -> Bool:
+        """Whether the job was refused, so that it never started, bool[n]."""
+        return self._is(State.REFUSED)
+
+    @property
+    def lost(self) -> Bool:
+        """Whether the job was cut off before its end, bool[n]."""
+        return self._is(State.LOST)
 
     def digest(self) -> str:
         """Return the SHA-256 of the starts as little-endian int64, 64 hexadecimal digits."""
         return hashlib.sha256(self.start.astype("<i8").tobytes()).hexdigest()
 
+    def _is(self, state: State) -> Bool:
+        found: Bool = self.state == state
+        return found
+
     def _check(self) -> None:
-        if self.start.min(initial=0) >= 0:
+        if self.start.min(initial=0) >= 0 and "state" not in self.given:
             return
-        missing = np.flatnonzero((self.start < 0) & (self.state != State.REFUSED))
-        if missing.size:
-            job = self.workload.job[missing[0]]
+        wrong = np.flatnonzero((self.start < 0) != self.refused)
+        if wrong.size:
+            j = wrong[0]
+            right = (
+                "a refused job has the start -1"
+                if self.refused[j]
+                else ("a schedule starts every job at 0 or later")
+            )
             raise InputError(
-                f"policy {self.policy!r}: job {job} of workload {self.workload.name!r} has the "
-                f"start {self.start[missing[0]]}; a schedule starts every job at 0 or later"
+                f"policy {self.policy!r}: job {self.workload.job[j]} of workload "
+                f"{self.workload.name!r} has the start {self.start[j]}; {right}"
             )

@@ -42,6 +42,7 @@ class Grid:
 
     name: ClassVar[str] = "grid"
     keeps: ClassVar[tuple[str, ...]] = ("place",)
+    asks: ClassVar[tuple[str, ...]] = ()
 
     clusters: Sequence[int]
     names: Sequence[str]

@@ -30,6 +30,9 @@ class Platform(Protocol):
     keeps: ClassVar[tuple[str, ...]]
     """Columns of a schedule that do not follow from the starts here, and so have to be stored."""
 
+    asks: ClassVar[tuple[str, ...]]
+    """Columns of jobs that say what they ask for here, and on other platforms nothing."""
+
     @property
     def size(self) -> int:
         """Processors in all."""

@@ -37,6 +37,7 @@ class Pool:
 
     name: ClassVar[str] = "pool"
     keeps: ClassVar[tuple[str, ...]] = ()
+    asks: ClassVar[tuple[str, ...]] = ()
 
     processors: int
 

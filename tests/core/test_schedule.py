@@ -81,6 +81,34 @@ def test_a_job_that_did_not_start_is_refused() -> None:
         Schedule(three(), "by hand", start, NONE, state=lost)
     refused = np.array([State.DONE, State.REFUSED, State.DONE], np.int8)
     assert Schedule(three(), "by hand", start, NONE, state=refused).start[1] == -1
+    with pytest.raises(InputError, match="job 12 .* has the start 6; a refused job has .* -1"):
+        Schedule(three(), "by hand", START, NONE, state=refused)
+
+
+def test_a_refused_job_took_nothing() -> None:
+    """It neither waited nor held a processor, and its end follows from that too."""
+    refused = np.array([State.DONE, State.REFUSED, State.LOST], np.int8)
+    s = Schedule(three(), "by hand", np.array([0, -1, 4]), NONE, state=refused)
+    assert s.end.tolist() == [6, -1, 13]
+    assert s.wait.tolist() == [0, 0, 2]
+    assert s.held.tolist() == [6, 0, 9]
+    assert s.taken.tolist() == [2, 0, 1]
+    assert (s.refused.tolist(), s.lost.tolist()) == ([False, True, False], [False, False, True])
+
+
+def test_jobs_held_what_their_parts_held() -> None:
+    """A moldable job takes other processors than it asked for, one that never ran none."""
+    parts = Segments(np.array([0, 0, 2]), np.array([0, 2, 1]), np.array([2, 2, 1]))
+    assert Schedule(three(), "by hand", START, NONE, segments=parts).taken.tolist() == [4, 0, 1]
+    assert Schedule(three(), "by hand", START, NONE).taken.tolist() == [2, 3, 1]
+
+
+def test_what_was_counted_is_told() -> None:
+    """By default nothing; counts go along with a schedule that is changed."""
+    s = Schedule(three(), "by hand", START, NONE, counts={"selections": 4, "given_up": 1})
+    assert s.counts["given_up"] == 1
+    assert replace(s, start=START + 1).counts == s.counts
+    assert dict(Schedule(three(), "by hand", START, NONE).counts) == {}
 
 
 def test_no_job_is_no_fault() -> None:
