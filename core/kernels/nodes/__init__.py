@@ -1,0 +1,1 @@
+"""Kernels of platforms that are nodes, of which a job takes several at once."""

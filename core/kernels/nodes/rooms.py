@@ -1,0 +1,84 @@
+"""The room of nodes over a time, and the nodes that a job finds there."""
+
+from __future__ import annotations
+
+from core.arrays import Int64
+from core.kernels.jit import NEVER, routine, verb
+from core.kernels.nodes.holds import Holds, held
+from core.kernels.nodes.machine import Booked, Machine
+
+
+@verb
+def booked_at(booked: Booked, v: int, t: int) -> int:
+    """Return the processors of node `v` that reservations in advance have at t."""
+    i, procs = booked.top[v], 0
+    while i >= 0:
+        if booked.begin[i] <= t < booked.until[i]:
+            procs += booked.weight[i]
+        i = booked.below[i]
+    return procs
+
+
+@routine
+def room_beside(capacity: int, holds: Holds, booked: Booked, v: int, t: int, length: int) -> int:
+    """Return the room of a node that is reserved in advance, over [t, t + length)."""
+    least = capacity - held(holds, v, t) - booked_at(booked, v, t)
+    i = booked.top[v]
+    while i >= 0:
+        begin = booked.begin[i]
+        # Holds only end after t: the room is least at t or where a reservation begins.
+        if t < begin < t + length:
+            there = capacity - held(holds, v, begin) - booked_at(booked, v, begin)
+            least = min(least, there)
+        i = booked.below[i]
+    return int(max(least, 0))
+
+
+@routine
+def measure(
+    machine: Machine, holds: Holds, booked: Booked, row: int, t: int, length: int, room: Int64
+) -> None:
+    """Write the room of each node of a row over [t, t + length), all holds having begun by t."""
+    capacity, _, up, members = machine
+    for v in range(capacity.size):
+        if not (members[row, v] and up[v]):
+            room[v] = 0
+        elif booked.top[v] < 0:
+            room[v] = capacity[v] - held(holds, v, t)
+        else:
+            room[v] = room_beside(capacity[v], holds, booked, v, t, length)
+
+
+@routine
+def pick(machine: Machine, room: Int64, row: int, weight: int, need: int, found: Int64) -> bool:
+    """Write the nodes that a job finds in this room, ascending; return whether there are enough."""
+    members = machine.members
+    enough, limit = 0, NEVER
+    for v in range(room.size):
+        if room[v] >= weight and members[row, v]:
+            enough += 1
+            limit = min(limit, room[v])
+    if enough < need:
+        return False
+    below, level = 0, 0
+    while True:
+        larger, level = NEVER, 0
+        for v in range(room.size):
+            if room[v] >= limit and members[row, v]:
+                if room[v] == limit:
+                    level += 1
+                else:
+                    larger = min(larger, room[v])
+        if below + level >= need:
+            break
+        below, limit = below + level, larger
+    level, k = need - below, 0
+    for v in range(room.size):
+        if weight <= room[v] <= limit and members[row, v]:
+            if room[v] == limit:
+                if level == 0:
+                    continue
+                level -= 1
+            found[k] = v
+            k += 1
+    return True

@@ -1,0 +1,238 @@
+"""From a policy to the kernels that simulate it on nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.arrays import NO_PROMISE, Int64
+from core.errors import InputError
+from core.kernels.clock import NOW
+from core.kernels.jit import NEVER
+from core.kernels.nodes import machine as kernel_machine
+from core.kernels.nodes.holds import Holds
+from core.kernels.nodes.machine import Asks, Booked, Machine, Outcome, Running
+from core.kernels.nodes.plan import Plan
+from core.kernels.nodes.run import END, run_nodes
+from core.kernels.nodes.world import CLOCK, RESET, Outages, Shelves, World
+from core.kernels.profile import empty_profile
+from core.kernels.reservations import UNSEEN
+from core.kernels.world import RESERVING
+from core.platform.nodes import Nodes
+from core.policy.orders import find_order
+from core.policy.policy import Policy
+from core.schedule import Schedule, Segments, State
+from core.simulation.compiled_order import Orders
+from core.simulation.pool import idle_jobs, options_of
+from core.simulation.underway import underway
+from core.workload.workload import Workload
+
+
+def reserving(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``conservative``.
+
+    Raises
+    ------
+    InputError
+        If the policy asks for the per-event clock, or its order for what users have got.
+    Left
+        As `core.simulate`.
+
+    Examples
+    --------
+    >>> nodes = Nodes([2, 2], ["a", "b"])
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
+    ...                           procs=[2, 4, 1], weight=[2, 2, 1], platform=nodes)
+    >>> schedule = reserving(w, Policy.parse("fcfs+conservative"))
+    >>> schedule.start.tolist(), schedule.segments.place.tolist()
+    ([0, 9, 2], [0, 0, 1, 1])
+    """
+    return _schedule(workload, policy, _run_reserving(workload, policy, NO_PROMISE))
+
+
+def promise_reserving(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``conservative`` has in its plan at arrival, s."""
+    return _run_reserving(workload, policy, UNSEEN).promised
+
+
+def _run_reserving(workload: Workload, policy: Policy, promise: int) -> World:
+    """Return the nodes after the last completion."""
+    options = options_of(workload, policy, RESERVING)
+    orders = Orders(workload, _known(policy), stepwise=True)
+    world = idle_world(workload, promise)
+    while run_nodes(world, orders.rankings, options, promise == UNSEEN, orders.called) != END:
+        _call(orders, world)
+    underway().check()
+    return world
+
+
+def _known(policy: Policy) -> Policy:
+    """Return the policy, or refuse what is for pools alone."""
+    if policy.events != "instant":
+        raise InputError(
+            f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
+            "on nodes leave it out"
+        )
+    row = find_order(policy.order)
+    if row.shares is not None or (row.function is not None and row.function.asks_history):
+        raise InputError(
+            f"policy {policy.name!r}: order {policy.order!r} goes by what users have got, which is "
+            "followed in a pool of processors only; take another order"
+        )
+    return policy
+
+
+def _call(orders: Orders, world: World) -> None:
+    jobs, running = world.site.jobs, world.site.running
+    waiting = np.sort(world.queue[: world.count[0]])
+    orders.call(int(world.clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+
+
+def _schedule(
+    workload: Workload, policy: Policy, world: World, counts: dict[str, int] | None = None
+) -> Schedule:
+    site, nodes = world.site, workload.platform
+    assert isinstance(nodes, Nodes)
+    outcome, order = site.outcome, taken_in_order(nodes)
+    places = [
+        np.sort(order[outcome.node[first : first + count]])
+        for first, count in zip(outcome.first[:-1], outcome.count, strict=True)
+    ]
+    segments = Segments(
+        np.repeat(np.arange(len(workload)), outcome.count),
+        np.concatenate([np.empty(0, np.int64), *places]),
+        np.repeat(workload.weight, outcome.count),
+    )
+    return Schedule(
+        workload,
+        policy.name,
+        site.jobs.start,
+        site.jobs.backfilled,
+        end=outcome.end,
+        state=outcome.state,
+        segments=segments,
+        counts=counts,
+    )
+
+
+def taken_in_order(nodes: Nodes) -> Int64:
+    """Return the nodes as they are taken where all have the same room, int64[nodes].
+
+    Examples
+    --------
+    >>> taken_in_order(Nodes([1, 1, 1], ["a", "b", "c"], {"s": ["a", "b"], "t": ["a"]})).tolist()
+    [2, 1, 0]
+    """
+    return np.argsort(nodes.members.sum(axis=0), kind="stable").astype(np.int64)
+
+
+def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None) -> World:
+    """Return idle nodes, nobody in the queue, and the same promise for every job."""
+    nodes, n = workload.platform, len(workload)
+    assert isinstance(nodes, Nodes)
+    shelves = shelves or no_shelves(n)
+    asks = _asks(workload)
+    most = np.maximum(asks.nodes, shelves.most)
+    outcome = Outcome(
+        np.full(n, -1, np.int64),
+        np.where(workload.killed, State.KILLED, State.DONE).astype(np.int8),
+        np.concatenate(([0], np.cumsum(most))),
+        np.zeros(n, np.int64),
+        np.zeros(most.sum(), np.int64),
+    )
+    running = Running(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(1, np.int64))
+    site = kernel_machine.Site(
+        idle_jobs(workload, workload.procs),
+        asks,
+        _machine(nodes),
+        running,
+        _booked(asks, nodes),
+        outcome,
+    )
+    clock = np.zeros(CLOCK, np.int64)
+    clock[RESET] = 0 if shelves.resets.size else NEVER
+    return World(
+        site,
+        _empty_plan(n, len(nodes.capacities), int(most.sum())),
+        _outages(nodes),
+        shelves,
+        np.zeros(n, np.int64),
+        np.zeros(1, np.int64),
+        clock,
+        np.full(n, promise, np.int64),
+    )
+
+
+def _asks(workload: Workload) -> Asks:
+    reserved = workload.reserved
+    return Asks(
+        workload.procs // workload.weight,
+        workload.estimate.copy(),
+        workload.run.copy(),
+        workload.weight.copy(),
+        workload.properties + 1,
+        np.where(reserved >= 0, workload.submit + reserved, -1),
+    )
+
+
+def _machine(nodes: Nodes) -> Machine:
+    order = taken_in_order(nodes)
+    capacity = np.array(nodes.capacities, np.int64)[order]
+    members = np.concatenate((np.ones((1, order.size), np.bool_), nodes.members))[:, order]
+    up = np.ones(order.size, np.bool_)
+    return Machine(capacity, capacity.copy(), up, np.ascontiguousarray(members))
+
+
+def _booked(asks: Asks, nodes: Nodes) -> Booked:
+    asking = asks.due >= 0
+    room = int(asks.nodes[asking].sum())
+    begin, until, weight, below = (np.zeros(room, np.int64) for _ in range(4))
+    top = np.full(len(nodes.capacities), -1, np.int64)
+    job = np.zeros(int(asking.sum()), np.int64)
+    return Booked(job, np.zeros(1, np.int64), begin, until, weight, below, top)
+
+
+def _empty_plan(n: int, nodes: int, room: int) -> Plan:
+    node, until, weight, below, latest, spare = (np.zeros(room, np.int64) for _ in range(6))
+    top, size = np.full(nodes, -1, np.int64), np.zeros(1, np.int64)
+    return Plan(
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.zeros(1, np.int64),
+        Holds(node, until, weight, below, latest, top, size),
+        empty_profile(4 * n + 8),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        spare,
+    )
+
+
+def _outages(nodes: Nodes) -> Outages:
+    rows, place = nodes.outages, np.argsort(taken_in_order(nodes))
+    falls, rises = (
+        rows[np.argsort(rows[:, 1], kind="stable")],
+        rows[np.argsort(rows[:, 2], kind="stable")],
+    )
+    return Outages(
+        np.ascontiguousarray(falls[:, 1]),
+        place[falls[:, 0]],
+        np.ascontiguousarray(rises[:, 2]),
+        place[rises[:, 0]],
+    )
+
+
+def no_shelves(n: int) -> Shelves:
+    """Return the one shelf in which n jobs are where there are none."""
+    none = np.zeros(0, np.int64)
+    return Shelves(
+        np.zeros(n, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.zeros(1, np.int64),
+        np.full(n, -1, np.int64),
+        np.zeros(n, np.int64),
+        none,
+        none,
+        np.zeros(1, np.int64),
+        none,
+    )
