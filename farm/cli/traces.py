@@ -135,6 +135,51 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
         click.echo(f"caution: {sentence}")
 
 
+@traces.command(cls=Command)
+@click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
+@TRACES
+@CLEAN
+@click.option("--count", type=click.IntRange(min=1), default=6, help="How many windows.")
+@click.option("--days", type=click.IntRange(min=1), default=7, help="Length of a window.")
+@click.option(
+    "--jobs",
+    type=(int, int),
+    default=None,
+    metavar="LEAST MOST",
+    help="Jobs of a window; by default 239 to 1391.",
+)
+@JSON
+def busiest(
+    logs: tuple[str, ...],
+    folder: Path | None,
+    count: int,
+    days: int,
+    jobs: tuple[int, int] | None,
+    as_json: bool,
+    **source: Any,
+) -> None:
+    """Find windows of high activity: of each log the one of the largest load, then the next ones.
+
+    A window begins at midnight (UTC) and is told as `select.dates` of a campaign.
+    """
+    from core.workload.windows import JOBS
+    from core.workload.windows import busiest as found
+    from farm.campaign.trace import named
+
+    read = (named(log, folder, name="log", **source).read() for log in logs)
+    windows = found([log for log in read if log], count, days=days, jobs=jobs or JOBS)
+    if as_json:
+        click.echo(json.dumps([window._asdict() for window in windows], indent=1))
+        return
+    if not windows:
+        least, most = jobs or JOBS
+        click.echo(f"no window of {days} days has {least} to {most} jobs")
+        return
+    click.echo("{:<24}  {:<10}  {:<10}  {:>6}  {:>5}".format(*windows[0]._fields))
+    for w in windows:
+        click.echo(f"{w.log:<24}  {w.first}  {w.last}  {w.jobs:>6}  {w.load:>5.2f}")
+
+
 def _shown(key: str, value: Any) -> str:
     """Return a fact as people read it."""
     from core.numerals import significant, timed

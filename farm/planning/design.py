@@ -220,7 +220,7 @@ def _existing(place: Place) -> Store | None:
 def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
     if log is None:
         # A model has one: without it no trace of one is made.
-        return {**trace.to_dict(), "platform": trace.machine and trace.machine.to_dict()}
+        return {**trace.to_dict(), "platform": trace.runs_on and trace.runs_on.to_dict()}
     return {
         "weeks": trace.weeks,
         "columns": log.digest(),
