@@ -15,7 +15,7 @@ from core.errors import InputError
 MILLION = 10**6
 """Serial fractions are counted in millionths, so that Amdahl's law is one of whole numbers."""
 
-MOST_PROCESSORS = 10**6
+MOST_PROCESSORS = 10**5
 """No moldable job is offered more processors: products of Amdahl's law then fit int64."""
 
 FLOAT_ERROR = 2.0**-45
@@ -149,7 +149,9 @@ def downey_speedup(
     """
     n, a, s = (np.asarray(x, np.float64) for x in (procs, parallelism, variance))
     steep = a * n / (a + s / 2 * (n - 1))
-    flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
+    # Of a variance above 2, which has another branch, the divisor may be 0.
+    with np.errstate(divide="ignore"):
+        flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
     low = np.where(n <= a, steep, np.where(n < 2 * a - 1, flat, a))
     high = np.where(n < a + a * s - s, n * a * (s + 1) / (s * (n + a - 1) + a), a)
     result: Float64 = np.where(s <= 1, low, high)

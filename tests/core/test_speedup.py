@@ -76,9 +76,14 @@ def test_amdahl_on_the_widest_machine_with_the_longest_job() -> None:
     """Products that would leave int64 are as exact as others."""
     one, serial, m = HORIZON // MOST_PROCESSORS, 999_999, MOST_PROCESSORS
     times = amdahl([one, one - 1], [serial, 0], m)
-    for k in (2, 3, 999_983, m):
+    for k in (2, 3, 99_991, m):
         assert times[0, k - 1] == exact_amdahl(one, serial, k)
     assert monotone(times)
+
+
+def test_a_divisor_of_a_branch_that_is_not_taken() -> None:
+    """Is 0 at n = 15, A = 3, sigma = 3; warnings are errors here."""
+    assert downey_speedup(15, 3, 3) == 3
 
 
 @pytest.mark.parametrize(
