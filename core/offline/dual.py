@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,8 @@ class Approximation:
     guess : int
         The shortest guess that was taken, s.
     bound : int
-        What no makespan is below, s: one more than the longest guess that was turned away.
+        What no makespan is below, s: that of `core.offline.bounds`, or one more than the longest
+        guess that was turned away.
     """
 
     plan: Plan
@@ -77,7 +79,7 @@ def approximate(instance: Instance, *, precision: float = PRECISION) -> Approxim
     while plan is None:
         bound, guess = guess + 1, 2 * guess
         plan = dual(instance, guess)
-    while guess - bound > precision * bound or (precision == 0 and guess > bound):
+    while guess - bound > precision * bound:
         middle = (bound + guess) // 2
         found = dual(instance, middle)
         if found is None:
@@ -168,9 +170,9 @@ def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
 class _Shelves:
     """Move jobs between shelves 1 and 2 and columns until shelf 2 fits beside the columns.
 
-    A column is a processor that is busy for more than the guess, or one of several of a job that
-    is. It is full: shelf 2 has no place on it. That the moves lead to an end follows from the work
-    being at most guess x processors, since once none is left
+    A column is a processor that is busy for more than the guess; shelf 2 has no place on it. That
+    the moves lead to an end follows from the work being at most guess x processors, since once
+    none is left
 
     - each column has more than the guess of work, and each other processor of shelf 1 more than
       3/4 of it, but for one job, t long, beside which all others are longer than 3/2 guess - t;
@@ -186,10 +188,10 @@ class _Shelves:
         self.procs = np.ones(instance.jobs, np.int64)
         self.procs[first], self.procs[second] = high[first], low[second]
         self.first, self.second = first.tolist(), second.tolist()
-        # Jobs that stand side by side on columns of their own, those one upon the other in one.
+        # Columns: jobs that are longer than the guess; two of one processor, the second upon the
+        # first; one upon a processor of another, which stays in shelf 1 with the rest of its own.
         self.wide: list[int] = []
         self.stacks: list[tuple[int, int]] = []
-        # Jobs of one processor upon one of the processors of a job that stays in shelf 1.
         self.riders: list[tuple[int, int]] = []
         self.highest = 3 * guess // 2
 
@@ -206,36 +208,31 @@ class _Shelves:
 
     def plan(self) -> Plan:
         """Return the schedule: shelf 1 begins at 0, shelf 2 ends at the end, the small between."""
-        size = self.instance.processors
         start, time = np.zeros(self.instance.jobs, np.int64), self.instance.time(self.procs)
-        # When each processor is no longer busy with what stands at the bottom.
-        busy = np.zeros(size, np.int64)
-        until = np.full(size, self.highest)
-        at = 0
-        for job in self.wide:
-            busy[at : at + self.procs[job]] = time[job]
-            at += int(self.procs[job])
-        for below, above in self.stacks:
-            start[above] = time[below]
-            busy[at] = time[below] + time[above]
-            at += 1
-        # The processors of shelf 1 that carry nobody come last, and shelf 2 from the other end.
-        open_first = []
-        for job in self.first:
-            riders = [rider for rider, carrier in self.riders if carrier == job]
-            for rider in riders:
-                start[rider] = time[job]
-                busy[at] = time[job] + time[rider]
-                at += 1
-            open_first += [int(time[job])] * (int(self.procs[job]) - len(riders))
-        busy[at : at + len(open_first)] = open_first
-        end = size
+        busy, until = self._bottom(start, time), self._top(start, time)
+        self._fill(start, busy, until)
+        return Plan(self.instance, start, self.procs)
+
+    def _bottom(self, start: Int64, time: Int64) -> Int64:
+        """Begin columns and shelf 1, and return when each processor is free; columns are first."""
+        columns = [time[job] for job in self.wide for _ in range(self.procs[job])]
+        for lower, upper in self.stacks + self.riders:
+            start[upper] = time[lower]
+            columns.append(time[lower] + time[upper])
+        carried = Counter(carrier for carrier, _ in self.riders)
+        beside = [time[job] for job in self.first for _ in range(self.procs[job] - carried[job])]
+        idle = self.instance.processors - len(columns) - len(beside)
+        return np.array([*columns, *beside, *[0] * idle], np.int64)
+
+    def _top(self, start: Int64, time: Int64) -> Int64:
+        """Begin shelf 2, and return until when each processor is free; it has the last ones."""
+        end = self.instance.processors
+        until = np.full(end, self.highest)
         for job in self.second:
             start[job] = self.highest - time[job]
             until[end - self.procs[job] : end] = start[job]
             end -= int(self.procs[job])
-        self._fill(start, busy, until)
-        return Plan(self.instance, start, self.procs)
+        return until
 
     def _fill(self, start: Int64, busy: Int64, until: Int64) -> None:
         """Put each small job where most time is left."""
@@ -275,11 +272,11 @@ class _Shelves:
         if short is None:
             return False
         for job in self.first:
-            carried = sum(carrier == job for _, carrier in self.riders)
+            carried = sum(carrier == job for carrier, _ in self.riders)
             together = self._time(job) + self._time(short)
             if job != short and carried < self.procs[job] and together <= self.highest:
                 self.first.remove(short)
-                self.riders.append((short, job))
+                self.riders.append((job, short))
                 return True
         return False
 
