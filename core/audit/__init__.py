@@ -39,7 +39,8 @@ from core.arrays import HORIZON
 from core.audit.kinds import KINDS
 from core.audit.verdict import CLOCKS, Fault, Verdict
 from core.errors import InputError
-from core.logs.schedules import LoggedSchedule, read_schedule
+from core.logs.read import read_schedule
+from core.logs.schedules import LoggedSchedule
 from core.policy.policy import Policy
 from core.schedule import Schedule
 

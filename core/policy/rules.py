@@ -67,6 +67,8 @@ class Rule:
     audit : Reference, optional
         Class in `core.audit` that judges its passes, or one for each kind of platform; without one
         an audit is of starts, kills, places and capacity alone.
+    counts : tuple of (str, str)
+        What its schedules count (`core.schedule.Schedule.counts`): name and meaning of each.
     of_log : bool
         Whether it takes what a log says became of its jobs, so that there is none of a sample, of
         a model or at another load.
@@ -92,6 +94,7 @@ class Rule:
     fair_start: Reference | None = None
     refer: Reference | None = None
     audit: Reference | Mapping[str, Reference] | None = None
+    counts: tuple[tuple[str, str], ...] = ()
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
@@ -301,6 +304,10 @@ _ROWS = (
         promise="core.simulation.nodes:promise_demt",
         refer="core.reference.shelves:Demt",
         audit="core.audit.shelves:Shelves",
+        counts=(
+            ("selections", "number of selections of jobs for a shelf"),
+            ("given_up", "number of selections whose exact search was given up"),
+        ),
         platforms=("nodes",),
         fair_platforms=(),
         cost=Cost(Rate(100.0, 10.0)),
@@ -317,6 +324,9 @@ _ROWS = (
 
 RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
 """The rules that ship, by name."""
+
+COUNTS: dict[str, str] = {name: said for row in _ROWS for name, said in row.counts}
+"""What schedules of the rules that ship count: the meaning by the name."""
 
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
 """Name of the rule that each alias stands for."""

@@ -10,6 +10,8 @@ from core import own
 from core.errors import InputError
 from core.files import PARTIAL
 from core.platform.platform import platform_from_dict
+from core.policy.policy import Policy
+from core.policy.rules import COUNTS
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.caution import Case, cautions
@@ -218,7 +220,7 @@ def _existing(place: Place) -> Store | None:
 def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
     if log is None:
         # A model has one: without it no trace of one is made.
-        return {**trace.to_dict(), "platform": trace.machine and trace.machine.to_dict()}
+        return {**trace.to_dict(), "platform": trace.runs_on and trace.runs_on.to_dict()}
     return {
         "weeks": trace.weeks,
         "columns": log.digest(),
@@ -260,8 +262,8 @@ def _grown_holds(
     old: Store | None, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Holding]:
     """Return what a store has of each product, with what is new in the campaign or the program."""
-    keeps = {name for one in sources.values() for name in platform_from_dict(one["platform"]).keeps}
-    new = holdings(campaign.fairness, campaign.metrics, keeps)
+    platforms = [platform_from_dict(one["platform"]) for one in sources.values()]
+    new = holdings(campaign.fairness, campaign.metrics, platforms, _counted(campaign.policies))
     for kind, holding in (old.holds if old else {}).items():
         if kind not in new:
             raise _gone(old, "fairness", kind)
@@ -272,6 +274,12 @@ def _grown_holds(
             _check_kept(old, had, {v.name: v for v in has})
         new[kind] = holding.joined(new[kind])
     return new
+
+
+def _counted(policies: Iterable[str]) -> dict[str, str]:
+    """Return what schedules of these policies count, of what the rules that ship do."""
+    rows = (Policy.parse(policy).row for policy in policies)
+    return {name: said for row in rows for name, said in row.counts if name in COUNTS}
 
 
 def _check_kept(old: Store | None, had: Iterable[Variable], has: Mapping[str, Variable]) -> None:
