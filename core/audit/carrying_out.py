@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_right, insort
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
@@ -47,12 +48,15 @@ class CarriedOut:
         self.instants = sorted({self.now, *(end for end in ends if end > self.now)})
         # In order of start, of one instant as they were put in.
         self.jobs: list[Planned] = []
+        # What they leave of the levels.
+        self.all = levels
 
     def put(self, job: int) -> Planned | None:
         """Put a job in and return its place, or None where nodes that are down leave none."""
         asks, lasts = self.asks, self.asks.lasts(job)
-        before, levels = 0, self.levels.copy()
-        for instant in self.instants:
+        instants = self._open(job)
+        before, levels = self._until(instants[0]) if instants else (0, self.levels)
+        for instant in instants:
             while before < len(self.jobs) and self.jobs[before].start <= instant:
                 self._take(levels, self.jobs[before])
                 before += 1
@@ -67,6 +71,26 @@ class CarriedOut:
                 return new
         return None
 
+    def _open(self, job: int) -> list[int]:
+        """Return the instants at which as many nodes as a job needs have its processors.
+
+        Who starts later holds nothing then, so that all of the plan may be looked at together.
+        """
+        asks, levels = self.asks, self.all
+        fits = (levels.free >= asks.weight[job]) & (asks.candidates[job] & self.up)
+        enough = np.count_nonzero(fits, axis=1) >= asks.width[job]
+        return [t for t in self.instants if enough[bisect_right(levels.times, t) - 1]]
+
+    def _until(self, instant: int) -> tuple[int, Levels]:
+        """Return how many jobs of the plan start by an instant, and what these leave."""
+        before = bisect_right(self.jobs, instant, key=lambda one: one.start)
+        if before < len(self.jobs) - before:
+            return 0, self.levels.copy()
+        levels = self.all.copy()
+        for one in self.jobs[before:]:
+            levels.take(one.start, one.end, one.nodes, -self.asks.weight[one.job])
+        return before, levels
+
     @property
     def ends(self) -> list[int]:
         """When running jobs, reservations in advance and jobs of the plan end, after now, s."""
@@ -74,10 +98,7 @@ class CarriedOut:
 
     def room(self, begin: int, end: int) -> Int64:
         """Return the room of every node beside all of the plan."""
-        levels = self.levels.copy()
-        for one in self.jobs:
-            self._take(levels, one)
-        return self._room(levels, begin, end)
+        return self._room(self.all, begin, end)
 
     def _moves(self, levels: Levels, new: Planned, later: list[Planned]) -> bool:
         """Give those behind a new one the nodes that are left, if that works out for all."""
@@ -92,6 +113,7 @@ class CarriedOut:
             levels.take(one.start, one.end, nodes or (), self.asks.weight[one.job])
         for one, nodes in zip(later, found, strict=True):
             one.nodes = nodes
+        self.all = levels
         return True
 
     def _take(self, levels: Levels, one: Planned) -> None:
