@@ -113,7 +113,7 @@ def offline(
     quiet: bool,
     **drawn: Any,
 ) -> None:
-    """Schedule moldable jobs, all there from the beginning, and print how far from bounds it is.
+    """Schedule moldable jobs that are all there at once, and print how far from bounds that is.
 
     The jobs are drawn, or read from FILE: CSV with the columns job, weight, 1, 2, 3 and so on, the
     job's time in seconds on so many processors. Each algorithm's makespan and weighted sum of ends
