@@ -19,7 +19,7 @@ NodesTaken = tuple[int, ...]
 class Levels:
     """Hold the free processors of every node from an instant on.
 
-    ``free[i]`` holds in [times[i], times[i + 1]); the last step lasts for ever.
+    Row ``free[i]`` holds in [times[i], times[i + 1]); the last step lasts for ever.
 
     Examples
     --------
@@ -31,34 +31,33 @@ class Levels:
 
     def __init__(self, now: int, free: Int64) -> None:
         self.times = [now]
-        self.free = [free.copy()]
+        self.free = free.reshape(1, -1).copy()
 
     def copy(self) -> Levels:
         """Return levels that can be taken from apart."""
-        made = Levels(self.times[0], self.free[0])
-        made.times = self.times.copy()
-        made.free = [row.copy() for row in self.free]
+        made = Levels(self.times[0], self.free)
+        made.times, made.free = self.times.copy(), self.free.copy()
         return made
 
     def take(self, begin: int, end: int, nodes: NodesTaken, weight: int) -> None:
         """Take processors of each of some nodes in [begin, end)."""
         begin = max(begin, self.times[0])
-        if begin < end:
-            for row in self.free[self._edge(begin) : self._edge(end)]:
-                row[list(nodes)] -= weight
+        if begin < end and nodes:
+            first, last = self._edge(begin), self._edge(end)
+            self.free[first:last, nodes] -= weight
 
     def least(self, begin: int, end: int) -> Int64:
         """Return the least that is free of each node in [begin, end), or at an instant."""
         first = bisect_right(self.times, begin) - 1
         last = max(bisect_left(self.times, end), first + 1)
-        least: Int64 = np.min(self.free[first:last], axis=0)
+        least: Int64 = self.free[first:last].min(axis=0)
         return least
 
     def _edge(self, instant: int) -> int:
         step = bisect_left(self.times, instant)
         if step == len(self.times) or self.times[step] != instant:
             self.times.insert(step, instant)
-            self.free.insert(step, self.free[step - 1].copy())
+            self.free = np.concatenate((self.free[:step], self.free[step - 1 :]))
         return step
 
 

@@ -13,7 +13,7 @@ from core.schedule import Schedule, State
 
 
 def unstarted(schedule: Schedule) -> Fault | None:
-    """Return the first job that never started, though it asked for no start in advance."""
+    """Return the first job that never started and was not refused what it asked for in advance."""
     work = schedule.workload
     bad = np.flatnonzero((schedule.start < 0) & ((work.reserved < 0) | ~schedule.refused))
     if not bad.size:
@@ -21,7 +21,10 @@ def unstarted(schedule: Schedule) -> Fault | None:
     job = int(bad[0])
     instant = int(work.submit[job])
     why = f"{Asks(work).says(job)} never started after its submission at {instant} s"
-    return Fault(instant, job, "start", f"{why}, and it asked for no start in advance")
+    asked = "it is not told to be refused"
+    if work.reserved[job] < 0:
+        asked = "it asked for no start in advance"
+    return Fault(instant, job, "start", f"{why}, and {asked}")
 
 
 def early(schedule: Schedule) -> Fault | None:
