@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.arrays import NO_PROMISE, Int64
+from core.durations import seconds_of
 from core.errors import InputError
 from core.kernels.clock import NOW
 from core.kernels.jit import NEVER
@@ -18,12 +19,15 @@ from core.kernels.profile import empty_profile
 from core.kernels.reservations import UNSEEN
 from core.kernels.world import RESERVING
 from core.platform.nodes import Nodes
+from core.policy.options import DAY
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule, Segments, State
 from core.simulation.compiled_order import Orders
 from core.simulation.pool import idle_jobs, options_of
+from core.simulation.shelves import WORTHS, Renewal
 from core.simulation.underway import underway
+from core.workload.molding import molded
 from core.workload.workload import Workload
 
 
@@ -63,6 +67,94 @@ def _run_reserving(workload: Workload, policy: Policy, promise: int) -> World:
         _call(orders, world)
     underway().check()
     return world
+
+
+def demt(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``demt``.
+
+    Raises
+    ------
+    InputError
+        If the order does not stay as it is.
+    Left
+        As `core.simulate`.
+
+    Examples
+    --------
+    >>> nodes = Nodes([1, 1], ["a", "b"])
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 3600, 9], estimate=[9, 3600, 9],
+    ...                           procs=[2, 2, 2], platform=nodes)
+    >>> schedule = demt(w, Policy.parse("fcfs+demt,resets=5s"))
+    >>> schedule.start.tolist(), dict(schedule.counts)
+    ([0, 18, 9], {'selections': 3, 'given_up': 0})
+    """
+    world, renewal = _run_demt(workload, policy, NO_PROMISE)
+    counts = {"selections": renewal.selections, "given_up": renewal.given_up}
+    return _schedule(workload, policy, world, counts)
+
+
+def promise_demt(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``demt`` has in its plan at arrival, s."""
+    return _run_demt(workload, policy, UNSEEN)[0].promised
+
+
+def _run_demt(workload: Workload, policy: Policy, promise: int) -> tuple[World, Renewal]:
+    """Return the nodes after the last completion, and how shelves were made anew."""
+    key = find_order(policy.order).fixed_key(workload)
+    if key is None:
+        raise InputError(
+            f"policy {policy.name!r}: order {policy.order!r} changes while jobs wait; shelves need "
+            "one that stays as it is, such as fcfs, spf or saf"
+        )
+    options, orders = options_of(workload, policy, RESERVING), Orders(workload, policy)
+    world = idle_world(workload, promise, shelves_of(workload, policy))
+    renewal = Renewal(world, key, WORTHS[policy.worth], int(policy.budget))
+    while run_nodes(world, orders.rankings, options, promise == UNSEEN, False) != END:
+        renewal.renew()
+    underway().check()
+    return world, renewal
+
+
+def shelves_of(workload: Workload, policy: Policy) -> Shelves:
+    """Return no shelf yet, what moldable jobs take on so many nodes, and when shelves are renewed.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0], run=[90], estimate=[100], procs=[1], serial=[0],
+    ...                           platform=Nodes([1, 1], ["a", "b"]), epoch=3600)
+    >>> shelves = shelves_of(w, Policy.parse("fcfs+demt,utc=1h"))
+    >>> shelves.estimate.tolist(), shelves.resets.tolist()
+    ([100, 50], [21600, 39600])
+    """
+    nodes, n = workload.platform, len(workload)
+    assert isinstance(nodes, Nodes)
+    molds = np.flatnonzero((workload.serial >= 0) & (workload.reserved < 0))
+    most, first = np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    times: dict[str, list[Int64]] = {"estimate": [], "run": []}
+    for j in molds.tolist():
+        asked, weight = int(workload.procs[j] // workload.weight[j]), int(workload.weight[j])
+        most[j] = nodes.candidates(int(workload.properties[j]), weight).sum()
+        for name, found in times.items():
+            seconds, serial = int(getattr(workload, name)[j]), int(workload.serial[j])
+            found.append(molded(seconds, asked, serial, int(most[j])))
+    first[molds] = np.cumsum(most[molds]) - most[molds]
+    none = np.zeros(0, np.int64)
+    return Shelves(
+        *(np.zeros(size, np.int64) for size in (n, n + 1, n + 1, 1)),
+        first,
+        most,
+        np.concatenate([none, *times["estimate"]]),
+        np.concatenate([none, *times["run"]]),
+        np.array([seconds_of(policy.shelf)], np.int64),
+        _resets(workload, policy),
+    )
+
+
+def _resets(workload: Workload, policy: Policy) -> Int64:
+    """Return after how many seconds of a day since instant 0 shelves are made anew."""
+    ahead = 0 if workload.epoch < 0 else workload.epoch + (seconds_of(policy.utc) or 0)
+    local = np.array([seconds_of(text) for text in policy.resets.split(":")], np.int64)
+    return (local - ahead) % DAY
 
 
 def _known(policy: Policy) -> Policy:
@@ -149,7 +241,7 @@ def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None)
         outcome,
     )
     clock = np.zeros(CLOCK, np.int64)
-    clock[RESET] = 0 if shelves.resets.size else NEVER
+    clock[RESET] = -1 if shelves.resets.size else NEVER
     return World(
         site,
         _empty_plan(n, len(nodes.capacities), int(most.sum())),

@@ -145,7 +145,7 @@ def turn(world: World, ranking: Ranking) -> bool:
         if asks.due[j] >= 0:
             consider(site, world.plan, world.promised, j, now)
         else:
-            shelve(world, ranking, j)
+            shelve(world, j)
             enqueue(world, ranking, j)
     start_booked(site, now)
     return True

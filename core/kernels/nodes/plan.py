@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, routine, verb
+from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.nodes.holds import Holds, push, settle
 from core.kernels.nodes.machine import Asks, Site, end_of_booked
 from core.kernels.nodes.rooms import measure, pick
@@ -77,7 +77,7 @@ def find(site: Site, plan: Plan, j: int, t: int) -> bool:
     asks, machine = site.asks, site.machine
     row = asks.row[j]
     measure(machine, plan.holds, site.booked, row, t, asks.length[j], plan.room)
-    return pick(machine, plan.room, row, asks.weight[j], asks.nodes[j], plan.found)
+    return pick(machine.members, plan.room, row, asks.weight[j], asks.nodes[j], plan.found)
 
 
 @verb
@@ -198,6 +198,31 @@ def put(site: Site, plan: Plan, j: int, now: int) -> int:
                 return int(t)
         t = end_after(site, plan, t)
     return NEVER
+
+
+@kernel
+def put_each(site: Site, plan: Plan, jobs: Int64, now: int) -> int:
+    """Put jobs into the plan one after the other; return the last end of those that are in it, s.
+
+    That is -1 if none is.
+    """
+    last = -1
+    for j in jobs:
+        t = put(site, plan, j, now)
+        if t < NEVER:
+            last = max(last, t + site.asks.length[j])
+    return last
+
+
+@kernel
+def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
+    """Write the room of each node over [t, t + length) into the plan; return the next end after t.
+
+    All of the plan has begun by t.
+    """
+    settle(plan.holds, plan.mark[plan.count[0]])
+    measure(site.machine, plan.holds, site.booked, 0, t, length, plan.room)
+    return end_after(site, plan, t)
 
 
 @routine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
+from core.arrays import Bool, Int64
 from core.kernels.jit import NEVER, routine, verb
 from core.kernels.nodes.holds import Holds, held
 from core.kernels.nodes.machine import Booked, Machine
@@ -50,19 +50,11 @@ def measure(
 
 
 @routine
-def pick(machine: Machine, room: Int64, row: int, weight: int, need: int, found: Int64) -> bool:
-    """Write the nodes that a job finds in this room, ascending; return whether there are enough."""
-    members = machine.members
-    enough, limit = 0, NEVER
-    for v in range(room.size):
-        if room[v] >= weight and members[row, v]:
-            enough += 1
-            limit = min(limit, room[v])
-    if enough < need:
-        return False
-    below, level = 0, 0
+def raise_limit(members: Bool, room: Int64, row: int, weight: int, need: int) -> tuple[int, int]:
+    """Return up to which room a job takes nodes, and how many with just that; 0, 0 if too few."""
+    limit, below = weight, 0
     while True:
-        larger, level = NEVER, 0
+        level, larger = 0, NEVER
         for v in range(room.size):
             if room[v] >= limit and members[row, v]:
                 if room[v] == limit:
@@ -70,15 +62,23 @@ def pick(machine: Machine, room: Int64, row: int, weight: int, need: int, found:
                 else:
                     larger = min(larger, room[v])
         if below + level >= need:
-            break
+            return limit, need - below
+        if larger == NEVER:
+            return 0, 0
         below, limit = below + level, larger
-    level, k = need - below, 0
+
+
+@routine
+def pick(members: Bool, room: Int64, row: int, weight: int, need: int, found: Int64) -> bool:
+    """Write the nodes that a job finds in this room, ascending; return whether there are enough."""
+    limit, left = raise_limit(members, room, row, weight, need)
+    k = 0
     for v in range(room.size):
         if weight <= room[v] <= limit and members[row, v]:
             if room[v] == limit:
-                if level == 0:
+                if left == 0:
                     continue
-                level -= 1
+                left -= 1
             found[k] = v
             k += 1
-    return True
+    return limit > 0

@@ -25,7 +25,7 @@ from core.kernels.world import Options, starving_before
 
 END, CALL, RENEW = 0, 1, 2
 """Why the kernel stops: nobody is left, or it was left; keys are to be filled in before a pass;
-shelves are to be made anew."""
+shelves are to be made anew, from a plan that is laid out."""
 
 
 @routine
@@ -116,6 +116,7 @@ def run_events(
                 clock[RESET] = next_reset(world.shelves.resets, clock[NOW] + 1)
                 if world.count[0] > 0:
                     clock[STEP] = REMADE
+                    lay(world.site, world.plan, clock[NOW])
                     return RENEW
         if clock[STEP] == TURNED and stepwise:
             clock[STEP] = REMADE

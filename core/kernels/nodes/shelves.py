@@ -5,16 +5,16 @@ Source: Eyraud (2006), section 4: DEMT on line, after Dutot, Eyraud, Mounie and 
 
 from __future__ import annotations
 
-from core.kernels.jit import routine, verb
+from core.arrays import Int64
+from core.kernels.jit import kernel, routine, verb
+from core.kernels.nodes.machine import Asks
 from core.kernels.nodes.rooms import pick
-from core.kernels.nodes.world import World
-from core.kernels.ranking import Ranking
+from core.kernels.nodes.world import Shelves, World
 
 
 @verb
-def fewest(world: World, j: int, length: int) -> int:
+def fewest(shelves: Shelves, asks: Asks, j: int, length: int) -> int:
     """Return the fewest nodes with which job `j` is no longer than a shelf, 0 if there are none."""
-    shelves, asks = world.shelves, world.site.asks
     first = shelves.first[j]
     if first < 0:
         return int(asks.nodes[j]) if asks.length[j] <= length else 0
@@ -28,15 +28,34 @@ def fewest(world: World, j: int, length: int) -> int:
     return low + 1 if low < shelves.most[j] else 0
 
 
+@kernel
+def fewest_each(
+    shelves: Shelves, asks: Asks, jobs: Int64, length: int, nodes: Int64, estimate: Int64
+) -> None:
+    """Write the fewest nodes with which each job is no longer than a shelf, and its estimate."""
+    for p in range(jobs.size):
+        nodes[p] = fewest(shelves, asks, jobs[p], length)
+        first = shelves.first[jobs[p]]
+        estimate[p] = asks.length[jobs[p]]
+        if first >= 0 and nodes[p] > 0:
+            estimate[p] = shelves.estimate[first + nodes[p] - 1]
+
+
 @verb
-def give_nodes(world: World, j: int, nodes: int) -> None:
+def give_nodes(shelves: Shelves, asks: Asks, j: int, nodes: int) -> None:
     """Let job `j` have so many nodes."""
-    shelves, asks = world.shelves, world.site.asks
     first = shelves.first[j]
     asks.nodes[j] = nodes
     if first >= 0:
         asks.length[j] = shelves.estimate[first + nodes - 1]
         asks.run[j] = shelves.run[first + nodes - 1]
+
+
+@kernel
+def give_each(shelves: Shelves, asks: Asks, jobs: Int64, nodes: Int64) -> None:
+    """Let each job have so many nodes."""
+    for p in range(jobs.size):
+        give_nodes(shelves, asks, jobs[p], nodes[p])
 
 
 @verb
@@ -51,7 +70,8 @@ def empty_room(world: World) -> None:
 def fill(world: World, j: int, nodes: int) -> bool:
     """Take the nodes that job `j` finds out of the room; return whether there are enough."""
     asks, plan = world.site.asks, world.plan
-    if not pick(world.site.machine, plan.room, asks.row[j], asks.weight[j], nodes, plan.found):
+    members = world.site.machine.members
+    if not pick(members, plan.room, asks.row[j], asks.weight[j], nodes, plan.found):
         return False
     for i in range(nodes):
         plan.room[plan.found[i]] -= asks.weight[j]
@@ -73,8 +93,9 @@ def fits_into(world: World, s: int, j: int, nodes: int) -> bool:
 @verb
 def long_enough(world: World, length: int) -> bool:
     """Tell whether a shelf is long enough for everybody who waits."""
+    shelves, asks = world.shelves, world.site.asks
     for p in range(world.count[0]):
-        if fewest(world, world.queue[p], length) == 0:
+        if fewest(shelves, asks, world.queue[p], length) == 0:
             return False
     return True
 
@@ -89,24 +110,24 @@ def open_shelf(world: World, length: int) -> None:
 
 
 @routine
-def shelve(world: World, ranking: Ranking, j: int) -> None:
+def shelve(world: World, j: int) -> None:
     """Put a newcomer into the first shelf that it fits, or into a new one."""
-    shelves = world.shelves
+    shelves, asks = world.shelves, world.site.asks
     if shelves.smallest[0] == 0:
         return
     for s in range(shelves.count[0]):
-        nodes = fewest(world, j, shelves.length[s])
+        nodes = fewest(shelves, asks, j, shelves.length[s])
         if nodes > 0 and fits_into(world, s, j, nodes):
             shelves.of[j] = s
-            give_nodes(world, j, nodes)
+            give_nodes(shelves, asks, j, nodes)
             return
     length = shelves.smallest[0]
     if shelves.count[0] > 0:
         length = shelves.length[shelves.count[0] - 1]
-        if not (long_enough(world, length) and fewest(world, j, length) > 0):
+        if not (long_enough(world, length) and fewest(shelves, asks, j, length) > 0):
             length *= 2
-    while fewest(world, j, length) == 0:
+    while fewest(shelves, asks, j, length) == 0:
         length *= 2
     shelves.of[j] = shelves.count[0]
     open_shelf(world, length)
-    give_nodes(world, j, fewest(world, j, length))
+    give_nodes(shelves, asks, j, fewest(shelves, asks, j, length))
