@@ -15,7 +15,7 @@ import zarr
 
 import farm
 from analysis.groups import changes
-from core import InputError, Workload, fair_start_times, read_log, simulate, summarise
+from core import InputError, Pool, Workload, fair_start_times, read_log, simulate, summarise
 from core.logs.oar import write_oar
 from core.platform.nodes import Nodes
 from core.schedule import State
@@ -116,6 +116,21 @@ def test_a_schedule_comes_back_whole(sound: Path, policy: str, resample: int) ->
     table = job_table(sound, trace="site", policy=policy, resample=resample, load="0.9")
     assert table.weight.tolist() == cell.workload.weight.tolist()
     assert table.state.tolist() == cell.state.tolist()
+
+
+def test_the_time_of_day_is_kept(sound: Path, site: Path, tmp_path: Path) -> None:
+    """Resets go by it: another beginning is another log, for digests and stores."""
+    cell = schedule_of(sound, trace="site", policy=POLICIES[2], resample=1)
+    assert cell.workload.epoch == 1_130_000_000
+    log = log_of_jobs()
+    later = replace(log, epoch=1_130_003_600)
+    assert later.digest() != log.digest()
+    pool = log.take(slice(None), platform=Pool(16))
+    assert replace(pool, epoch=5).digest() == pool.digest()
+    write_oar(later, tmp_path / "site.csv")
+    store = Path(shutil.copytree(sound, tmp_path / "store"))
+    with pytest.raises(InputError, match="trace 'site' is not the one that the store was made fr"):
+        farm.run(campaign(tmp_path / "site.csv"), store)
 
 
 def test_plain_xarray_knows_the_nodes(sound: Path) -> None:
