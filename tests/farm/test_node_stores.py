@@ -15,7 +15,7 @@ import zarr
 
 import farm
 from analysis.groups import changes
-from core import InputError, Workload, fair_start_times, read_log, simulate, summarise
+from core import InputError, Pool, Workload, fair_start_times, read_log, simulate, summarise
 from core.logs.oar import write_oar
 from core.platform.nodes import Nodes
 from core.schedule import State
@@ -23,7 +23,11 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.execution.runner import begin
 from farm.execution.task import run_task
+from farm.planning.block_shape import SHARD_BYTES, lay_out
+from farm.store.arrays import CHUNK_VALUES
+from farm.store.product import PRODUCTS
 from farm.store.reading import job_table, schedule_of
+from farm.store.skeleton import write_skeleton
 from farm.store.store import Store
 from farm.verify import Again, repair, verify
 from tests.farm.harness import assert_same_results, records
@@ -114,6 +118,21 @@ def test_a_schedule_comes_back_whole(sound: Path, policy: str, resample: int) ->
     assert table.state.tolist() == cell.state.tolist()
 
 
+def test_the_time_of_day_is_kept(sound: Path, site: Path, tmp_path: Path) -> None:
+    """Resets go by it: another beginning is another log, for digests and stores."""
+    cell = schedule_of(sound, trace="site", policy=POLICIES[2], resample=1)
+    assert cell.workload.epoch == 1_130_000_000
+    log = log_of_jobs()
+    later = replace(log, epoch=1_130_003_600)
+    assert later.digest() != log.digest()
+    pool = log.take(slice(None), platform=Pool(16))
+    assert replace(pool, epoch=5).digest() == pool.digest()
+    write_oar(later, tmp_path / "site.csv")
+    store = Path(shutil.copytree(sound, tmp_path / "store"))
+    with pytest.raises(InputError, match="trace 'site' is not the one that the store was made fr"):
+        farm.run(campaign(tmp_path / "site.csv"), store)
+
+
 def test_plain_xarray_knows_the_nodes(sound: Path) -> None:
     """By their names, with the processors that each job had on each."""
     group = xr.open_zarr(sound / "results.zarr", group="site")
@@ -177,7 +196,7 @@ def test_an_altered_node_is_found(site: Path, sound: Path, tmp_path: Path) -> No
     store = Path(shutil.copytree(sound, tmp_path / "store"))
     array = zarr.open_group(store / "results.zarr", mode="r+")["site/on"]
     values = array[...]
-    values[1, 0, 0, 7] = values[1, 0, 0, 7, ::-1]
+    values[1, 0, 0, 7] = values[1, 0, 0, 7] == 0
     array[...] = values
     faults = list(verify(store, Again(0)))
     assert [fault.name for fault in faults] == ["results.zarr/site/on"]
@@ -228,13 +247,51 @@ def test_a_pool_beside_nodes__is_as_it_was(tmp_path: Path, site: Path) -> None:
     assert not {"on", "end", "state", "weight", "node"} & set(pool.variables)
 
 
+def test_shards_and_chunks_of_many_jobs_on_many_nodes(sound: Path, tmp_path: Path) -> None:
+    """A cell of 100,000 jobs on 1,000 nodes is a shard of its own, in chunks of jobs."""
+    store = Store.open(sound)
+    many = Nodes([2] * 1000, [f"n{k}" for k in range(1000)])
+    sources = {"site": {**store.sources["site"], "platform": many.to_dict()}}
+    big = replace(store, sources=sources, jobs={"site": 100_000})
+    kinds = [PRODUCTS[kind] for kind in big.holds]
+    layout = lay_out(big.sizes("site"), big.axes, kinds)
+    assert layout.cells == (1, 1, 1)
+    write_skeleton(replace(big, layouts={"site": layout}), tmp_path / "arrays")
+    on = zarr.open_group(tmp_path / "arrays", mode="r")["site/on"]
+    assert on.shape == (3, 2, 3, 100_000, 1000)
+    assert on.shards == (1, 1, 1, 100_032, 1000)
+    jobs = on.chunks[3]
+    assert on.chunks == (1, 1, 1, jobs, 1000)
+    assert CHUNK_VALUES // 4 < jobs * 1000 <= CHUNK_VALUES
+    few = lay_out({**store.sizes("site"), "job": 1400, "node": 104}, store.axes, kinds)
+    assert np.prod(few.cells) * 1408 * 104 * 8 <= SHARD_BYTES
+
+
+def test_rules_that_know_no_nodes_are_refused_before_a_cell_runs(
+    site: Path, tmp_path: Path
+) -> None:
+    """One sentence, and no store."""
+    wrong = replace(campaign(site, IN_POOL), policies=("fcfs+conservative", "fcfs+easy"))
+    with pytest.raises(InputError, match=r"'site' is on a platform of kind 'nodes', and rule 'ea"):
+        farm.run(wrong, tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_first_campaign_of_nodes_asks_what_can_be_asked(site: Path, tmp_path: Path) -> None:
+    """Of the usual policies those that know nodes."""
+    ended = farm_process(tmp_path, "init", str(site))
+    assert ended.returncode == 0, ended
+    drafted = Campaign.from_toml(tmp_path / "site.toml")
+    assert drafted.policies == ("fcfs+conservative", "fcfs+demt", "saf+conservative")
+
+
 def test_a_model_on_nodes_asks_for_one_processor_on_each(tmp_path: Path) -> None:
     """What is wider than there are nodes is dropped."""
-    model = Trace(name="model", model="lublin", jobs=40, platform=NODES.to_dict())
+    model = Trace(name="model", model="lublin", jobs=150, platform=NODES.to_dict())
     made = Campaign(name="m", traces=(model,), policies=POLICIES[:1], resamples=1)
     assert farm.run(made, tmp_path / "store").failed == 0
     found = schedule_of(tmp_path / "store", trace="model", policy=POLICIES[0], resample=1)
-    assert 0 < len(found.workload) < 40
+    assert 0 < len(found.workload) < 150
     assert set(found.workload.weight.tolist()) == {1}
     assert found.workload.procs.max() <= 8
 
@@ -305,7 +362,7 @@ def test_what_the_page_says_runs(tmp_path: Path) -> None:
     for name, content in re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", text, re.S):
         (tmp_path / name).write_text(content)
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.S)
-    (toml,) = re.findall(r'```toml\n(name = "site".*?)```', text, re.S)
+    (toml,) = re.findall(r'```toml\n(name = "at-our-site".*?)```', text, re.S)
     (tmp_path / "campaign.toml").write_text(toml)
     said = ""
     for line in [*commands.splitlines(), "farm plan campaign.toml"]:
