@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -21,6 +22,8 @@ KEYS = ("epoch", "max_walltime", "nodes", "sets", "down")
 """What the file may say."""
 
 END = ".toml"
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 
 class Machine(NamedTuple):
@@ -128,7 +131,7 @@ def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
         parts.append(f"[[nodes]]\nnames = {names}\ncapacity = {capacity}")
     sets = platform.to_dict()["configuration"]["sets"]
     if sets:
-        lines = (f"{_quoted(name)} = {_listed(nodes)}" for name, nodes in sets.items())
+        lines = (f"{_key(name)} = {_listed(nodes)}" for name, nodes in sets.items())
         parts.append("\n".join(["[sets]", *lines]))
     for name, first, until in platform.down:
         parts.append(f"[[down]]\nnames = {_quoted(name)}\nfrom = {first}\nuntil = {until}")
@@ -212,6 +215,10 @@ def _time(table: Mapping[str, Any], key: str) -> int:
 
 def _listed(names: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, folded(names)))}]"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _quoted(plain(name, "a set's name"))
 
 
 def _quoted(text: str) -> str:

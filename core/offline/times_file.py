@@ -50,7 +50,7 @@ def read_times(path: str | os.PathLike[str]) -> Instance:
     ...     read_times(file).times.tolist()
     [[70, 40], [9, 9]]
     """
-    file = os.fspath(path)
+    file = os.fspath(path) or "''"
     lines = _lines(file)
     head = next(lines, (1, []))[1]
     processors = len(head) - len(HEAD)

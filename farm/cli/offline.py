@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from statistics import fmean, stdev
@@ -113,7 +113,7 @@ def offline(
     quiet: bool,
     **drawn: Any,
 ) -> None:
-    """Schedule moldable jobs, all there from the beginning, and print how far from bounds it is.
+    """Schedule moldable jobs that are all there at once, and print how far from bounds that is.
 
     The jobs are drawn, or read from FILE: CSV with the columns job, weight, 1, 2, 3 and so on, the
     job's time in seconds on so many processors. Each algorithm's makespan and weighted sum of ends
@@ -127,18 +127,18 @@ def offline(
     if as_json and out == "-":
         raise click.UsageError("--json and --out - both want standard output: give one")
     rows = [find_algorithm(name) for name in dict.fromkeys(names)] or list(ALGORITHMS.values())
-    target = None if out is None else output("--out", out, [file] if file else [])
+    target = None if out is None else output("--out", out, [] if file is None else [file])
     found, plans = [], StringIO()
     table = csv.writer(plans, lineterminator="\n")
     table.writerow(COLUMNS)
-    count = 1 if file else instances
+    count = instances if file is None else 1
     for index in _told(count, None if quiet else sys.stderr):
         jobs = _instance(file, seed, index, drawn)
         outcomes = compare(jobs, rows, seed=seed, shuffles=shuffles, precision=precision)
         if target:
             table.writerows(_lines(index, outcomes))
         found += [_figures(index, one) for one in outcomes]
-    source = {"file": file} if file else {**drawn, "instances": instances}
+    source = {**drawn, "instances": instances} if file is None else {"file": file}
     if as_json:
         told = json.dumps({"source": {**source, "seed": seed}, "schedules": found}, indent=1)
     else:
@@ -152,7 +152,7 @@ def _refuse_both(file: str | None) -> None:
     """Refuse what is to be drawn where all is read."""
     ctx = click.get_current_context()
     shown = {param.name: param.opts[0] for param in ctx.command.params}
-    for name in DRAWN if file else ():
+    for name in () if file is None else DRAWN:
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(
                 f"{shown[name]} {ctx.params[name]} does nothing with file {file}; leave one out"
@@ -163,7 +163,9 @@ def _instance(file: str | None, seed: int, index: int, drawn: Mapping[str, Any])
     from core.offline.draws import draw_instance
     from core.offline.times_file import read_times
 
-    return read_times(file) if file else draw_instance(seed=seed, index=index, **drawn)
+    if file is None:
+        return draw_instance(seed=seed, index=index, **drawn)
+    return read_times(file)
 
 
 def _told(count: int, stream: TextIO | None) -> Iterator[int]:
@@ -211,9 +213,9 @@ def _title(
     from core.numerals import counted
 
     size = f"{counted(jobs.jobs, 'job')} on {counted(jobs.processors, 'processor')}"
-    if file:
-        return f"{file}: {size}"
-    return f"{counted(count, 'instance')} of {size}, {drawn['model']}, seed {seed}"
+    if file is None:
+        return f"{counted(count, 'instance')} of {size}, {drawn['model']}, seed {seed}"
+    return f"{file}: {size}"
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ class Column:
     head: str
     figure: str
     decimals: int
-    of: Any
+    of: Callable[[Sequence[float]], float]
 
 
 def _spread(values: Sequence[float]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from core import own
@@ -116,6 +117,7 @@ def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | Non
     if old:
         _refuse_other(old, campaign, sources)
     with own.sources(campaign.sources):
+        _check_platforms(campaign, sources)
         holds = _grown_holds(old, campaign, sources)
     most = old.jobs if old else {}
     jobs = {name: max(extent.jobs, most.get(name, 0)) for name, extent in extents.items()}
@@ -226,6 +228,7 @@ def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
         "columns": log.digest(),
         "platform": log.platform.to_dict(),
         "dropped": dict(log.dropped),
+        **({"epoch": log.epoch} if log.platform.asks else {}),
     }
 
 
@@ -274,6 +277,19 @@ def _grown_holds(
             _check_kept(old, had, {v.name: v for v in has})
         new[kind] = holding.joined(new[kind])
     return new
+
+
+def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse policies of rules that do not know the machine of a trace: no cell could be run."""
+    rows = [Policy.parse(policy).row for policy in campaign.policies]
+    for (name, one), row in product(sources.items(), rows):
+        machine = one["platform"]["name"]
+        if machine not in row.platforms:
+            raise InputError(
+                f"trace {name!r} is on a platform of kind {machine!r}, and rule {row.name!r} knows "
+                f"{', '.join(row.platforms)}; leave its policies out, or give the trace a campaign "
+                "of its own"
+            )
 
 
 def _counted(policies: Iterable[str]) -> dict[str, str]:

@@ -148,6 +148,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
         platform=machine,
         name=trace,
         max_estimate=int(group["max_estimate"][at]),
+        epoch=store.sources[trace].get("epoch", -1),
     )
 
 

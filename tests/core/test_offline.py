@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -21,6 +24,8 @@ from core.offline.list_schedules import gang, listed, sequential
 from core.offline.plan import Plan
 from core.offline.times_file import read_times
 from tests.core.moldable import instances, optima, random_instances
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -231,6 +236,20 @@ def test_files_that_are_refused(tmp_path: Path, text: str | bytes, said: str) ->
     assert str(error.value).startswith(str(file))
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_the_page_tells_every_algorithm_and_its_examples_run(tmp_path: Path) -> None:
+    """The table has the rows that there are, the file can be read, and the program prints."""
+    page = (ROOT / "docs" / "offline.md").read_text(encoding="utf-8")
+    table = page.partition("## Algorithms")[2].partition("##")[0].partition("A list")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.M) == list(ALGORITHMS)
+    (text,) = re.findall(r"```text\n(.*?)```", page, re.S)
+    (tmp_path / "times.csv").write_text(text)
+    assert read_times(tmp_path / "times.csv").processors == 4
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(ALGORITHMS), done.stderr
 
 
 def test_a_file_as_spreadsheets_write_it(tmp_path: Path) -> None:

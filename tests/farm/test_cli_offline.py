@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import inspect
 import json
 import re
@@ -102,6 +103,7 @@ def test_schedules_are_written(model: str) -> None:
     ("words", "said_words"),
     [
         (("none.csv",), ("none.csv: cannot be read", "No such file")),
+        (("",), ("cannot be read as CSV",)),
         (("times.csv", "--jobs", "5"), ("--jobs 5 does nothing with file times.csv",)),
         (("times.csv", "--instances", "20"), ("--instances 20 does nothing",)),
         (("times.csv", "--out", "times.csv"), ("times.csv: it is read from",)),
@@ -130,6 +132,15 @@ def test_bad_words(said: Said, words: tuple[str, ...], said_words: tuple[str, ..
         assert word in text
 
 
+def test_progress_is_told_beside_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In plain lines now and then, unless nobody wants to know."""
+    monkeypatch.setattr(importlib.import_module("farm.cli.offline"), "LINE_SECONDS", 0.0)
+    done = CliRunner().invoke(cli, ["offline", *SMALL], catch_exceptions=False)
+    assert done.stderr.splitlines() == [f"{k}/3 instances" for k in range(3)]
+    quiet = CliRunner().invoke(cli, ["offline", *SMALL, "--quiet"], catch_exceptions=False)
+    assert (quiet.stderr, quiet.stdout) == ("", done.stdout)
+
+
 def test_defaults_are_those_of_the_functions() -> None:
     """The command line names them without importing numpy."""
     shown = {param.name: param.default for param in offline.params}
@@ -137,3 +148,5 @@ def test_defaults_are_those_of_the_functions() -> None:
     for name in ("model", "seed", "shortest", "longest"):
         assert shown[name] == drawn[name].default
     assert (shown["shuffles"], shown["precision"]) == (SHUFFLES, PRECISION)
+    (model,) = (param for param in offline.params if param.name == "model")
+    assert str(model.to_info_dict()["help"]).endswith(f"processors: {' or '.join(SPEEDUPS)}.")
