@@ -23,10 +23,11 @@ from analysis.store import (
     open_trace,
 )
 from analysis.tables import aligned, decimals_for, fact
-from core.arrays import Float64, Int64
+from core.arrays import Bool, Float64, Int64
 from core.metrics.slowdown import slowdowns
 from core.metrics.widths import WIDTHS, width_classes
 from core.numerals import grouped
+from core.schedule import State
 
 HOUR = 3600
 
@@ -106,7 +107,8 @@ def changes(
     """Compare what each group of jobs feels under a policy and under a baseline, by sample.
 
     Both policies simulate the same jobs of a sample, so that a group's change is that of the same
-    jobs. All jobs count, also those that a campaign's warm-up leaves out of its summary.
+    jobs. All jobs count, also those that a campaign's warm-up leaves out of its summary, but for
+    those that either policy refuses.
 
     Parameters
     ----------
@@ -207,8 +209,26 @@ def _samples(
         if not waits.size or waits.min() < 0:
             continue
         run, procs = sample["run"].values, sample["procs"].values
-        felt = waits if metric == "wait" else slowdowns(waits + run, run, tau)
-        yield label, _sums(place(sample), felt, run * procs)
+        felt = waits if metric == "wait" else slowdowns(_response(sample), run, tau)
+        there = _are_there(sample)
+        yield label, _sums(place(sample)[there], felt[:, there], (run * procs)[there])
+
+
+def _response(sample: xr.Dataset) -> Int64:
+    """Return how long each job of a sample took under each policy, int64[2, n], s."""
+    if "end" in sample:
+        ended: Int64 = (sample["end"] - sample["submit"]).values
+        return ended
+    waited: Int64 = (sample["wait"] + sample["run"]).values
+    return waited
+
+
+def _are_there(sample: xr.Dataset) -> Bool:
+    """Return which jobs were refused under neither policy, bool[n]."""
+    if "state" not in sample:
+        return np.ones(sample.sizes["job"], np.bool_)
+    refused: Bool = (sample["state"] == State.REFUSED).any("policy").values
+    return ~refused
 
 
 def _sums(place: Int64, felt: Int64 | Float64, work: Int64) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import tomllib
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -203,6 +204,18 @@ def has_log(store: Store, trace: str) -> bool:
     if labels is None or LOG not in labels.values:
         return False
     return isinstance(store, xr.DataTree) or "model" not in _source(store, trace)
+
+
+def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
+    """Return the keys of each trace of the campaign that a store was last run with, by its name.
+
+    Raises
+    ------
+    StoreError
+        If the path is no store.
+    """
+    traces: list[dict[str, Any]] = tomllib.loads(_head(store)["text"])["traces"]
+    return {trace["name"]: trace for trace in traces}
 
 
 class LogJobs(NamedTuple):

@@ -5,6 +5,7 @@ The names below are the door of the package; everything else is a room behind it
 
 from core.errors import InputError
 from core.logs.clean import Clean
+from core.logs.oar import write_oar
 from core.logs.read import read_log
 from core.logs.swf import read_swf, write_swf
 from core.metrics.fairness import (
@@ -23,6 +24,7 @@ from core.models.jann import jann
 from core.models.lublin import lublin
 from core.models.poisson import poisson
 from core.platform.grid import Grid
+from core.platform.nodes import Nodes
 from core.platform.platform import Platform
 from core.platform.pool import Pool
 from core.policy.policy import Policy
@@ -42,6 +44,7 @@ __all__ = [
     "Clean",
     "Grid",
     "InputError",
+    "Nodes",
     "Platform",
     "Policy",
     "Pool",
@@ -72,5 +75,6 @@ __all__ = [
     "summarise_fairness",
     "unfairness",
     "user_waits",
+    "write_oar",
     "write_swf",
 ]

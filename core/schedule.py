@@ -169,6 +169,11 @@ class Schedule:
         return counts
 
     @property
+    def is_as_asked(self) -> bool:
+        """Whether every job held what it asked for, for its run time: nothing else was given."""
+        return not self.given.keys() & {"end", "state", "segments"}
+
+    @property
     def wait(self) -> Int64:
         """Time from submission to start, int64[n], s; 0 of a refused job, which never waited."""
         waits = self.start - self.workload.submit

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from core.platform.grid import Grid
+from core.platform.nodes import Nodes
 from core.policy.orders import ORDERS
 from core.policy.policy import Policy
 from core.reference.job import Job, jobs_of
@@ -218,4 +219,80 @@ def grid_policies(draw: st.DrawFn) -> Policy:
         rule,
         threshold=draw(st.none() | st.sampled_from(THRESHOLDS)),
         backfill=draw(st.none() | orders) if rule in BACKFILLING else None,
+    )
+
+
+def nodes_of(*capacities: int, sets: tuple[str, ...] = (), down: object = ()) -> Nodes:
+    """Name nodes a, b and so on, and sets, which are words of these letters, s0, s1 and so on."""
+    named = {f"s{i}": list(word) for i, word in enumerate(sets)}
+    return Nodes(capacities, list("abcdefgh"[: len(capacities)]), named, down)  # type: ignore[arg-type]
+
+
+@st.composite
+def node_platforms(draw: st.DrawFn) -> Nodes:
+    """Draw one to four nodes of one to three processors, up to three sets and a few outages."""
+    capacities = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    letters = st.sets(st.sampled_from("abcd"[: len(capacities)]), min_size=1)
+    sets = draw(st.lists(letters.map(lambda chosen: "".join(sorted(chosen))), max_size=3))
+    down, up = [], dict.fromkeys("abcd"[: len(capacities)], 0)
+    for node in draw(st.lists(st.sampled_from([*up]), max_size=4)):
+        begin = up[node] + draw(st.integers(0, 15))
+        up[node] = begin + draw(st.integers(1, 12))
+        down.append((node, begin, up[node]))
+    return nodes_of(*capacities, sets=tuple(sets), down=down)
+
+
+@st.composite
+def node_workloads(draw: st.DrawFn, max_jobs: int = 9) -> Workload:
+    """Draw jobs that nodes can run: sets, weights, reservations in advance, moldable ones.
+
+    Bursts and ties are common, run 0 and estimate 0 among them.
+    """
+    platform = draw(node_platforms())
+    span = draw(st.sampled_from((0, 6, 25)))
+    rows: list[dict[str, int]] = []
+    for _ in range(draw(st.integers(0, max_jobs))):
+        properties = draw(st.integers(-1, len(platform.sets) - 1))
+        most = max(
+            capacity
+            for node, capacity in enumerate(platform.capacities)
+            if properties < 0 or platform.members[properties, node]
+        )
+        weight = draw(st.integers(1, most))
+        wide = int(platform.candidates(properties, weight).sum())
+        estimate = draw(st.integers(0, 12))
+        rows.append(
+            {
+                "submit": draw(st.integers(0, span)),
+                "run": max(estimate - draw(st.sampled_from((0, 0, 0, 1, 2, 12))), 0),
+                "estimate": estimate,
+                "procs": weight * draw(st.integers(1, wide) | st.just(wide)),
+                "weight": weight,
+                "properties": properties,
+                "reserved": draw(st.sampled_from((-1, -1, -1, 0, 2, 7, 20))),
+                "serial": draw(st.sampled_from((-1, -1, 0, 300_000, 1_000_000))),
+                "user": draw(st.integers(-1, 2)),
+            }
+        )
+    names = ("submit", "run", "estimate", "procs", "weight", "properties", "reserved", "serial")
+    columns = {name: [row[name] for row in rows] for name in (*names, "user")}
+    epoch = draw(st.sampled_from((-1, 0, 86_395)))
+    return Workload.from_columns(**columns, platform=platform, epoch=epoch)  # type: ignore[arg-type]
+
+
+@st.composite
+def node_policies(draw: st.DrawFn) -> Policy:
+    """Draw `conservative` of any order, or `demt` with shelves and resets for small jobs."""
+    if draw(st.booleans()):
+        known = [name for name, row in ORDERS.items() if not row.shares]
+        threshold = draw(st.none() | st.sampled_from(THRESHOLDS))
+        return Policy(draw(st.sampled_from(known)), "conservative", threshold=threshold)
+    return Policy(
+        draw(st.sampled_from(("fcfs", "lcfs", "spf", "lqf", "saf"))),
+        "demt",
+        shelf=draw(st.sampled_from(("1s", "2s", "3s", "5s", "16s"))),
+        resets=draw(st.sampled_from(("3s", "5s:10s:20s", "4s:9s:14s:19s:24s:29s", "8h:13h"))),
+        utc=draw(st.sampled_from(("0s", "3s", "16h"))),
+        worth=draw(st.sampled_from(("jobs", "procs", "area"))),
+        budget=draw(st.sampled_from(("100000", "0", "3", "9"))),
     )

@@ -40,6 +40,9 @@ REPORTS = {
     "klusacek-2012": Report(
         "analysis.papers.klusacek_2012.report", "analysis.papers.klusacek_2012.names:NEEDS"
     ),
+    "eyraud-2006": Report(
+        "analysis.papers.eyraud_2006.report", "analysis.papers.eyraud_2006.printed:NEEDS"
+    ),
 }
 """The reports there are."""
 

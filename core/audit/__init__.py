@@ -19,6 +19,11 @@ schedule says in which of several clusters each job ran, every job is inside one
 no cluster is ever over its size, and a job that starts in a pass must do so on the cluster on
 which the rule starts it.
 
+On nodes the same is said of each node, and beside it: every job has as many nodes of its set as it
+asks for, ends when its run time there is over or when one of them goes down, and is on none that is
+down; a reservation in advance that was accepted starts on time. In each pass the plan, and under
+`demt` the shelves, are made again from who arrived, started and ended before.
+
 Of a rule that no auditor is written for, such as `tabu`, whose draws are in no schedule, this alone
 is judged, and the verdict says so.
 
@@ -31,11 +36,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.arrays import HORIZON
-from core.audit.replay import Replay
-from core.audit.times import early, misplaced, overload, overrun, unstarted
+from core.audit.kinds import KINDS
 from core.audit.verdict import CLOCKS, Fault, Verdict
 from core.errors import InputError
-from core.logs.schedules import LoggedSchedule, read_schedule
+from core.logs.read import read_schedule
+from core.logs.schedules import LoggedSchedule
 from core.policy.policy import Policy
 from core.schedule import Schedule
 
@@ -101,17 +106,16 @@ def _check_given(schedule: Schedule) -> None:
 
 
 def _judge(schedule: Schedule, policy: Policy) -> Verdict:
-    kept = schedule.workload.platform.keeps
+    kind = KINDS[schedule.workload.platform.name]
     judged = policy.row.audit is not None
-    checked = ("start", "submit", "kills", *kept, "capacity", *([policy.name] if judged else []))
-    missing = unstarted(schedule)
+    checked = (*kind.checks, *([policy.name] if judged else []))
+    missing = kind.unstarted(schedule)
     if missing:
         # Of a queue in which a job waits for ever nothing can be said.
         return _refuted(checked, missing)
-    proofs = (early, overrun, misplaced, overload)
-    plain = [fault for fault in (proof(schedule) for proof in proofs) if fault]
+    plain = [fault for fault in (proof(schedule) for proof in kind.proofs) if fault]
     until = min((fault.instant for fault in plain), default=HORIZON)
-    replayed = Replay(schedule, policy).first_fault(until) if judged else None
+    replayed = kind.replay(schedule, policy).first_fault(until) if judged else None
     fault = _first(plain, replayed)
     if fault is None:
         n = len(schedule.workload)
@@ -128,7 +132,7 @@ def _refuted(checked: tuple[str, ...], fault: Fault) -> Verdict:
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
     """Return the earliest fault; of one instant and job, what holds for every policy goes first."""
-    rank = {"submit": 0, "place": 0, "kills": 3, "capacity": 3}
+    rank = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "kills": 3, "capacity": 3}
 
     def key(fault: Fault) -> tuple[int, int]:
         same = replayed is not None and fault.job == replayed.job

@@ -24,7 +24,7 @@ class Verdict:
         Whether every rule in `checked` holds for the whole schedule.
     checked : tuple of str
         The rules: ``start``, ``submit``, ``kills``, on a grid ``place``, ``capacity`` and the name
-        of the policy.
+        of the policy; on nodes those of `core.audit.kinds`.
     rule : str, optional
         The rule that is broken first by time.
     job : int, optional

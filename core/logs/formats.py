@@ -28,6 +28,10 @@ class Format:
         How many words a row has, for files that say nothing else; None where words vary.
     function : str
         Its reader, as ``module:function``: readers use the rows, so the rows cannot import them.
+    schedules : str
+        The same of schedules, from a path, processors and cleaning; empty where it has none.
+    on_nodes : bool
+        Whether its jobs ask for nodes: the reader then takes a `platform` too.
     """
 
     meaning: str
@@ -35,6 +39,8 @@ class Format:
     opens: Callable[[str], bool]
     fields: int | None
     function: str
+    schedules: str = ""
+    on_nodes: bool = False
 
     @property
     def reader(self) -> Callable[..., Workload]:
@@ -50,6 +56,7 @@ FORMATS: dict[str, Format] = {
         opens=lambda line: line.startswith(";"),
         fields=18,
         function="core.logs.swf:read_swf",
+        schedules="core.logs.schedules:read_swf_schedule",
     ),
     "gwf": Format(
         meaning="Grid Workloads Format",
@@ -64,6 +71,17 @@ FORMATS: dict[str, Format] = {
         opens=lambda line: not {"jobid", "jobidraw"}.isdisjoint(line.lower().split("|")),
         fields=None,
         function="core.logs.sacct:read_sacct",
+    ),
+    "oar": Format(
+        meaning="jobs on nodes as CSV, and the machine as TOML beside it",
+        ends=(".csv",),
+        opens=lambda line: (
+            {"job", "submit", "walltime"} <= {w.strip() for w in line.lower().split(",")}
+        ),
+        fields=None,
+        function="core.logs.oar:read_oar",
+        schedules="core.logs.oar:read_oar_schedule",
+        on_nodes=True,
     ),
 }
 """Every format by its name; the first is that of a file that nothing tells."""

@@ -6,11 +6,17 @@ import contextlib
 import os
 import zlib
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from core.logs.clean import AS_HERE, Clean
 from core.logs.formats import FORMATS
+from core.own import load
+from core.platform.platform import Platform
 from core.workload.workload import Workload
+
+if TYPE_CHECKING:
+    from core.logs.schedules import LoggedSchedule
 
 _PEEK = 2**16
 _GZIP_WINDOW = 31
@@ -20,6 +26,7 @@ def read_log(
     path: str | os.PathLike[str],
     *,
     processors: int | None = None,
+    platform: Platform | None = None,
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
     clean: Clean = AS_HERE,
@@ -33,7 +40,11 @@ def read_log(
     path : path
         The log.
     processors : int, optional
-        Size of the machine; by default what the header of an SWF log says. The others need it.
+        Size of the machine; by default what the header of an SWF log says. The others need it,
+        but for one of jobs on nodes, which has a machine beside it.
+    platform : Platform, optional
+        The machine, instead of that: of a log of jobs on nodes it stands for the one beside it, of
+        any other its size counts.
     rows : (int, int), optional
         Only these data rows, [first, last), before anything is dropped or sorted.
     jobs : int, optional
@@ -61,8 +72,49 @@ def read_log(
     ...     len(read_log(path))
     1
     """
-    reader = FORMATS[format_of(path)].reader
-    return reader(path, processors=processors, rows=rows, jobs=jobs, clean=clean)
+    known, given = FORMATS[format_of(path)], {"rows": rows, "jobs": jobs, "clean": clean}
+    if known.on_nodes:
+        nodes = platform if platform is not None and platform.asks else None
+        return known.reader(path, processors=processors, platform=nodes, **given)
+    size = processors if platform is None else platform.size
+    return known.reader(path, processors=size, **given)
+
+
+def read_schedule(
+    path: str | os.PathLike[str], processors: int | None = None, clean: Clean = AS_HERE
+) -> LoggedSchedule:
+    """Read the schedule that a log tells, of any format that can.
+
+    Parameters
+    ----------
+    path, processors, clean
+        As for `read_log`.
+
+    Returns
+    -------
+    LoggedSchedule
+        The jobs that can be placed, in (submit, position) order; its policy's name is empty.
+
+    Raises
+    ------
+    InputError
+        As the format's reader; a file of a format that tells no schedules is taken for SWF.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from core import Workload, simulate, write_swf
+    >>> w = Workload.from_columns(submit=[0, 1], run=[5, 5], estimate=[6, 6], procs=[2, 2],
+    ...                           processors=3)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_swf(w, folder + "/two.swf", simulate(w, "fcfs+easy"))
+    ...     read_schedule(folder + "/two.swf").start.tolist()
+    [0, 5]
+    """
+    reference = FORMATS[format_of(path)].schedules or next(iter(FORMATS.values())).schedules
+    reader: Any = load(reference)
+    found: LoggedSchedule = reader(path, processors, clean)
+    return found
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

@@ -15,6 +15,7 @@ from core.checks import is_whole, printable, whole
 from core.errors import InputError
 from core.logs.clean import AS_HERE, Clean
 from core.logs.formats import FORMATS
+from core.platform.platform import Platform
 from core.platform.pool import Pool
 from core.workload.columns import UNKNOWN
 from core.workload.workload import Names, Workload
@@ -209,7 +210,7 @@ def kept_rows(
 def to_workload(
     kept: Kept,
     source: str,
-    machine: int,
+    machine: int | Platform,
     *,
     max_estimate: int = -1,
     epoch: int = -1,
@@ -224,8 +225,8 @@ def to_workload(
         The rows.
     source : str
         The file, from whose name the workload has its own.
-    machine : int
-        Processors.
+    machine : int or Platform
+        Processors of a pool; or what the jobs run on, with the columns that they ask of it.
     max_estimate : int
         Largest estimate that the platform allows, s; -1 for that of the jobs.
     epoch : int
@@ -247,7 +248,8 @@ def to_workload(
     """
     asked, name = kept["request_time"], log_name(source)
     run, estimate, killed = clean.times(kept["run"], asked, name)
-    said = {key: kept[key] for key in SAID if key in kept.column}
+    platform = Pool(machine) if isinstance(machine, int) else machine
+    said = {key: kept[key] for key in (*SAID, *platform.asks) if key in kept.column}
     if "wait" in kept.column:
         said["logged_wait"] = kept["wait"]
     try:
@@ -260,7 +262,7 @@ def to_workload(
             job=kept["job"],
             killed=killed,
             **said,
-            platform=Pool(machine),
+            platform=platform,
             name=name,
             max_estimate=clean.limit(max_estimate),
             dropped=kept.dropped,

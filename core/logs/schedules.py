@@ -54,7 +54,7 @@ class LoggedSchedule(Schedule):
         pass
 
 
-def read_schedule(
+def read_swf_schedule(
     path: str | os.PathLike[str], processors: int | None = None, clean: Clean = AS_HERE
 ) -> LoggedSchedule:
     """Read the schedule that a log of the Standard Workload Format tells.
@@ -93,7 +93,7 @@ def read_schedule(
     ...                           processors=3)
     >>> with TemporaryDirectory() as folder:
     ...     write_swf(w, folder + "/two.swf", simulate(w, "fcfs+easy"))
-    ...     read_schedule(folder + "/two.swf").start.tolist()
+    ...     read_swf_schedule(folder + "/two.swf").start.tolist()
     [0, 5]
     """
     source = os.fspath(path)

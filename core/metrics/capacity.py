@@ -11,6 +11,9 @@ from core.schedule import Schedule
 def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
     """Return the integral of min(idle processors, processors that waiting jobs ask for).
 
+    A job asks for what it came to hold; one that never held any asks for none, and so does, until
+    its instant, one that is reserved in advance. Processors of nodes that are down are idle.
+
     Parameters
     ----------
     schedule : Schedule
@@ -41,10 +44,15 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
     """
     from core.kernels.idle import idle_while_asked
 
-    jobs = schedule.workload
-    started = _ascending(schedule.start, jobs.procs)
-    ended = _ascending(schedule.end, jobs.procs)
-    return idle_while_asked(jobs.submit, jobs.procs, *started, *ended, jobs.processors, bounds)
+    jobs, start, end = schedule.workload, schedule.start, schedule.end
+    submitted = jobs.submit, jobs.procs
+    taken = schedule.taken
+    if not schedule.is_as_asked:
+        ran = taken > 0
+        start, end, taken = start[ran], end[ran], taken[ran]
+        submitted = _ascending(np.where(jobs.reserved < 0, jobs.submit, schedule.start)[ran], taken)
+    started, ended = _ascending(start, taken), _ascending(end, taken)
+    return idle_while_asked(*submitted, *started, *ended, jobs.processors, bounds)
 
 
 def _ascending(instants: Int64, procs: Int64) -> tuple[Int64, Int64]:

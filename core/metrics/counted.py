@@ -114,9 +114,18 @@ class Counted:
         return self.workload.estimate[self.kept]
 
     @cached_property
+    def held(self) -> Int64:
+        """Time for which the job held processors, int64[k], s: by default its run time.
+
+        One that was cut off held them shorter, a moldable one may have held them longer.
+        """
+        return self.schedule.held[self.kept]
+
+    @cached_property
     def procs(self) -> Int64:
-        """Processors, int64[k]."""
-        return self.workload.procs[self.kept]
+        """Processors that the job held, int64[k]; where it never ran, those that it asked for."""
+        taken = self.schedule.taken
+        return np.where(taken > 0, taken, self.workload.procs)[self.kept]
 
     def column(self, name: str) -> Any:
         """Return a column of the workload, shape (k,), such as ``partition``.
@@ -140,7 +149,7 @@ class Counted:
     @cached_property
     def pp_slowdown(self) -> Float64:
         """Per-processor bounded slowdown, float64[k]."""
-        return slowdowns(self.response, self.run, self.tau, self.procs)
+        return slowdowns(self.response, self.held, self.tau, self.procs)
 
     @cached_property
     def premature(self) -> Bool:
@@ -155,8 +164,8 @@ class Counted:
 
     @cached_property
     def area(self) -> Float64:
-        """Run time x processors, float64[k], processor s: what weighs a job by its area."""
-        return self.run.astype(np.float64) * self.procs
+        """Time held x processors, float64[k], processor s: what weighs a job by its area."""
+        return self.held.astype(np.float64) * self.procs
 
     @cached_property
     def log_slowdown(self) -> Float64:
@@ -198,7 +207,8 @@ class Counted:
         jobs = self.workload
         if not len(jobs):
             return np.zeros((self._weeks or 0) + 1, np.int64)
-        first, ended = int(jobs.submit[0]), int(self.schedule.end.max())
+        first = int(jobs.submit[0])
+        ended = max(first, int(self.schedule.end.max()))
         weeks = self._weeks or min((ended - first) // WEEK + 1, MAX_WEEKS)
         bounds = first + WEEK * np.arange(weeks + 1)
         bounds[-1] = max(int(bounds[-1]), ended)

@@ -117,7 +117,8 @@ def _largest(values: Int64 | Float64) -> Any:
 
 def _makespan(counted: Counted) -> int:
     jobs = counted.workload
-    return int(counted.schedule.end.max() - jobs.submit[0]) if len(jobs) else 0
+    # Of refused jobs alone there is no end.
+    return max(0, int(counted.schedule.end.max() - jobs.submit[0])) if len(jobs) else 0
 
 
 def _offered_load(jobs: Workload) -> float:
@@ -140,11 +141,11 @@ def _geometric_means(means: Float64) -> Float64:
 
 
 def _utilisation(counted: Counted) -> float:
-    schedule, window, procs = counted.schedule, counted.window, counted.workload.procs
+    schedule, window, taken = counted.schedule, counted.window, counted.schedule.taken
     if window.counts is None:
-        done = total(schedule.held * procs)
+        done = total(schedule.held * taken)
     else:
-        done = total(window.inside(schedule.start, schedule.end) * procs)
+        done = total(window.inside(schedule.start, schedule.end) * taken)
     return ratio(done, _capacity(counted))
 
 
@@ -274,6 +275,13 @@ _ROWS = (
     Metric(
         "killed", "1", "number of jobs killed at their estimate",
         lambda c: np.count_nonzero(c.schedule.killed[c.kept]), better=NEITHER,
+    ),
+    Metric(
+        "refused", "1", "number of jobs refused", lambda c: np.count_nonzero(c.schedule.refused)
+    ),
+    Metric(
+        "lost", "1", "number of jobs cut off before their end",
+        lambda c: np.count_nonzero(c.schedule.lost[c.kept]),
     ),
     Metric("queue_length", "1", "time-average number of waiting jobs", _queue_length),
     Metric("offered_load", "1", "offered load", _offered_load, better=NEITHER, shared=True),

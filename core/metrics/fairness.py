@@ -22,7 +22,8 @@ def resource_equality(schedule: Schedule) -> Float64:
     """Return the processor time that each job deserved.
 
     The used processors of each instant are shared out among the active jobs, those that arrived
-    and have not completed, in proportion to their processors. That a job deserves no more than
+    and have not completed, in proportion to the processors that they hold, or come to hold: a job
+    that never holds any, such as a refused one, deserves nothing. That a job deserves no more than
     it can use never binds: the processors in use are some of those that are asked for.
 
     Parameters
@@ -33,7 +34,7 @@ def resource_equality(schedule: Schedule) -> Float64:
     Returns
     -------
     float64[n]
-        d of each job, processor s; a job was discriminated against by d - run x procs.
+        d of each job, processor s; a job was discriminated against by d - time held x procs.
 
     References
     ----------
@@ -48,11 +49,12 @@ def resource_equality(schedule: Schedule) -> Float64:
     >>> resource_equality(simulate(w, "fcfs+none")).tolist()
     [12.0, 9.0]
     """
-    jobs, none = schedule.workload, np.zeros(len(schedule.workload), np.int64)
+    jobs, taken = schedule.workload, schedule.taken
+    none = np.zeros(len(jobs), np.int64)
     instants = np.concatenate((jobs.submit, schedule.start, schedule.end))
     order = np.argsort(instants, kind="stable")
-    demand = np.cumsum(np.concatenate((jobs.procs, none, -jobs.procs))[order])
-    used = np.cumsum(np.concatenate((none, jobs.procs, -jobs.procs))[order])
+    demand = np.cumsum(np.concatenate((taken, none, -taken))[order])
+    used = np.cumsum(np.concatenate((none, taken, -taken))[order])
     # What one processor deserved since the beginning: one sum serves every job.
     share = np.divide(used, demand, out=np.zeros(demand.size), where=demand > 0)
     reached = np.zeros(demand.size)
@@ -60,12 +62,12 @@ def resource_equality(schedule: Schedule) -> Float64:
     earned = np.empty(demand.size)
     earned[order] = reached
     at = earned.reshape(3, -1)
-    deserved: Float64 = jobs.procs * (at[2] - at[0])
+    deserved: Float64 = taken * (at[2] - at[0])
     return deserved
 
 
 def discrimination(schedule: Schedule) -> Float64:
-    """Return what each job deserved less what it got, D = d - run x procs.
+    """Return what each job deserved less what it got, D = d - time held x procs.
 
     Returns
     -------
@@ -80,7 +82,7 @@ def discrimination(schedule: Schedule) -> Float64:
     >>> discrimination(simulate(w, "fcfs+none")).tolist()
     [-6.0, 6.0]
     """
-    return discrimination_of(resource_equality(schedule), schedule.held, schedule.workload.procs)
+    return discrimination_of(resource_equality(schedule), schedule.held, schedule.taken)
 
 
 def discrimination_of(deserved: Float64, held: Int64, procs: Int64) -> Float64:
@@ -112,12 +114,14 @@ def unserved(deserved: Float64, held: Int64, procs: Int64) -> Float64:
 def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
     """Return by how much each job starts after its fair start, 0 for those that do not.
 
+    A refused job is never late: it has no fair start either.
+
     Parameters
     ----------
     schedule : Schedule
         Starts of n jobs.
     fst : int64[n]
-        Their fair start times, s (see `core.fair_start_times`).
+        Their fair start times, s (see `core.fair_start_times`), -1 of refused jobs.
 
     Returns
     -------
@@ -143,9 +147,10 @@ def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
             f"fst has shape {fair.shape} and type {fair.dtype}; "
             f"give one whole number of seconds for each of the {len(schedule.start)} jobs"
         )
-    if fair.min(initial=0) < 0:
+    if (missing := (fair < 0) & ~schedule.refused).any():
+        j = int(missing.argmax())
         raise InputError(
-            f"fst of job {int(fair.argmin())} is {int(fair.min())}: fair start times of all jobs "
+            f"fst of job {j} is {int(fair[j])}: fair start times of all jobs that were not refused "
             "are needed, from 0"
         )
     return lateness_of(schedule.start, fair.astype(np.int64))
@@ -166,7 +171,7 @@ def lateness_of(start: Int64, fst: Int64) -> Int64:
 def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
     """Return the mean of `lateness` over all jobs, s: early and punctual ones count 0.
 
-    NaN without jobs. Sabin and Sadayappan (2005), section 3.1.3.
+    Refused jobs do not count; NaN without jobs. Sabin and Sadayappan (2005), section 3.1.3.
 
     Examples
     --------
@@ -176,12 +181,13 @@ def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
     >>> unfairness(simulate(w, "fcfs+none"), [0, 7])
     1.0
     """
-    late = lateness(schedule, fst)
-    return ratio(total(late), late.size)
+    return ratio(total(lateness(schedule, fst)), _started(schedule))
 
 
 def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
-    """Return the share of all jobs that start after their fair start, NaN without jobs.
+    """Return the share of the jobs, but for refused ones, that start after their fair start.
+
+    NaN without jobs.
 
     Examples
     --------
@@ -191,14 +197,18 @@ def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
     >>> unfair_share(simulate(w, "fcfs+none"), [0, 7])
     0.5
     """
-    late = lateness(schedule, fst)
-    return ratio(int(np.count_nonzero(late)), late.size)
+    return ratio(int(np.count_nonzero(lateness(schedule, fst))), _started(schedule))
+
+
+def _started(schedule: Schedule) -> int:
+    return int(np.count_nonzero(~schedule.refused))
 
 
 def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
     """Count, for each job, the later jobs that started before it and the earlier ones after it.
 
-    Jobs that start at one instant do not pass each other. Both sum up to the same number.
+    Jobs that start at one instant do not pass each other, and a refused job none. Both sum up to
+    the same number.
 
     Returns
     -------
@@ -220,8 +230,11 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
     """
     from core.kernels.overtaking import overtakings
 
-    place = np.unique(schedule.start, return_inverse=True)[1]
-    return overtakings(place.astype(np.int64))
+    there = ~schedule.refused
+    place = np.unique(schedule.start[there], return_inverse=True)[1]
+    slips, skips = np.zeros((2, len(schedule.workload)), np.int64)
+    slips[there], skips[there] = overtakings(place.astype(np.int64))
+    return slips, skips
 
 
 class Judged(Counted):
@@ -243,7 +256,7 @@ class Judged(Counted):
 
 
 def _unserved(schedule: Schedule) -> Float64:
-    return unserved(resource_equality(schedule), schedule.held, schedule.workload.procs)
+    return unserved(resource_equality(schedule), schedule.held, schedule.taken)
 
 
 FAIRNESS = {
@@ -259,7 +272,7 @@ FAIRNESS = {
         ),
         Metric(
             "resource_unfairness", "processor s", "mean of what jobs deserved and did not get",
-            lambda j: mean(_unserved(j.schedule)),
+            lambda j: mean(_unserved(j.schedule)[j.kept]),
         ),
         Metric(
             "slips", "1", "mean number of later jobs that started before a job",

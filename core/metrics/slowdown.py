@@ -55,7 +55,10 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
 
 
 def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
-    """Return max((end - submit) / (procs x max(run, tau)), 1) of each job.
+    """Return max((end - submit) / (procs x max(time held, tau)), 1) of each job.
+
+    Processors and time are those that the job held: where nothing else is known, those that it
+    asked for, and its run time.
 
     Parameters
     ----------
@@ -89,7 +92,8 @@ def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     [1.0, 2.1]
     """
     jobs = schedule.workload
-    return slowdowns(schedule.end - jobs.submit, jobs.run, tau, jobs.procs)
+    procs = np.where(schedule.taken > 0, schedule.taken, jobs.procs)
+    return slowdowns(schedule.end - jobs.submit, schedule.held, tau, procs)
 
 
 def slowdowns(response: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:

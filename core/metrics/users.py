@@ -140,15 +140,15 @@ def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
     """
     place, count = index.place[counted.kept], index.label.size
     wait = _added(place, count, counted.wait)
-    if counted.window.counts is None:
+    if counted.window.counts is None and counted.schedule.is_as_asked:
         return UserSums(index.jobs, wait, index.work)
-    jobs, work = _got(place, count, counted.run, counted.procs)
+    jobs, work = _got(place, count, counted.held, counted.procs)
     return UserSums(jobs, wait, work)
 
 
-def _got(place: Int64, count: int, run: Int64, procs: Int64) -> tuple[Int64, Int64]:
+def _got(place: Int64, count: int, held: Int64, procs: Int64) -> tuple[Int64, Int64]:
     jobs = np.bincount(place, minlength=count + 1)[:count]
-    return jobs, _added(place, count, run * procs)
+    return jobs, _added(place, count, held * procs)
 
 
 def _added(place: Int64, count: int, values: Int64) -> Int64:
@@ -178,7 +178,8 @@ def nuwt_of(sums: UserSums) -> Float64:
 def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
     """Return the normalised wait time of every user, NUWT = sum of waits / sum of run x procs.
 
-    Jobs of unknown users are left out, and users whose jobs did no work: they have no NUWT.
+    Jobs of unknown users are left out, refused ones, and users whose jobs did no work: they have
+    no NUWT.
 
     Parameters
     ----------
@@ -208,9 +209,10 @@ def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
     >>> user_waits(simulate(w, "fcfs+none"), least_jobs=2).user.tolist()
     [3]
     """
-    least, log = whole("least_jobs", least_jobs, least=1), schedule.workload
-    index = index_users(log)
-    sums = UserSums(index.jobs, _added(index.place, index.label.size, schedule.wait), index.work)
+    from core.metrics.counted import Counted
+
+    least, index = whole("least_jobs", least_jobs, least=1), index_users(schedule.workload)
+    sums = sums_of_users(index, Counted(schedule))
     kept = (sums.jobs >= least) & (sums.work > 0)
     jobs, wait, work = sums.jobs[kept], sums.wait[kept], sums.work[kept]
     return UserWaits(index.label[kept], jobs, wait, work, nuwt_of(sums)[kept])

@@ -20,6 +20,8 @@ NO_WARMUP = 0.0
 class Window:
     """Hold the jobs that count and the time that metrics of the machine are taken over.
 
+    Jobs that were refused never count: they have neither a wait nor an end.
+
     Parameters
     ----------
     begin, end : int
@@ -48,16 +50,17 @@ def window_of(
     schedule : Schedule
         Starts of n jobs.
     warmup : float or str
-        A share: the first floor(share x n) jobs by (end, position) do not count, and the window
-        begins at the last of their ends. Or a duration such as ``2w``, ``3d`` or ``12h``: jobs
-        that end within it, counted from the first submission, do not count.
+        A share: the first floor(share x k) jobs by (end, position), of the k that were not
+        refused, do not count, and the window begins at the last of their ends. Or a duration such
+        as ``2w``, ``3d`` or ``12h``: jobs that end within it, counted from the first submission,
+        do not count.
     cooldown : bool
         Whether jobs that end after the last submission do not count; the window ends at it.
 
     Returns
     -------
     Window
-        From the first submission to the last end where nothing is left out.
+        From the first submission to the last end where nothing is left out but refused jobs.
 
     Raises
     ------
@@ -77,17 +80,22 @@ def window_of(
     if not len(jobs):
         return Window(0, 0)
     end, last = schedule.end, int(jobs.submit[-1])
-    begin, final = int(jobs.submit[0]), int(end.max())
-    if not warmup and not cooldown:
+    begin = int(jobs.submit[0])
+    # Where every job was refused nothing ever ended.
+    final = max(begin, int(end.max()))
+    refused = schedule.refused
+    if not warmup and not cooldown and not refused.any():
         return Window(begin, final)
-    counts = np.ones(len(jobs), np.bool_)
+    counts = ~refused
     if isinstance(warmup, str):
         # One beyond the clock's horizon leaves out all jobs, too, and sums still fit int64.
         begin += min(seconds_of(warmup) or 0, HORIZON)
         counts &= end >= begin
     elif warmup:
         # As an exact fraction: 0.29 x 100 jobs is 28.999999999999996 in binary.
-        first = np.argsort(end, kind="stable")[: int(Fraction(str(warmup)) * len(jobs))]
+        ended = np.flatnonzero(counts)
+        ended = ended[np.argsort(end[ended], kind="stable")]
+        first = ended[: int(Fraction(str(warmup)) * ended.size)]
         counts[first] = False
         begin = int(end[first[-1]]) if first.size else begin
     if cooldown:

@@ -1,13 +1,12 @@
-"""Downey's model: log-uniform work and parallelism, and how fast a job is on its processors."""
+"""Downey's model: log-uniform work and parallelism, each job on as many processors as it uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from core.arrays import Float64, Int64
+from core.arrays import Int64
 from core.checks import positive
 from core.errors import InputError
 from core.models.parts import (
@@ -19,6 +18,7 @@ from core.models.parts import (
     generator,
     sums,
 )
+from core.models.speedup import downey_speedup
 from core.workload.workload import Workload
 
 WORK = (70.0, 310_000.0)
@@ -58,7 +58,7 @@ def downey(
 
     The logarithm of a job's work is uniform, and so is that of its average parallelism, from 1 to
     the whole machine. The model is of moldable jobs, to which the scheduler gives processors. Here
-    a job asks for its average parallelism, rounded, and runs for its work / `speedup` there.
+    a job asks for its average parallelism, rounded, and runs for its work / `downey_speedup` there.
     Arrivals are Poisson, in the two halves of a day at different rates.
 
     Shape, the variance's range and the speedup are as published. The ends of the distribution of
@@ -130,7 +130,7 @@ def downey(
     procs = np.rint(parallelism).astype(np.int64)
     variance = least_variance + uniform[1] * (most_variance - least_variance)
     work = low * (high / low) ** uniform[2]
-    run = np.rint(work / speedup(procs, parallelism, variance)).astype(np.int64)
+    run = np.rint(work / downey_speedup(procs, parallelism, variance)).astype(np.int64)
     return finish(
         key,
         machine,
@@ -141,44 +141,6 @@ def downey(
         max_estimate=max_estimate,
         load=load,
     )
-
-
-def speedup(procs: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.ArrayLike) -> Float64:
-    """Return how many times faster a job is on so many processors than on one.
-
-    Parameters
-    ----------
-    procs : array_like of int
-        Processors, at least 1.
-    parallelism : array_like of float
-        Average parallelism of the job, at least 1.
-    variance : array_like of float
-        Variance of its parallelism, in units of the program's own, at least 0; 0 is a job that is
-        perfectly parallel up to its parallelism.
-
-    Returns
-    -------
-    float64[...]
-        Speedup, 1 to `parallelism`.
-
-    References
-    ----------
-    A. B. Downey, A model for speedup of parallel programs, Berkeley CSD-97-933, 1997.
-
-    Examples
-    --------
-    >>> speedup([1, 4, 8, 99], 8, 0).tolist()
-    [1.0, 4.0, 8.0, 8.0]
-    >>> speedup([1, 8, 15], 8, 1).tolist(), speedup([1, 8, 22], 8, 2).tolist()
-    ([1.0, 5.565217391304348, 8.0], [1.0, 5.052631578947368, 8.0])
-    """
-    n, a, s = (np.asarray(x, np.float64) for x in (procs, parallelism, variance))
-    steep = a * n / (a + s / 2 * (n - 1))
-    flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
-    low = np.where(n <= a, steep, np.where(n < 2 * a - 1, flat, a))
-    high = np.where(n < a + a * s - s, n * a * (s + 1) / (s * (n + a - 1) + a), a)
-    result: Float64 = np.where(s <= 1, low, high)
-    return result
 
 
 def _arrivals(gap: float, night: float, key: Key) -> Iterator[Int64]:

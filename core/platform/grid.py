@@ -41,7 +41,9 @@ class Grid:
     """
 
     name: ClassVar[str] = "grid"
+    part: ClassVar[str] = "cluster"
     keeps: ClassVar[tuple[str, ...]] = ("place",)
+    asks: ClassVar[tuple[str, ...]] = ()
 
     clusters: Sequence[int]
     names: Sequence[str]

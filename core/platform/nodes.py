@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ANY = -1
 """The property set of a job that takes any node."""
 
+MOST = 2**31 - 1
+"""Most processors of a node: stores keep what a job has of each in 32 bits."""
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -27,7 +30,8 @@ class Nodes:
     Parameters
     ----------
     capacities : sequence of int
-        Processors of each node, at least 1. Where several are as good, the first counts.
+        Processors of each node, at least 1 and at most 2^31 - 1. Where several are as good, the
+        first counts.
     names : sequence of str
         What they are called, each differently.
     sets : mapping of str to sequence of str, optional
@@ -38,9 +42,9 @@ class Nodes:
     Raises
     ------
     InputError
-        If there is no node, one has no processor, together they have more than the clock can
-        count, names do not fit, a set is empty or names a node that does not exist, or a node
-        goes down while it is down or comes up before that.
+        If there is no node, one has no processor or too many, names do not fit, a set is empty or
+        names a node that does not exist, or a node goes down while it is down or comes up before
+        that.
 
     Examples
     --------
@@ -54,7 +58,9 @@ class Nodes:
     """
 
     name: ClassVar[str] = "nodes"
+    part: ClassVar[str] = "node"
     keeps: ClassVar[tuple[str, ...]] = ("end", "state", "segments")
+    asks: ClassVar[tuple[str, ...]] = ("weight", "properties", "reserved", "serial")
 
     capacities: Sequence[int]
     names: Sequence[str]
@@ -73,12 +79,10 @@ class Nodes:
                 f"capacities is {sizes!r}; give the processors of each node, such as [2, 2]"
             )
         for size in sizes:
-            if not is_whole(size) or size < 1:
-                raise InputError(f"capacities holds {size!r}; a node has at least 1 processor")
-        if sum(sizes) >= HORIZON:
-            raise InputError(
-                f"capacities add up to {sum(sizes)} processors; fewer than 2^62 are known"
-            )
+            if not is_whole(size) or not 1 <= size <= MOST:
+                raise InputError(
+                    f"capacities holds {size!r}; a node has at least 1 processor, at most {MOST}"
+                )
         if not isinstance(names, Sequence) or isinstance(names, str):
             raise InputError(f"names is {names!r}; give the name of each node")
         if len(names) != len(sizes) or not all(isinstance(n, str) and n for n in names):

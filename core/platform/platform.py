@@ -27,8 +27,14 @@ class Platform(Protocol):
     name: ClassVar[str]
     """What the kind is called in campaigns and stores."""
 
+    part: ClassVar[str]
+    """What each of its places is."""
+
     keeps: ClassVar[tuple[str, ...]]
     """Columns of a schedule that do not follow from the starts here, and so have to be stored."""
+
+    asks: ClassVar[tuple[str, ...]]
+    """Columns of jobs that say what they ask for here, and on other platforms nothing."""
 
     @property
     def size(self) -> int:

@@ -36,7 +36,9 @@ class Pool:
     """
 
     name: ClassVar[str] = "pool"
+    part: ClassVar[str] = "pool"
     keeps: ClassVar[tuple[str, ...]] = ()
+    asks: ClassVar[tuple[str, ...]] = ()
 
     processors: int
 

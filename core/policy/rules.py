@@ -65,8 +65,10 @@ class Rule:
         Class in `core.reference` that simulates it slowly; without one there is no reference,
         and fair start times are strict and by arrival only.
     audit : Reference, optional
-        Class in `core.audit` that judges its passes; without one an audit is of starts, kills,
-        places and capacity alone.
+        Class in `core.audit` that judges its passes, or one for each kind of platform; without one
+        an audit is of starts, kills, places and capacity alone.
+    counts : tuple of (str, str)
+        What its schedules count (`core.schedule.Schedule.counts`): name and meaning of each.
     of_log : bool
         Whether it takes what a log says became of its jobs, so that there is none of a sample, of
         a model or at another load.
@@ -91,7 +93,8 @@ class Rule:
     keeps_plan: bool = False
     fair_start: Reference | None = None
     refer: Reference | None = None
-    audit: Reference | None = None
+    audit: Reference | Mapping[str, Reference] | None = None
+    counts: tuple[tuple[str, str], ...] = ()
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
@@ -118,7 +121,7 @@ class Rule:
         >>> RULES["planned"].find("simulate").__name__
         'planned'
         """
-        reference: Reference | None = getattr(self, part)
+        reference: Reference | Mapping[str, Reference] | None = getattr(self, part)
         if platform not in self.platforms:
             raise InputError(
                 f"rule {self.name!r} does not know platforms of kind {platform!r}; "
@@ -126,6 +129,8 @@ class Rule:
             )
         if reference is None:
             raise InputError(f"rule {self.name!r} has {_MISSING[part]}; its row names none")
+        if isinstance(reference, Mapping):
+            reference = reference[platform]
         if callable(reference):
             return reference
         return cast(Callable[..., Any], own.load(reference.format(platform=platform)))
@@ -243,7 +248,11 @@ _ROWS = (
         promise=_POOL + "promise_reserving",
         fair_start=_FAIR + "reserving",
         refer=_REFERENCE + "Reserving",
-        audit=_AUDIT + "Reserving",
+        audit={
+            "pool": _AUDIT + "Reserving",
+            "grid": _AUDIT + "Reserving",
+            "nodes": "core.audit.replay_of_nodes:NodesDiscipline",
+        },
         platforms=("pool", "grid", "nodes"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
@@ -293,8 +302,12 @@ _ROWS = (
         options=("shelf", "resets", "utc", "worth", "budget"),
         check=_in_shelves,
         promise="core.simulation.nodes:promise_demt",
-        refer="core.reference.nodes:Demt",
-        audit="core.audit.nodes:Shelves",
+        refer="core.reference.shelves:Demt",
+        audit="core.audit.shelves:Shelves",
+        counts=(
+            ("selections", "number of selections of jobs for a shelf"),
+            ("given_up", "number of selections whose exact search was given up"),
+        ),
         platforms=("nodes",),
         fair_platforms=(),
         cost=Cost(Rate(100.0, 10.0)),
@@ -311,6 +324,9 @@ _ROWS = (
 
 RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
 """The rules that ship, by name."""
+
+COUNTS: dict[str, str] = {name: said for row in _ROWS for name, said in row.counts}
+"""What schedules of the rules that ship count: the meaning by the name."""
 
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
 """Name of the rule that each alias stands for."""

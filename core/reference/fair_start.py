@@ -36,7 +36,7 @@ def fair_start_reference(
     Returns
     -------
     list of int
-        In the order of `jobs`.
+        In the order of `jobs`; -1 for one that is refused.
 
     Raises
     ------
@@ -96,6 +96,6 @@ def _forget_the_later(simulation: Simulation, job: Job, rank: list[int]) -> None
 
 
 def _until_start(simulation: Simulation, job: Job) -> int:
-    while job.start < 0:
+    while job.start < 0 and not job.refused:
         simulation.step(*simulation.next_event())
     return job.start

@@ -5,6 +5,10 @@ A job runs inside one cluster; which one is an index in declared order.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from core.errors import InputError
 from core.platform.grid import Grid
 from core.policy.policy import Policy
@@ -27,6 +31,10 @@ class GridSimulation(Simulation):
             )
         assert isinstance(workload.platform, Grid)
         self.clusters = [Processors(size) for size in workload.platform.clusters]
+
+    def told(self) -> dict[str, Any]:
+        """Return in which cluster each job ran."""
+        return {"place": np.array([job.place for job in self.jobs], np.int64)}
 
     def fits(self, job: Job, place: int = 0) -> bool:
         """Whether the processors of a cluster that are physically free now are enough."""

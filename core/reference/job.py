@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 
 from core.workload.workload import Workload
 
@@ -23,6 +25,10 @@ class Job:
         Processors.
     user : int
         Number of the user; -1 where unknown.
+    weight, properties, reserved, serial : int
+        What it asks of nodes, as the columns of the same names.
+    killed : bool
+        Whether its end is a kill at its estimate.
     start : int
         When it started, s; -1 as long as it has not.
     place : int
@@ -31,6 +37,14 @@ class Job:
         Start reserved for it at its arrival, s; -1 for none.
     backfilled : bool
         Whether it started while a job before it in the queue stayed waiting.
+    molded : int
+        Nodes that a moldable job was given; 0 where it has those that it asks for.
+    nodes : tuple of int
+        Indices of the nodes that it has, ascending; none in a pool or a grid.
+    cut : int
+        When it was cut off before its end, s; -1 if it was not.
+    refused : bool
+        Whether it never starts.
     """
 
     position: int
@@ -40,20 +54,61 @@ class Job:
     estimate: int
     procs: int
     user: int
+    weight: int = 1
+    properties: int = -1
+    reserved: int = -1
+    serial: int = -1
+    killed: bool = False
     start: int = -1
     place: int = 0
     promise: int = -1
     backfilled: bool = False
+    molded: int = 0
+    nodes: tuple[int, ...] = ()
+    cut: int = -1
+    refused: bool = False
 
     @property
     def end(self) -> int:
-        """When it ends, s, which the scheduler does not know."""
-        return self.start + self.run
+        """When it ends, s, which the scheduler does not know; -1 if it is refused."""
+        if self.refused or self.cut >= 0:
+            return self.cut
+        return self.start + self.on(self.run, self.width)
 
     @property
     def predicted_end(self) -> int:
         """When it ends as far as the scheduler knows, s."""
-        return self.start + self.estimate
+        return self.start + self.lasts
+
+    @property
+    def lasts(self) -> int:
+        """How long the scheduler thinks that it runs on as many nodes as it has, s."""
+        return self.on(self.estimate, self.width)
+
+    @property
+    def asked(self) -> int:
+        """How many nodes it asks for."""
+        return self.procs // self.weight
+
+    @property
+    def width(self) -> int:
+        """How many nodes it has, or is to have."""
+        return self.molded or self.asked
+
+    def on(self, seconds: int, nodes: int) -> int:
+        """Return how long work takes on some nodes that takes so long on those asked for, s.
+
+        Examples
+        --------
+        >>> job = Job(0, 1, 0, 90, 100, 4, -1, serial=500_000)
+        >>> [job.on(100, nodes) for nodes in (1, 2, 4, 8)]
+        [160, 120, 100, 90]
+        """
+        if nodes == self.asked:
+            return seconds
+        # Amdahl: a part S of the work is done alone, the rest is shared out.
+        alone = Fraction(self.serial, 10**6)
+        return ceil(seconds * (alone + (1 - alone) / nodes) / (alone + (1 - alone) / self.asked))
 
     @property
     def wait(self) -> int:
@@ -80,6 +135,11 @@ def jobs_of(workload: Workload) -> list[Job]:
             estimate=int(workload.estimate[i]),
             procs=int(workload.procs[i]),
             user=int(workload.user[i]),
+            weight=int(workload.weight[i]),
+            properties=int(workload.properties[i]),
+            reserved=int(workload.reserved[i]),
+            serial=int(workload.serial[i]),
+            killed=bool(workload.killed[i]),
         )
         for i in range(len(workload))
     ]

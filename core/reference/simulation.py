@@ -2,8 +2,8 @@
 
 It is the definition in code. It shares nothing with the compiled simulator, not even a helper or
 a formula, so that an agreement of the two on random workloads says something about both. The
-machine is added by `core.reference.pool` and `core.reference.grid`, each with one class for each
-backfilling rule.
+machine is added by `core.reference.pool`, `core.reference.grid` and `core.reference.nodes`, each
+with one class for each backfilling rule.
 
 With `events=per-event`, the convention of the pyss family, submissions come before completions at
 one instant, those in the order of their starts, and a full pass follows each single event; who is
@@ -11,6 +11,8 @@ predicted to end by now counts as gone already; and a plan is compressed at ever
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -60,13 +62,12 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     """
     simulation = simulation_of(workload, policy)
     simulation.run()
-    place = np.array([job.place for job in simulation.jobs], np.int64)
     return Schedule(
         workload=workload,
         policy=simulation.policy.name,
         start=np.array([job.start for job in simulation.jobs], np.int64),
         backfilled=np.array([job.backfilled for job in simulation.jobs], np.bool_),
-        place=place if "place" in workload.platform.keeps else None,
+        **simulation.told(),
     )
 
 
@@ -126,8 +127,12 @@ class Simulation:
 
     def run(self) -> None:
         """Go from event to event until every job has ended."""
-        while self.coming or self.waiting or self.running:
+        while self.goes_on():
             self.step(*self.next_event())
+
+    def goes_on(self) -> bool:
+        """Whether a job is yet to arrive, to start or to end."""
+        return bool(self.coming or self.waiting or self.running)
 
     def next_event(self) -> tuple[list[Job], list[Job]]:
         """Go to the next instant; return who ends and who arrives before one pass is made."""
@@ -200,6 +205,10 @@ class Simulation:
         return self.threshold is not None and self.now - job.submit > self.threshold
 
     # What the machine adds.
+
+    def told(self) -> dict[str, Any]:
+        """Return what of the schedule does not follow from the starts, by its names there."""
+        return {}
 
     def fits(self, job: Job, place: int = 0) -> bool:
         """Whether the processors of a place that are free now are enough."""

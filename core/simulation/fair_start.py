@@ -63,13 +63,13 @@ def fair_start_times(
     Returns
     -------
     int64[n]
-        Fair start time, s; -1 for the jobs not asked for.
+        Fair start time, s; -1 for the jobs not asked for, and for those that are refused.
 
     Raises
     ------
     InputError
         If the kind, the policy or a job is unknown, the fair order changes as time passes, or a
-        user's rule is asked for more than strict fair starts by arrival.
+        user's rule, or one on nodes, is asked for more than strict fair starts by arrival.
     Left
         As `core.simulate`.
 
@@ -106,6 +106,12 @@ def fair_start_times(
         fst[asked] = find(workload, chosen, fair)[asked]
     elif plain and not relaxed:
         fst[asked] = [simulate(workload.take(slice(j + 1)), chosen).start[j] for j in asked]
+    elif workload.platform.asks:
+        # Who is reserved in advance, or waits in a shelf, cannot join later.
+        raise InputError(
+            f"fair start times on a platform of kind {platform!r} are of kind 'strict', with "
+            f"later='{ARRIVAL}'; kind={kind!r} with later={later!r} has no meaning there"
+        )
     elif chosen.row.refer is None:
         raise InputError(
             f"rule {chosen.rule!r} has no reference simulation: its fair start times are of kind "

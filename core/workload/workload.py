@@ -48,8 +48,8 @@ class Workload(Columns):
         Jobs of the log, as read, whose estimate is their run time since they requested no time,
         and all its jobs as read. Transforms keep it; it is no part of the digest.
     epoch : int, optional
-        Unix time of instant 0, s; -1 where unknown. Transforms keep it; nothing that a simulation
-        sees depends on it, so it is no part of the digest.
+        Unix time of instant 0, s; -1 where unknown. Transforms keep it; on nodes alone a simulation
+        may see it, as the time of day, so that on others it is no part of the digest.
     names : mapping of str to mapping of int to str, optional
         What the numbers of a column stand for where the log has names: ``{"user": {1: "ann"}}``.
         Transforms keep it; it is no part of the digest, and no store has it unasked.
@@ -221,6 +221,8 @@ class Workload(Columns):
         64
         """
         text = hashlib.sha256(f"{self.platform.key} {self.max_estimate}".encode())
+        if self.platform.asks and self.epoch >= 0:
+            text.update(f"epoch {self.epoch}".encode())
         for row in COLUMNS.values():
             if row.digest == NEVER or (row.digest == FILLED and not is_filled(self, row.name)):
                 continue

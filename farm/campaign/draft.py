@@ -28,8 +28,12 @@ from farm.logs import registry
 RESAMPLES = 10
 """The fewest of which a band leaves the best and the worst tenth out."""
 
-POLICIES = ("fcfs+easy", "spf+easy", "saf+easy", "saf+easy,threshold={limit}")
-"""What is compared unless others are asked for; gains are over the first."""
+POLICIES = (
+    ("fcfs+easy", "spf+easy", "saf+easy", "saf+easy,threshold={limit}"),
+    ("fcfs+conservative", "fcfs+demt", "saf+conservative"),
+)
+"""What is compared unless others are asked for, the first whose rules know the machine; gains are
+over the first of them."""
 
 LOADS = (0.9, 0.95, 0.8)
 """Loads to look at beside the log's own, the first that is another."""
@@ -65,7 +69,7 @@ class Draft:
     folder : Path
         Where the campaign's file will stand.
     policies : sequence of str
-        What to compare; by default `POLICIES`.
+        What to compare; by default one of `POLICIES`.
     """
 
     trace: Trace
@@ -118,7 +122,7 @@ class Draft:
         yield (
             "policies = [" + " " * (COMMENT - 12) + "# gains are over the first; see farm policies"
         )
-        chosen = self.policies or [p.format(limit=self._limit()) for p in POLICIES]
+        chosen = self.policies or self._usual()
         known = Campaign(
             name="draft", traces=(self.trace,), policies=tuple(chosen), folder=self.folder
         )
@@ -165,6 +169,13 @@ class Draft:
 
     def _loads(self) -> list[float]:
         return [x for y in self._own_load() for x in LOADS if abs(x - y) >= OTHER][:1]
+
+    def _usual(self) -> list[str]:
+        limit, machine = self._limit(), self.log.platform.name
+        some = [[policy.format(limit=limit) for policy in names] for names in POLICIES]
+        rules = [[Policy.parse(policy).row for policy in names] for names in some]
+        known = [all(machine in row.platforms for row in rows) for rows in rules]
+        return some[known.index(True)]
 
     def _limit(self) -> str:
         return SAFE_LIMIT if "long_estimate" in self._cautions else LIMIT

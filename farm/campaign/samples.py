@@ -53,7 +53,9 @@ def sample(
                 index=resample,
                 **trace.parameters,
             )
-            return drawn if trace.machine is None else on_platform(drawn, trace.machine)
+            return trace.placed(
+                drawn if trace.machine is None else on_platform(drawn, trace.machine)
+            )
         except InputError as error:
             raise InputError(f"trace {trace.name!r}: {error}") from None
     if resample < 0:

@@ -23,6 +23,7 @@ from core.names import choices
 from core.platform.grid import Grid
 from core.platform.platform import Platform, platform_from_dict
 from core.platform.pool import Pool
+from core.workload.on_nodes import OnNodes, put_on_nodes
 from core.workload.resample_weeks import WEEK
 from core.workload.select import check_criteria, on_platform, select, select_jobs
 from core.workload.workload import Workload
@@ -74,6 +75,9 @@ class Trace:
         The machine as a table of `name` and `configuration`; that of a pool is kept in its short
         form, `processors`. ``{"name": "grid"}`` alone stands for the clusters of a named log, and
         is kept in full.
+    nodes : mapping, optional
+        What becomes of the jobs on nodes: options of `core.workload.on_nodes.OnNodes`, kept in
+        full. The machine of the log, or of the model, is then the one that jobs come from.
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
@@ -103,6 +107,7 @@ class Trace:
     model: Model | None = None
     processors: Count | None = None
     platform: Table | None = None
+    nodes: Table | None = None
     rows: Rows | None = None
     jobs: JobCount | None = None
     weeks: WeekCount | None = None
@@ -122,6 +127,7 @@ class Trace:
             check_types(self)
             self._check_source()
             self._take_platform()
+            self._take_nodes()
             object.__setattr__(self, "select", _criteria(self.select))
             object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
@@ -161,6 +167,16 @@ class Trace:
         if machine == Pool(machine.size):
             object.__setattr__(self, "processors", machine.size)
             object.__setattr__(self, "platform", None)
+
+    def _take_nodes(self) -> None:
+        if self.nodes is None:
+            return
+        if self.platform is not None:
+            raise InputError(
+                "'nodes' makes nodes of the machine that the jobs come from; give it or "
+                "'platform', not both"
+            )
+        object.__setattr__(self, "nodes", OnNodes.from_dict(self.nodes).to_dict())
 
     def _clusters(self) -> Grid:
         """Return the clusters of the log that is named."""
@@ -216,6 +232,11 @@ class Trace:
             return platform_from_dict(self.platform)
         return None if self.processors is None else Pool(self.processors)
 
+    @property
+    def runs_on(self) -> Platform | None:
+        """The platform of the trace's cells; None where it is the log's own."""
+        return self.machine if self.nodes is None else OnNodes.from_dict(self.nodes).platform
+
     def to_dict(self) -> dict[str, Any]:
         """Return the keys that are set, as plain values; where a named log's file is, is none."""
         plain = {k: v for k, v in to_plain(self).items() if v not in (None, {}, False)}
@@ -254,12 +275,19 @@ class Trace:
         processors = machine.size if machine else entry.processors if entry else None
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
         if not self.select and (machine is None or machine == Pool(machine.size)):
-            return _of_a_century(
-                read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
+            log = read_log(
+                path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean
             )
-        log = read_log(path, processors=processors, rows=self.rows, clean=clean)
+            return self.placed(_of_a_century(log))
+        size = processors if machine is None else None
+        log = read_log(path, processors=size, platform=machine, rows=self.rows, clean=clean)
         kept = select(log if machine is None else on_platform(log, machine), **self.select)
-        return _of_a_century(kept if self.jobs is None else select_jobs(kept, self.jobs))
+        kept = kept if self.jobs is None else select_jobs(kept, self.jobs)
+        return self.placed(_of_a_century(kept))
+
+    def placed(self, jobs: Workload) -> Workload:
+        """Return jobs of the trace's own machine on the nodes that it asks for, if it does."""
+        return jobs if self.nodes is None else put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
 
     def acknowledgement(self) -> str:
         """Return whom to thank for the log; empty where that is not known, and for a model.

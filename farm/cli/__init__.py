@@ -15,6 +15,7 @@ from farm.cli.clusters import clusters
 from farm.cli.completion import completion
 from farm.cli.init import init
 from farm.cli.lists import campaigns, metrics, policies
+from farm.cli.offline import offline
 from farm.cli.plan import plan
 from farm.cli.results import bands, gains, status
 from farm.cli.run import run
@@ -37,7 +38,7 @@ def cli() -> None:
 
 for command in (
     run, submit, cancel, plan, status, watch, verify, bands, gains, who,
-    simulate, audit, init, policies, metrics, campaigns, clusters, certificates,
+    simulate, audit, offline, init, policies, metrics, campaigns, clusters, certificates,
     traces, completion,
 ):  # fmt: skip
     cli.add_command(command)

@@ -21,14 +21,18 @@ from farm.cli.traces import CLEAN, TRACES
 if TYPE_CHECKING:
     from core.schedule import Schedule
     from core.workload.workload import Workload
+    from farm.output import Output
 
 GROUPS = {
-    "jobs": ("jobs", "backfilled", "killed"),
+    "jobs": ("jobs", "backfilled", "killed", "refused", "lost"),
     "waits": ("wait", "wait_p50", "wait_p90", "wait_max"),
     "slowdowns": ("bounded_slowdown", "bounded_slowdown_p50", "bounded_slowdown_p90"),
     "machine": ("offered_load", "utilisation", "queue_length", "makespan"),
 }
 """What is printed of a schedule first, by title."""
+
+SELDOM = frozenset({"refused", "lost"})
+"""What is printed where there is any."""
 
 FEW = 0.05
 """Where the log does not say the wait of more jobs than this share, nothing stands beside."""
@@ -95,7 +99,10 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option(
     "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."
 )
-@click.option("--out", help="Write the schedule as SWF; - is standard output.")
+@click.option(
+    "--out",
+    help="Write the schedule as SWF, - is standard output; on nodes as NAME.csv and NAME.toml.",
+)
 @click.option("--all", "every", is_flag=True, help="Print every metric, not only the first ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print every metric, as JSON.")
 @QUIET
@@ -122,14 +129,12 @@ def simulate(
     With a campaign's --resample, --seed, --weeks, --draw, --load and --load-by it gives that
     cell again.
     """
-    from core.logs.swf import swf_bytes
     from core.platform.grid import Grid
     from farm.campaign.campaign import load_label
     from farm.campaign.caution import Case, cautions
     from farm.campaign.samples import jobs_of
     from farm.campaign.trace import named
     from farm.execution.following import followed
-    from farm.output import output
 
     needs("resample", "weeks", "seed", "draw")
     needs("load", "load_by", "overload")
@@ -140,9 +145,9 @@ def simulate(
         machine = {"platform": {"name": Grid.name}} if grid else {}
         origin = named(trace, folder, name="log", **machine, **source)
         read = [Path(origin.file or ""), *own_files(policy)]
-        target = output("--out", out, read) if out is not None else None
         log = origin.read()
         assert log is not None, "a trace that was named is no model"
+        target = _target(out, read, log) if out is not None else None
         jobs = jobs_of(
             origin,
             log,
@@ -160,9 +165,40 @@ def simulate(
     was = _as_logged(jobs)
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:
-        notes = _notes(log, schedule, click.get_current_context().params)
-        target.write(swf_bytes(jobs, schedule, notes, packed=target.name.lower().endswith(".gz")))
-    click.echo(told, err=bool(target and target.standard))
+        _write(target, schedule, _notes(log, schedule, click.get_current_context().params))
+    click.echo(told, err=bool(target and target[0].standard))
+
+
+def _target(out: str, read: list[Path], log: Workload) -> list[Output]:
+    """Return where the schedule goes: the file, and on nodes that of the machine beside it."""
+    from core.errors import InputError
+    from core.logs.machine import machine_file
+    from farm.output import output
+
+    if not log.platform.asks:
+        return [output("--out", out, read)]
+    if not out.lower().endswith((".csv", ".csv.gz")):
+        raise InputError(
+            f"--out {out}: a schedule on nodes is a CSV file with the machine in another beside "
+            "it; give NAME.csv"
+        )
+    read = [*read, *(machine_file(path) for path in read if path.name)]
+    return [output("--out", name, read) for name in (out, str(machine_file(out)))]
+
+
+def _write(target: list[Output], schedule: Schedule, notes: Mapping[str, str]) -> None:
+    import gzip
+
+    from core.logs.oar import oar_bytes
+    from core.logs.swf import swf_bytes
+
+    jobs, packed = schedule.workload, target[0].name.lower().endswith(".gz")
+    if not jobs.platform.asks:
+        target[0].write(swf_bytes(jobs, schedule, notes, packed=packed))
+        return
+    table, machine = oar_bytes(jobs, schedule, notes)
+    target[1].write(machine)
+    target[0].write(gzip.compress(table, mtime=0) if packed else table)
 
 
 def _as_logged(jobs: Workload) -> Schedule | None:
@@ -190,6 +226,7 @@ def _as_json(
             "dropped": dict(jobs.dropped),
             "cautions": dict(cautions),
             "metrics": _plain(schedule, tau),
+            "counts": dict(schedule.counts),
             "as_logged": _plain(was, tau) if was else None,
             "sha256_starts": schedule.digest(),
         },
@@ -227,16 +264,18 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     from core.numerals import counted
 
     jobs = schedule.workload
-    machine, clusters = counted(jobs.processors, "processor"), len(jobs.platform.places)
-    if clusters > 1:
-        machine = f"{counted(clusters, 'cluster')} with {machine}"
+    machine, parts = counted(jobs.processors, "processor"), len(jobs.platform.places)
+    if parts > 1:
+        machine = f"{counted(parts, jobs.platform.part)} with {machine}"
     lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
     found, beside = summarise(schedule, tau), summarise(was, tau) if was else {}
     if was:
         lines.append(f"{'':<66} {'simulated':>14}{'':<18} {'as logged':>14}")
     for title, names in GROUPS.items():
-        lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in names)]
+        shown = [name for name in names if name not in SELDOM or found[name]]
+        lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in shown)]
+    lines += _counted(schedule)
     if every:
         lines += ["further", *(_line(name, found[name], beside.get(name)) for name in found)]
     else:
@@ -247,6 +286,16 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
         left = jobs_without if without else ""
         lines.append(f"as logged: by the starts of the log, with run times as simulated{left}")
     return "\n".join(lines)
+
+
+def _counted(schedule: Schedule) -> list[str]:
+    """Return lines of what the simulation counted beside, where that is anything."""
+    from core.policy.policy import Policy
+
+    meanings = dict(Policy.parse(schedule.policy).row.counts)
+    found = {name: count for name, count in schedule.counts.items() if count}
+    lines = [f"  {meanings.get(name, name):<64} {_value(n, '')}" for name, n in found.items()]
+    return ["counted", *(line.rstrip() for line in lines)] if lines else []
 
 
 def _line(name: str, value: float, was: float | None) -> str:

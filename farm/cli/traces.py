@@ -12,6 +12,7 @@ from farm.cli import words
 from farm.cli.command import JSON, Command
 
 if TYPE_CHECKING:
+    from core.workload.workload import Workload
     from farm.campaign.trace import Trace
 
 TRACES = click.option(
@@ -25,6 +26,9 @@ TITLES = {
     "offered_load": "offered load",
     "largest_estimate_s": "largest estimate",
     "killed": "killed at their estimate",
+    "with_properties": "jobs with properties",
+    "reserved": "jobs reserved in advance",
+    "moldable": "moldable jobs",
     "sha256_columns": "sha256 of columns",
 }
 """How people read the keys of the JSON that are not words of theirs."""
@@ -131,6 +135,51 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
         click.echo(f"caution: {sentence}")
 
 
+@traces.command(cls=Command)
+@click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
+@TRACES
+@CLEAN
+@click.option("--count", type=click.IntRange(min=1), default=6, help="How many windows.")
+@click.option("--days", type=click.IntRange(min=1), default=7, help="Length of a window.")
+@click.option(
+    "--jobs",
+    type=(int, int),
+    default=None,
+    metavar="LEAST MOST",
+    help="Jobs of a window; by default 239 to 1391.",
+)
+@JSON
+def busiest(
+    logs: tuple[str, ...],
+    folder: Path | None,
+    count: int,
+    days: int,
+    jobs: tuple[int, int] | None,
+    as_json: bool,
+    **source: Any,
+) -> None:
+    """Find windows of high activity: of each log the one of the largest load, then the next ones.
+
+    A window begins at midnight (UTC) and is told as `select.dates` of a campaign.
+    """
+    from core.workload.windows import JOBS
+    from core.workload.windows import busiest as found
+    from farm.campaign.trace import named
+
+    read = (named(log, folder, name="log", **source).read() for log in logs)
+    windows = found([log for log in read if log], count, days=days, jobs=jobs or JOBS)
+    if as_json:
+        click.echo(json.dumps([window._asdict() for window in windows], indent=1))
+        return
+    if not windows:
+        least, most = jobs or JOBS
+        click.echo(f"no window of {days} days has {least} to {most} jobs")
+        return
+    click.echo("{:<24}  {:<10}  {:<10}  {:>6}  {:>5}".format(*windows[0]._fields))
+    for w in windows:
+        click.echo(f"{w.log:<24}  {w.first}  {w.last}  {w.jobs:>6}  {w.load:>5.2f}")
+
+
 def _shown(key: str, value: Any) -> str:
     """Return a fact as people read it."""
     from core.numerals import significant, timed
@@ -169,6 +218,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
     return {
         "name": log.name,
         "processors": log.processors,
+        **_asked(log),
         "jobs": len(log),
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
@@ -183,7 +233,19 @@ def _facts(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _meaning(reason: str) -> str:
-    from core.logs.sacct import REASONS
+def _asked(log: Workload) -> dict[str, Any]:
+    """Return how many jobs ask for what, where the machine is one of nodes."""
+    if not log.platform.asks:
+        return {}
+    return {
+        "nodes": len(log.platform.places),
+        "with_properties": int((log.properties >= 0).sum()),
+        "reserved": int((log.reserved >= 0).sum()),
+        "moldable": int((log.serial >= 0).sum()),
+    }
 
-    return REASONS.get(reason, "")
+
+def _meaning(reason: str) -> str:
+    from core.logs import oar, sacct
+
+    return {**sacct.REASONS, **oar.REASONS}.get(reason, "")

@@ -25,6 +25,7 @@ from farm.campaign.samples import sample, users_at
 from farm.campaign.trace import Trace
 from farm.store.block import Rows
 from farm.store.geometry import Block, Cell
+from farm.store.kept import kept_of, recalled
 from farm.store.logs import stored_log
 from farm.store.place import Place
 from farm.store.reading import stored_jobs
@@ -99,18 +100,20 @@ class Simulations:
                 if len(jobs) != len(stored["start"]):
                     # Its own block is not done yet.
                     jobs = self._at_load(resample, load)
-                elif self._log and any(is_filled(self._log, name) for name in NOT_STORED):
+                elif self._log and any(is_filled(self._log, name) for name in self._unstored):
                     drawn = self._at_load(resample, load)
-                    said = {name: getattr(drawn, name) for name in NOT_STORED}
+                    said = {name: getattr(drawn, name) for name in self._unstored}
                     jobs = jobs.take(slice(None), **said)
                 self._met = (resample, load), jobs
-            backfilled = stored["backfilled"].astype(np.bool_)
-            given = {name: stored[name] for name in self._met[1].platform.keeps}
-            self._made = (
-                cell,
-                Schedule(self._met[1], policy, stored["start"], backfilled, given=given),
-            )
+            # What was counted is in the record alone, and no metric asks for it.
+            self._made = cell, recalled(self._met[1], policy, stored, {})
         return self._made[1]
+
+    @property
+    def _unstored(self) -> list[str]:
+        """Columns that the store has no array of for this trace."""
+        asks = self.store.platform(self.trace.name).asks
+        return [name for name in NOT_STORED if name not in asks]
 
     def values(self, block: Block, cell: Cell, stored: Rows | None) -> tuple[int, Rows, Figures]:
         """Return what a block keeps of one cell: its jobs there, values and figures.
@@ -193,6 +196,7 @@ def workload_values(
     """Return the columns and figures of the jobs that every policy meets alike."""
     jobs = made.jobs(*cell[:2])
     columns = {column.stored: getattr(jobs, name) for name, column in STORED.items()}
+    columns |= {name: getattr(jobs, name) for name in jobs.platform.asks}
     alone = {"jobs": np.asarray(len(jobs)), "max_estimate": np.asarray(jobs.max_estimate)}
     rows, figures = made.measured(block, cell, jobs, len(jobs))
     return len(jobs), {**alone, **columns, **rows}, figures
@@ -201,7 +205,7 @@ def workload_values(
 def schedule_values(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the starts and the metrics of a cell's schedule."""
+    """Return the starts and the metrics of a cell's schedule, and what its simulation counted."""
     schedule = made.schedule(cell) if stored is None else made.recall(cell, stored)
     known, jobs = made.store.settings, schedule.workload
     counted = Counted(
@@ -214,8 +218,9 @@ def schedule_values(
     )
     rows, figures = made.measured(block, cell, counted, len(jobs))
     starts = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
-    kept = {name: getattr(schedule, name) for name in jobs.platform.keeps}
-    return len(jobs), {**starts, **kept, **rows}, figures
+    held = {v.name for v in made.store.holds[block.kind].figures}
+    counts = {name: float(n) for name, n in schedule.counts.items() if name in held}
+    return len(jobs), {**starts, **kept_of(schedule), **rows}, {**figures, **counts}
 
 
 def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:

@@ -40,9 +40,9 @@ def resource(
     G. Sabin and P. Sadayappan (2005), section 3.2.
     """
     schedule = made.schedule(cell)
-    here, jobs = made.piece(block, schedule), schedule.workload
+    here = made.piece(block, schedule)
     share = resource_equality(schedule)[here]
-    short = unserved(share, schedule.held[here], jobs.procs[here])
+    short = unserved(share, schedule.held[here], schedule.taken[here])
     return _kept("resource_share", share, short)
 
 

@@ -49,7 +49,7 @@ def lay_out(
     Parameters
     ----------
     sizes : mapping of str to int
-        Lengths of job, week, user and width.
+        Lengths of job, week, user and width, and of node where there is such a dimension.
     axes : mapping of str to sequence
         Labels of resample, load and policy.
     kinds : sequence of Product
@@ -77,7 +77,9 @@ def lay_out(
     if layout is None:
         shard = -(-jobs // JOB_STEP) * JOB_STEP
         short = [kind for kind in kinds if kind.simulates]
-        cells = _shape(axes, shard, _costs(axes, short, jobs, jobs), block_seconds)
+        # A job on nodes has a number for each.
+        values = shard * sizes.get("node", 1)
+        cells = _shape(axes, values, _costs(axes, short, jobs, jobs), block_seconds)
         inner = {name: max(1, size) for name, size in sizes.items() if name not in CELL}
         layout = Layout(cells, NO_SHAPE, {**inner, "job": shard}, shard)
     long = [kind for kind in kinds if kind.long]
@@ -108,8 +110,8 @@ def goal_seconds(total: float) -> float:
     return min(BLOCK_SECONDS, max(LEAST_SECONDS, total / PARTS))
 
 
-def _shape(axes: Axes, jobs: int, costs: Sequence[float], block_seconds: float) -> Shape:
-    """Fill a shard along policy first, then load, then resample.
+def _shape(axes: Axes, values: int, costs: Sequence[float], block_seconds: float) -> Shape:
+    """Fill a shard of so many values a cell along policy first, then load, then resample.
 
     All policies and loads of a resample share its drawing, which takes as long as some
     simulations; and a campaign that grows most often grows by resamples.
@@ -117,13 +119,13 @@ def _shape(axes: Axes, jobs: int, costs: Sequence[float], block_seconds: float) 
     samples, loads, policies = (len(axes[axis]) for axis in CELL)
     mean = math.fsum(costs) / len(costs)
     seconds = block_seconds or goal_seconds(mean * len(costs) * samples)
-    room = min(int(seconds / mean), SHARD_BYTES // (8 * jobs))
+    room = min(int(seconds / mean), SHARD_BYTES // (8 * values))
     while True:
         along_policy = _part(policies, room)
         left = room // along_policy if along_policy == policies else 1
         along_load = _part(loads, left)
         left = left // along_load if along_load == loads else 1
-        along_resample = _in_chunks(_part(samples, left), samples, max(1, CHUNK_VALUES // jobs))
+        along_resample = _in_chunks(_part(samples, left), samples, max(1, CHUNK_VALUES // values))
         shape = along_resample, along_load, along_policy
         most = _costliest(np.reshape(costs, (policies, loads)), shape)
         if most <= MOST_SECONDS or room <= 1:

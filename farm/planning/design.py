@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from core import own
 from core.errors import InputError
 from core.files import PARTIAL
 from core.platform.platform import platform_from_dict
+from core.policy.policy import Policy
+from core.policy.rules import COUNTS
 from core.workload.workload import Workload
 from farm.campaign.campaign import Campaign
 from farm.campaign.caution import Case, cautions
@@ -114,6 +117,7 @@ def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | Non
     if old:
         _refuse_other(old, campaign, sources)
     with own.sources(campaign.sources):
+        _check_platforms(campaign, sources)
         holds = _grown_holds(old, campaign, sources)
     most = old.jobs if old else {}
     jobs = {name: max(extent.jobs, most.get(name, 0)) for name, extent in extents.items()}
@@ -218,12 +222,13 @@ def _existing(place: Place) -> Store | None:
 def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
     if log is None:
         # A model has one: without it no trace of one is made.
-        return {**trace.to_dict(), "platform": trace.machine and trace.machine.to_dict()}
+        return {**trace.to_dict(), "platform": trace.runs_on and trace.runs_on.to_dict()}
     return {
         "weeks": trace.weeks,
         "columns": log.digest(),
         "platform": log.platform.to_dict(),
         "dropped": dict(log.dropped),
+        **({"epoch": log.epoch} if log.platform.asks else {}),
     }
 
 
@@ -260,8 +265,8 @@ def _grown_holds(
     old: Store | None, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Holding]:
     """Return what a store has of each product, with what is new in the campaign or the program."""
-    keeps = {name for one in sources.values() for name in platform_from_dict(one["platform"]).keeps}
-    new = holdings(campaign.fairness, campaign.metrics, keeps)
+    platforms = [platform_from_dict(one["platform"]) for one in sources.values()]
+    new = holdings(campaign.fairness, campaign.metrics, platforms, _counted(campaign.policies))
     for kind, holding in (old.holds if old else {}).items():
         if kind not in new:
             raise _gone(old, "fairness", kind)
@@ -272,6 +277,25 @@ def _grown_holds(
             _check_kept(old, had, {v.name: v for v in has})
         new[kind] = holding.joined(new[kind])
     return new
+
+
+def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse policies of rules that do not know the machine of a trace: no cell could be run."""
+    rows = [Policy.parse(policy).row for policy in campaign.policies]
+    for (name, one), row in product(sources.items(), rows):
+        machine = one["platform"]["name"]
+        if machine not in row.platforms:
+            raise InputError(
+                f"trace {name!r} is on a platform of kind {machine!r}, and rule {row.name!r} knows "
+                f"{', '.join(row.platforms)}; leave its policies out, or give the trace a campaign "
+                "of its own"
+            )
+
+
+def _counted(policies: Iterable[str]) -> dict[str, str]:
+    """Return what schedules of these policies count, of what the rules that ship do."""
+    rows = (Policy.parse(policy).row for policy in policies)
+    return {name: said for row in rows for name, said in row.counts if name in COUNTS}
 
 
 def _check_kept(old: Store | None, had: Iterable[Variable], has: Mapping[str, Variable]) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError, Left
+from core.platform.pool import Pool
 from core.policy.cost import CALLED, Rate
 from core.policy.policy import Policy
 from core.simulation.simulate import simulate
@@ -176,10 +177,12 @@ def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECON
             drawing += time.process_time() - start
             if jobs is None:
                 continue
-            _warm_up(jobs, {QUEUE_POLICY, *policies.values()} - warm)
+            queued = _as_queued(jobs)
+            _warm_up(queued, {QUEUE_POLICY} - warm)
+            _warm_up(jobs, set(policies.values()) - warm)
             warm |= {QUEUE_POLICY, *policies.values()}
             start = time.process_time()
-            queue = _queue(jobs)
+            queue = _queue(queued)
             for rate, policy in policies.items():
                 moment = min(MOMENT_SECONDS, max(SHORT_SECONDS, (seconds - spent) / left))
                 took, ended = _measured(jobs, policy, queue, moment)
@@ -273,6 +276,11 @@ def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, boo
             took = time.process_time() - begun
             over.set()
         return took, under.started, ended
+
+
+def _as_queued(jobs: Workload) -> Workload:
+    """Return the jobs where `QUEUE_POLICY` knows the machine: those on nodes in one pool."""
+    return jobs.take(slice(None), platform=Pool(jobs.processors)) if jobs.platform.asks else jobs
 
 
 def _queue(jobs: Workload) -> Float64:

@@ -197,6 +197,8 @@ def create_trace(root: zarr.Group, store: Store, trace: str) -> None:
     labels |= {"week": range(1, sizes["week"] + 1), "width": list(WIDTHS)}
     if store.users[trace]:
         labels["user"] = store.users[trace]
+    if store.nodes(trace):
+        labels["node"] = store.nodes(trace)
     write_coordinates(group, labels)
     create_values(group, WEEKS, weeks.shape, weeks.shape, None)
     group[WEEKS.name][...] = weeks  # type: ignore[index]
@@ -213,6 +215,9 @@ def _create_array(
     shard = tuple(lengths[d] for d in variable.dims)
     cells = [lengths[d] for d in variable.dims if d in CELL]
     inner = shard[len(cells) :]
+    if len(inner) > 1:
+        # Of many jobs on many nodes one cell's would be more than a codec takes at once.
+        inner = (divisor(inner[0], max(1, CHUNK_VALUES // math.prod(inner[1:]))), *inner[1:])
     chunk = (*chunk_shape(cells, math.prod(inner)), *inner)
     create_values(group, variable, shape, chunk, None if chunk == shard else shard)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 import uuid
 import zlib
@@ -86,10 +87,9 @@ class OpenBlock:
         for name, row in rows.items():
             target = self._values[name]
             kept = np.ascontiguousarray(row, dtype=target.dtype)
-            if target.ndim == 1:
-                target[cell : cell + 1] = kept
-            else:
-                target[cell, : kept.size] = kept
+            # Of several dimensions the first alone is padded: what is known comes first in a row.
+            flat = target.reshape(len(target), math.prod(target.shape[1:]))
+            flat[cell, : kept.size] = kept.ravel()
             crc = zlib.crc32(kept.data)
             if cell in self.lacking and crc != self._crc[name][cell]:
                 # A metric that its user has mended since.

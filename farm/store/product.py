@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,18 @@ import numpy as np
 from core.metrics.declared import CELL as ONE
 from core.metrics.declared import METRICS, SMALLER, Metric, find_metric
 from core.own import load as imported
-from core.workload.columns import STORED
+from core.platform.platform import PLATFORMS, Platform
+from core.policy.rules import COUNTS
+from core.workload.columns import COLUMNS, STORED, Column
 from farm.store.schema import AXES, CELL, COORDINATES, SAMPLE, WEEKS, Variable
 
 LATE, UNFAIR = "late", "unfair_jobs"
 """Sums that a record keeps of a piece's fairness: total lateness, and jobs late."""
+
+NO_COUNTS: Mapping[str, str] = MappingProxyType({})
+
+ASKED = tuple(dict.fromkeys(name for row in PLATFORMS.values() for name in row.form.asks))
+"""Columns of jobs that a trace has by its platform."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +73,10 @@ class Product:
         The kind: also the name of the folder of its records.
     arrays : tuple of Variable
         What it writes of each job of a cell, and of each cell.
-    kept : tuple of Variable
-        The same where the platform of the trace keeps it (`core.platform.platform.Platform`),
-        which does not change: not in the digest of what a record has.
+    kept : tuple of (str, Variable)
+        The same of what the platform of the trace keeps of a schedule, or jobs ask for there
+        (`core.platform.platform.Platform`), by the name of that; which does not change: not in
+        the digest of what a record has.
     make, seconds : str
         Its functions, as ``module:function``: from a worker's simulations, a block, a cell of
         it and what is stored of that already to rows and figures; and the CPU time of that, s,
@@ -89,7 +98,7 @@ class Product:
     arrays: tuple[Variable, ...]
     make: str
     seconds: str
-    kept: tuple[Variable, ...] = ()
+    kept: tuple[tuple[str, Variable], ...] = ()
     policies: bool = True
     simulates: bool = False
     long: bool = False
@@ -101,22 +110,33 @@ class Product:
         """Leading dimensions of its arrays."""
         return CELL if self.policies else SAMPLE
 
-    def holding(self, own: Iterable[str] = (), keeps: Iterable[str] = ()) -> Holding:
+    def holding(
+        self,
+        own: Iterable[str] = (),
+        platforms: Iterable[Platform] = (),
+        counts: Mapping[str, str] = NO_COUNTS,
+    ) -> Holding:
         """Return what a store of now has of it, with the metrics that a campaign brings.
 
         Parameters
         ----------
         own : iterable of str
             Names as for `core.metrics.declared.find_metric`.
-        keeps : iterable of str
-            What the platform of any trace keeps.
+        platforms : iterable of Platform
+            Those of the traces.
+        counts : mapping of str to str
+            What the rules of its policies count, as `core.policy.rules.Rule.counts`.
 
         Raises
         ------
         InputError
             If one of them is no metric.
         """
-        arrays, figures = list(self.columns(keeps)), [variable for _, variable in self.sums]
+        wanted = {variable for platform in platforms for variable in self.columns(platform)}
+        arrays = [*self.arrays, *(variable for _, variable in self.kept if variable in wanted)]
+        figures = [variable for _, variable in self.sums]
+        if self.simulates:
+            figures += [Variable(name, AXES, "int64", "1", said) for name, said in counts.items()]
         for of, metric in self._metrics(own):
             if metric.over == ONE:
                 figures.append(_variable(of, metric, ("trace", *self.dims)))
@@ -124,10 +144,10 @@ class Product:
                 arrays.append(_variable(of, metric, (*self.dims, metric.over)))
         return Holding(tuple(arrays), tuple(figures))
 
-    def columns(self, keeps: Iterable[str]) -> tuple[Variable, ...]:
-        """Return its arrays that are no metrics, where a platform keeps these columns."""
-        wanted = set(keeps)
-        return (*self.arrays, *(v for v in self.kept if v.name in wanted))
+    def columns(self, platform: Platform) -> tuple[Variable, ...]:
+        """Return its arrays that are no metrics of a trace on a platform."""
+        wanted = {*platform.keeps, *platform.asks}
+        return (*self.arrays, *(variable for name, variable in self.kept if name in wanted))
 
     def _metrics(self, own: Iterable[str]) -> Iterator[tuple[str, Metric]]:
         if self.simulates or not self.policies:
@@ -147,16 +167,13 @@ class Product:
         return seconds
 
 
-def _column_variables() -> tuple[Variable, ...]:
-    return tuple(
-        Variable(
-            column.stored,
-            (*SAMPLE, "job"),
-            "int8" if column.dtype == np.bool_ else "int64",
-            column.unit,
-            column.meaning,
-        )
-        for column in STORED.values()
+def _of_column(column: Column) -> Variable:
+    return Variable(
+        column.stored or column.name,
+        (*SAMPLE, "job"),
+        "int8" if column.dtype == np.bool_ else "int64",
+        column.unit,
+        column.meaning,
     )
 
 
@@ -194,10 +211,11 @@ _ROWS = (
         (
             _of_sample("jobs", "1", "number of jobs"),
             _of_sample("max_estimate", "s", "largest estimate that the platform allows"),
-            *_column_variables(),
+            *map(_of_column, STORED.values()),
         ),
         "farm.execution.cell:workload_values",
         "farm.planning.cost:no_seconds",
+        kept=tuple((name, _of_column(COLUMNS[name])) for name in ASKED),
         policies=False,
     ),
     Product(
@@ -210,7 +228,25 @@ _ROWS = (
         "farm.execution.cell:schedule_values",
         "farm.planning.cost:cell_seconds",
         kept=(
-            _of_job("place", "int64", "1", "where the job ran, counted from 0 in `places`"),
+            (
+                "place",
+                _of_job("place", "int64", "1", "where the job ran, counted from 0 in `places`"),
+            ),
+            ("end", _of_job("end", "int64", "s", "completion instant; -1 of a refused job")),
+            (
+                "state",
+                _of_job(
+                    "state", "int8", "1",
+                    "how the job ended: 0 done, 1 killed at its estimate, 2 refused, 3 cut off",
+                ),
+            ),
+            (
+                "segments",
+                Variable(
+                    "on", (*CELL, "job", "node"), "int32", "1",
+                    "processors that the job had on the node",
+                ),
+            ),
         ),
         simulates=True,
     ),
@@ -240,17 +276,22 @@ OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
 """Kinds that a campaign may ask for."""
 
 
-KEPT = frozenset(v.name for row in _ROWS for v in row.kept)
+KEPT = frozenset(v.name for row in _ROWS for _, v in row.kept)
 """Names of arrays that a trace has by its platform."""
 
 TAKEN = frozenset(
-    {*METRICS, *COORDINATES, WEEKS.name, "zarr.json", *KEPT}
+    {*METRICS, *COORDINATES, WEEKS.name, "zarr.json", *KEPT, *COUNTS}
     | {v.name for row in _ROWS for v in (*row.arrays, *(figure for _, figure in row.sums))}
 )
 """Names that a store has, or may come to have, without a campaign's doing."""
 
 
-def holdings(asked: Iterable[str], own: Iterable[str], keeps: Iterable[str]) -> dict[str, Holding]:
+def holdings(
+    asked: Iterable[str],
+    own: Iterable[str],
+    platforms: Iterable[Platform],
+    counts: Mapping[str, str] = NO_COUNTS,
+) -> dict[str, Holding]:
     """Return what the store of a campaign has of each product.
 
     Parameters
@@ -259,12 +300,14 @@ def holdings(asked: Iterable[str], own: Iterable[str], keeps: Iterable[str]) -> 
         Optional products.
     own : iterable of str
         Metrics of users.
-    keeps : iterable of str
-        Columns of schedules that the platform of any trace keeps.
+    platforms : iterable of Platform
+        Those of the traces.
+    counts : mapping of str to str
+        What the rules of its policies count.
     """
-    wanted, own, keeps = set(asked), tuple(own), tuple(keeps)
+    wanted, own, platforms = set(asked), tuple(own), tuple(platforms)
     return {
-        name: row.holding(own, keeps)
+        name: row.holding(own, platforms, counts)
         for name, row in PRODUCTS.items()
         if not row.optional or name in wanted
     }

@@ -11,11 +11,13 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.labels import find_label
 from core.own import sources
+from core.policy.rules import COUNTS
 from core.schedule import Schedule
-from core.workload.columns import STORED
+from core.workload.columns import COLUMNS, STORED
 from core.workload.workload import Workload
 from farm.store.arrays import ARRAYS, open_results
 from farm.store.geometry import ALL_POLICIES
+from farm.store.kept import recalled
 from farm.store.place import Where
 from farm.store.presence import check_present
 from farm.store.product import PRODUCTS, Product
@@ -70,7 +72,8 @@ def job_table(
     -------
     pandas.DataFrame
         Columns submit, run, estimate, start, wait (s), procs, job_user, number, killed,
-        backfilled; on a grid also place.
+        backfilled; on a grid also place; on nodes also weight, properties, reserved (s), serial,
+        end (s) and state.
 
     Raises
     ------
@@ -83,8 +86,8 @@ def job_table(
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
     rows = _vouched(opened, **cell)
-    keeps = opened.platform(cell["trace"]).keeps
-    columns = [v for kind in _kinds(opened) for v in kind.columns(keeps)]
+    machine = opened.platform(cell["trace"])
+    columns = [v for kind in _kinds(opened) for v in kind.columns(machine)]
     names = [v.name for v in columns if v.dims[-1] == "job"]
     table = pd.DataFrame({name: rows[name] for name in names if name in rows})
     return table.rename_axis("job").astype({"backfilled": bool, "killed": bool})
@@ -125,9 +128,7 @@ def schedule_of(
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
     rows = _vouched(opened, **cell)
     jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
-    given = {name: rows[name] for name in jobs.platform.keeps}
-    backfilled = rows["backfilled"].astype(np.bool_)
-    return Schedule(jobs, cell["policy"], rows["start"], backfilled, given=given)
+    return recalled(jobs, cell["policy"], rows, _counts(opened, **cell))
 
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
@@ -135,15 +136,19 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     group: Any = open_results(store.place)[trace]
     at = store.axes["resample"].index(resample), store.axes["load"].index(load)
     count = slice(int(group["jobs"][at]))
+    machine = store.platform(trace)
+    names = {name: column.stored for name, column in STORED.items()}
+    names |= {name: name for name in machine.asks}
     columns: dict[str, Any] = {
-        name: np.asarray(group[column.stored][(*at, count)]).astype(column.dtype)
-        for name, column in STORED.items()
+        name: np.asarray(group[array][(*at, count)]).astype(COLUMNS[name].dtype)
+        for name, array in names.items()
     }
     return Workload(
         **columns,
-        platform=store.platform(trace),
+        platform=machine,
         name=trace,
         max_estimate=int(group["max_estimate"][at]),
+        epoch=store.sources[trace].get("epoch", -1),
     )
 
 
@@ -169,10 +174,10 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
         place = record.head.span.cells.index(labels)
         jobs = int(record.body.jobs[place])
         at = [store.axes[axis].index(x) for axis, x in zip(kind.dims, labels, strict=False)]
-        for variable in kind.columns(store.platform(trace).keeps):
+        for variable in kind.columns(store.platform(trace)):
             if variable.name not in record.body.crc:
                 continue  # the store has yet to learn it
-            inner = [slice(jobs)] * len(variable.inner)
+            inner = [slice(jobs)] * ("job" in variable.dims)
             rows[variable.name] = _read(group[variable.name], (*at, *inner))
             found = zlib.crc32(np.ascontiguousarray(rows[variable.name]).data)
             if found != record.body.crc[variable.name][place]:
@@ -181,6 +186,16 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
                     f"vouches for; 'farm verify {store.place} --repair' has it run again"
                 )
     return rows
+
+
+def _counts(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, int]:
+    """Return what the simulation of a cell that is done counted, by its record."""
+    (kind,) = (row for row in _kinds(store) if row.simulates)
+    record = read_record(store.place, store.block_at(trace, kind, (resample, load, policy)))
+    place = record.head.span.cells.index((resample, load, policy)) if record else 0
+    found = record.body.figures if record else {}
+    told = {name: found[name][place] for name in COUNTS if name in found}
+    return {name: int(value) for name, value in told.items() if value == value}
 
 
 def _read(array: Any, at: tuple[Any, ...]) -> npt.NDArray[Any]:

@@ -35,6 +35,7 @@ COORDINATES = {
     "week": "week since the first submit; a cell's last entry holds all later ends",
     "user": "user number of the log or model",
     "width": "processors of a job",
+    "node": "node of the machine",
 }
 """Long name of each coordinate."""
 
@@ -48,8 +49,8 @@ class Variable:
     name : str
         Its name in the store.
     dims : tuple of str
-        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user and width; in the
-        summary those of `AXES`.
+        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user and width, after job
+        perhaps node; in the summary those of `AXES`.
     dtype, units, long_name : str
         Kind of its values, their unit (1 for a pure number), and one line of meaning.
     better : {"smaller", "larger", ""}

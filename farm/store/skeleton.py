@@ -42,7 +42,7 @@ def write_skeleton(store: Store, results: Path) -> None:
         create_trace(root, store, name)
         # As JSON: netCDF has no attribute with names in it.
         root[name].attrs["dropped"] = json.dumps(dict(store.sources[name].get("dropped", {})))
-        if store.platform(name).keeps:
+        if "place" in store.platform(name).keeps:
             root[name].attrs["places"] = json.dumps(store.platform(name).places)
         if name in store.acknowledgements:
             root[name].attrs["acknowledge"] = store.acknowledgements[name]
@@ -113,6 +113,7 @@ def check_metadata(store: Store, *, mend: bool = False) -> list[str]:
     inside = (".", *CELL, TARGET_LOAD, WEEKS.name, "week", "width")
     names = [".", *store.axes, TARGET_LOAD, *(v.name for v in store.figures)]
     names += [f"{trace}/{name}" for trace in store.axes["trace"] for name in inside]
+    names += [f"{trace}/node" for trace in store.axes["trace"] if store.nodes(trace)]
     can, cannot = _unsound(store, names), _unsound(store, sorted(_arrays(store)))
     for name in (*cannot, *([] if mend else can)):
         raise InputError(

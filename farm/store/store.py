@@ -18,6 +18,7 @@ from core.errors import InputError
 from core.metrics.widths import WIDTHS
 from core.own import source_digest, sources
 from core.platform.platform import Platform, platform_from_dict
+from core.policy.rules import COUNTS
 from farm.store.bucket import Unavailable
 from farm.store.geometry import (
     ALL_POLICIES,
@@ -191,7 +192,7 @@ class Store:
             lines = [
                 f"{v.name} {self.own.get(v.of.partition(':')[0], '') if ':' in v.of else ''}"
                 for v in (*holding.arrays, *holding.figures)
-                if v.name not in KEPT
+                if v.name not in KEPT and v.name not in COUNTS
             ]
             text = "\n".join(sorted(lines))
             self._digests[kind] = hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -250,7 +251,8 @@ class Store:
 
     def arrays_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
         """Return the declarations of the arrays that a trace has of one product."""
-        users, others = self.users[trace], KEPT.difference(self.platform(trace).keeps)
+        users, own = self.users[trace], PRODUCTS[kind].columns(self.platform(trace))
+        others = KEPT.difference(v.name for v in own)
         return tuple(
             v
             for v in self.holds[kind].arrays
@@ -266,6 +268,12 @@ class Store:
     @cached_property
     def _platforms(self) -> dict[str, Platform]:
         return {}
+
+    def nodes(self, trace: str) -> tuple[str, ...]:
+        """Return the labels of the dimension `node` of a trace; none where it has no such one."""
+        platform = self.platform(trace)
+        kept = (v for kind in self.holds for v in PRODUCTS[kind].columns(platform))
+        return platform.places if any("node" in v.dims for v in kept) else ()
 
     def place_of(self, block: Block, span: Span) -> tuple[slice, ...]:
         """Return the places of a block's cells along resample, load and, if it has one, policy."""
@@ -291,8 +299,10 @@ class Store:
         """Return the length of every dimension of a trace's group."""
         along = {axis: len(self.axes[axis]) for axis in CELL}
         weeks, users = entries(self.weeks[trace]), len(self.users[trace])
+        nodes = self.nodes(trace)
         return {
-            **along, "job": self.jobs[trace], "week": weeks, "user": users, "width": len(WIDTHS)
+            **along, "job": self.jobs[trace], "week": weeks, "user": users, "width": len(WIDTHS),
+            **({"node": len(nodes)} if nodes else {}),
         }  # fmt: skip
 
     def block_shape(self, block: Block, variable: Variable) -> tuple[int, ...]:

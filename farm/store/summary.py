@@ -112,7 +112,9 @@ class _Sums:
 
     def divide(self, summary: Figures) -> None:
         jobs = summary["jobs"][..., np.newaxis]
+        # A store of before this metric has none.
+        refused = np.nan_to_num(summary.get("refused", np.zeros(1)))
         # Pieces that are missing leave jobs unseen: their cell has no mean yet.
-        whole = (self._seen == jobs) & (self._seen > 0)
+        whole = (self._seen == jobs) & (jobs > refused)
         for name, variable in self._product.sums:
-            np.divide(self._sums[name], jobs, out=summary[variable.name], where=whole)
+            np.divide(self._sums[name], jobs - refused, out=summary[variable.name], where=whole)

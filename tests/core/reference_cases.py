@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import core
 from core.platform.grid import Grid
@@ -22,8 +22,8 @@ from core.workload.workload import Workload
 Row = tuple[int, int, int, int, int]
 """Submit, run, estimate, processors and user of one job."""
 
-Answer = list[int] | str
-"""One number for each job, or what went wrong."""
+Answer = Sequence[object] | str
+"""One thing for each job, such as a number, or what went wrong."""
 
 
 class Case(NamedTuple):
@@ -58,6 +58,44 @@ class Case(NamedTuple):
     def __str__(self) -> str:
         machine = f"clusters {self.clusters}" if self.clusters else f"{self.processors} processors"
         return f"{machine}, {self.policy}, jobs {list(self.rows)}"
+
+    def simpler(self) -> Iterator[Case]:
+        """Cases that are simpler by one thing."""
+        rows = self.rows
+        for i in range(len(rows)):
+            if len(rows) > 1:
+                yield self._replace(rows=rows[:i] + rows[i + 1 :])
+        for policy in shorter_policies(self.policy):
+            yield self._replace(policy=policy)
+        yield from _narrower(self)
+        for i, row in enumerate(rows):
+            for one in _shorter(row):
+                changed = (*rows[:i], one, *rows[i + 1 :])
+                if [r[0] for r in changed] == sorted(r[0] for r in changed):
+                    yield self._replace(rows=changed)
+
+    @property
+    def weight(self) -> tuple[int, ...]:
+        """How much there is to work out by hand."""
+        early = sum(run != estimate for _, run, estimate, _, _ in self.rows)
+        users = len({row[4] for row in self.rows})
+        numbers = sum(s + r + e + p for s, r, e, p, _ in self.rows) + self.processors
+        options = self.policy.count("=")
+        return len(self.rows), len(self.clusters), options, users, early, numbers
+
+
+class AnyCase(Protocol):
+    """What is compared, and shrunk where it differs."""
+
+    @property
+    def policy(self) -> str: ...
+
+    @property
+    def weight(self) -> tuple[int, ...]: ...
+
+    def workload(self) -> Workload: ...
+
+    def simpler(self) -> Iterator[Any]: ...
 
 
 # Drawing.
@@ -141,43 +179,43 @@ def draw_tabu(random: Random) -> str:
 
 
 @lru_cache(2)
-def _compiled(case: Case) -> Schedule:
+def compiled(case: AnyCase) -> Schedule:
     return core.simulate(case.workload(), case.policy)
 
 
 @lru_cache(2)
-def _reference(case: Case) -> Schedule:
+def reference(case: AnyCase) -> Schedule:
     return simulate_reference(case.workload(), case.policy)
 
 
 class Question(NamedTuple):
     """What both are asked, and whom."""
 
-    compiled: Callable[[Case], list[int]]
-    reference: Callable[[Case], list[int]]
+    compiled: Callable[[Any], Sequence[object]]
+    reference: Callable[[Any], Sequence[object]]
 
-    def answers(self, case: Case) -> tuple[Answer, Answer]:
+    def answers(self, case: AnyCase) -> tuple[Answer, Answer]:
         """Answer of the compiled simulator, then of the reference."""
         return _asked(self.compiled, case), _asked(self.reference, case)
 
-    def differs(self, case: Case) -> bool:
-        compiled, reference = self.answers(case)
+    def differs(self, case: AnyCase) -> bool:
+        one, other = self.answers(case)
         # What the reference refuses is nothing to agree on.
-        return compiled != reference or isinstance(reference, str)
+        return one != other or isinstance(other, str)
 
 
 QUESTIONS = {
     "start": Question(
-        lambda case: _compiled(case).start.tolist(),
-        lambda case: _reference(case).start.tolist(),
+        lambda case: compiled(case).start.tolist(),
+        lambda case: reference(case).start.tolist(),
     ),
     "backfilled": Question(
-        lambda case: _compiled(case).backfilled.tolist(),
-        lambda case: _reference(case).backfilled.tolist(),
+        lambda case: compiled(case).backfilled.tolist(),
+        lambda case: reference(case).backfilled.tolist(),
     ),
     "place": Question(
-        lambda case: _compiled(case).place.tolist(),
-        lambda case: _reference(case).place.tolist(),
+        lambda case: compiled(case).place.tolist(),
+        lambda case: reference(case).place.tolist(),
     ),
     "promises": Question(
         lambda case: core.promises(case.workload(), case.policy).tolist(),
@@ -186,7 +224,7 @@ QUESTIONS = {
 }
 
 
-def _asked(answer: Callable[[Case], list[int]], case: Case) -> Answer:
+def _asked(answer: Callable[[Any], Sequence[object]], case: AnyCase) -> Answer:
     try:
         return answer(case)
     except Exception as error:  # Whatever goes wrong is a difference to show.
@@ -196,21 +234,11 @@ def _asked(answer: Callable[[Case], list[int]], case: Case) -> Answer:
 # The smallest case of a difference.
 
 
-def smaller(case: Case) -> Iterator[Case]:
-    """Cases that are simpler by one thing."""
-    rows = case.rows
-    for i in range(len(rows)):
-        if len(rows) > 1:
-            yield case._replace(rows=rows[:i] + rows[i + 1 :])
-    head, *options = case.policy.split(",")
+def shorter_policies(policy: str) -> Iterator[str]:
+    """Policies that lack one of the options."""
+    head, *options = policy.split(",")
     for option in options:
-        yield case._replace(policy=",".join([head, *(o for o in options if o != option)]))
-    yield from _narrower(case)
-    for i, row in enumerate(rows):
-        for simpler in _shorter(row):
-            changed = (*rows[:i], simpler, *rows[i + 1 :])
-            if [r[0] for r in changed] == sorted(r[0] for r in changed):
-                yield case._replace(rows=changed)
+        yield ",".join([head, *(o for o in options if o != option)])
 
 
 def _narrower(case: Case) -> Iterator[Case]:
@@ -245,23 +273,14 @@ def _shorter(row: Row) -> Iterator[Row]:
         yield submit, run, estimate, procs, 1
 
 
-def _weight(case: Case) -> tuple[int, ...]:
-    """How much there is to work out by hand."""
-    early = sum(run != estimate for _, run, estimate, _, _ in case.rows)
-    users = len({row[4] for row in case.rows})
-    numbers = sum(s + r + e + p for s, r, e, p, _ in case.rows) + case.processors
-    options = case.policy.count("=")
-    return len(case.rows), len(case.clusters), options, users, early, numbers
-
-
-def shrink(case: Case, question: Question) -> Case:
+def shrink(case: AnyCase, question: Question) -> AnyCase:
     """Return a case from which nothing can be taken so that its answers still differ."""
     while True:
         simpler = next(
             (
                 one
-                for one in smaller(case)
-                if _weight(one) < _weight(case) and _valid(one) and question.differs(one)
+                for one in case.simpler()
+                if one.weight < case.weight and _valid(one) and question.differs(one)
             ),
             None,
         )
@@ -270,9 +289,10 @@ def shrink(case: Case, question: Question) -> Case:
         case = simpler
 
 
-def _valid(case: Case) -> bool:
+def _valid(case: AnyCase) -> bool:
     try:
         Policy.parse(case.policy)
+        case.workload()
     except core.InputError:
         return False
     return True
@@ -281,36 +301,41 @@ def _valid(case: Case) -> bool:
 # Comparing.
 
 
-def compare(cases: int, seed: int, draw: Callable[[Random], Case]) -> list[str]:
+def compare(
+    cases: int,
+    seed: int,
+    draw: Callable[[Random], AnyCase],
+    questions: Mapping[str, Question] = QUESTIONS,
+) -> list[str]:
     """Return a text of each question whose answers differ, with the smallest case found."""
     random = Random(seed)
-    found: dict[str, list[Case]] = {}
+    found: dict[str, list[AnyCase]] = {}
     for _ in range(cases):
         case = draw(random)
-        for name, question in QUESTIONS.items():
+        for name, question in questions.items():
             if question.differs(case):
                 found.setdefault(name, []).append(case)
-    return [_told(name, differing) for name, differing in found.items()]
+    return [_told(name, questions[name], differing) for name, differing in found.items()]
 
 
-def _told(name: str, differing: list[Case]) -> str:
-    question = QUESTIONS[name]
-    smallest = min((shrink(case, question) for case in differing[:3]), key=_weight)
-    compiled, reference = question.answers(smallest)
-    return (
-        f"{len(differing)} x {name}\n  {smallest}\n"
-        f"  compiled  {compiled}\n  reference {reference}\n"
-    )
+def _told(name: str, question: Question, differing: list[AnyCase]) -> str:
+    smallest = min((shrink(case, question) for case in differing[:3]), key=lambda case: case.weight)
+    one, other = question.answers(smallest)
+    return f"{len(differing)} x {name}\n  {smallest}\n  compiled  {one}\n  reference {other}\n"
 
 
-def main(description: str, draw: Callable[[Random], Case]) -> int:
+def main(
+    description: str,
+    draw: Callable[[Random], AnyCase],
+    questions: Mapping[str, Question] = QUESTIONS,
+) -> int:
     """Compare as the command line says; return 1 if anything differs."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     began = time.perf_counter()
-    found = compare(given.cases, given.seed, draw)
+    found = compare(given.cases, given.seed, draw, questions)
     spent = time.perf_counter() - began
     sys.stdout.write("".join(found))
     kinds = f"{len(found)} kinds of difference"

@@ -97,6 +97,7 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         "core.arrays",
         "core.durations",
         "core.errors",
+        "core.logs.read",
         "core.logs.schedules",
         "core.policy.orders",
         "core.policy.policy",

@@ -109,6 +109,8 @@ def test_summary_is_the_literal() -> None:
         "makespan": 75.0,
         "backfilled": 2.0,
         "killed": 1.0,
+        "refused": 0.0,
+        "lost": 0.0,
         "queue_length": 90 / 75,
         "offered_load": 280 / (8 * 40),
         "users": 0.0,
@@ -277,6 +279,7 @@ def test_no_job_and_no_time_have_no_means() -> None:
     """Means over nothing and shares of no time are NaN; counts and makespan are 0."""
     empty = summarise(schedule([]))
     zeros = {"jobs", "counted", "makespan", "backfilled", "killed", "premature"}
+    zeros |= {"refused", "lost"}
     zeros |= {name for name in METRICS if name.startswith("slowdown_")} | {"users"}
     assert {name for name, value in empty.items() if value == 0} == zeros
     assert all(math.isnan(value) for name, value in empty.items() if name not in zeros)

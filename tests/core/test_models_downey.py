@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from core import InputError, read_swf
-from core.models.downey import GAP, WORK, downey, speedup
+from core.models.downey import GAP, WORK, downey
 
 N = 40_000
 FLAT = downey(128, jobs=N, seed=5, least_variance=0.0, most_variance=0.0)
@@ -62,27 +60,6 @@ def test_a_higher_variance_makes_longer_runs() -> None:
     mean = np.where(v <= 1, 1 + v / 2, (2 * v + 1) / (v + 1)).mean()
     ratio = WORKLOAD.run[wide & (FLAT.run > 200)] / FLAT.run[wide & (FLAT.run > 200)]
     assert ratio.mean() == pytest.approx(mean, abs=0.03)
-
-
-@given(
-    a=st.floats(1, 500),
-    v=st.floats(0, 3),
-    n=st.integers(1, 1_000),
-)
-def test_speedup_is_one_at_one_and_grows_to_the_parallelism(a: float, v: float, n: int) -> None:
-    """On one processor 1; never beyond min(n, A); not less on more processors."""
-    now, more = speedup([n, n + 1], a, v).tolist()
-    assert speedup(1, a, v) == pytest.approx(1)
-    assert now <= min(n, a) * (1 + 1e-12)
-    assert more >= now * (1 - 1e-12)
-    assert speedup(10**7, a, v) == a
-
-
-def test_speedup_has_no_jumps() -> None:
-    """Its branches meet: at n = A, at n = 2A - 1, at n = A + Av - v, and at v = 1."""
-    for n, a, v in ((8, 8, 0.5), (15, 8, 0.5), (22, 8, 2), (8, 8, 1), (5, 8, 1)):
-        around = [float(speedup(n + d, a, v + e)) for d in (-1e-9, 1e-9) for e in (-1e-9, 1e-9)]
-        assert max(around) - min(around) < 1e-6
 
 
 def test_defaults_are_fitted_to_the_log(traces: Path) -> None:

@@ -14,16 +14,17 @@ from core.policy.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PARTS = ("simulate", "promise", "fair_start", "audit")
+PARTS = ("simulate", "promise", "fair_start", "refer", "audit")
 
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("rule", RULES)
 def test_what_a_row_names_exists(rule: str, part: str) -> None:
-    """Every reference of a row can be loaded."""
+    """Every reference of a row can be loaded, for each platform that it knows."""
     row = RULES[rule]
-    if getattr(row, part) is not None:
-        assert callable(row.find(part))
+    known = row.fair_platforms if part == "fair_start" else row.platforms
+    for platform in known if getattr(row, part) is not None else ():
+        assert callable(row.find(part, platform))
 
 
 def test_rows_without_a_number_promise_or_kernel() -> None:
@@ -36,11 +37,12 @@ def test_rows_without_a_number_promise_or_kernel() -> None:
     ]
     assert [name for name, row in RULES.items() if row.fair_start is None] == [
         "tabu",
+        "demt",
         "logged",
     ]
     assert [name for name, row in RULES.items() if row.keeps_plan] == ["planned", "tabu"]
     depths = [Policy("fcfs", name.replace("K", "3")).depth for name in RULES]
-    assert depths == [0, 0, 1, 3, -1, -1, -1, 0]
+    assert depths == [0, 0, 1, 3, -1, -1, -1, -1, 0]
 
 
 def test_codes_of_orders_differ() -> None:

@@ -64,6 +64,7 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         ("gains", "tiny.farm", "--kind", "quantile"),
         ("simulate", "a.swf", "--policy", "easy"),
         ("audit", "b.swf", "--policy", "easy"),
+        ("offline", "--jobs", "5", "--instances", "2"),
         ("policies",),
         ("campaigns",),
         ("metrics",),

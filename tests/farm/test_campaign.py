@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from core import InputError
+from core.workload.on_nodes import OnNodes, put_on_nodes
 from farm.campaign.campaign import Campaign, load_label
 from farm.campaign.plain import keys
+from farm.campaign.samples import sample
 from farm.campaign.shipped import find, shipped
 from farm.campaign.trace import Trace
 from farm.planning.design import build, design
@@ -218,6 +220,36 @@ def test_lists_and_paths_from_python_are_taken() -> None:
         dataclasses.replace(campaign, traces=[{"file": "a.swf"}])
     with pytest.raises(InputError, match="trace 'a': jobs is 0; it must be a whole number"):
         dataclasses.replace(trace, jobs=0)
+
+
+def test_nodes_are_kept_in_full() -> None:
+    """Every option with its value; a wrong one is refused, and so is another machine beside."""
+    trace = Trace(log="KTH-SP2", nodes={"properties": 0.2, "lead": ["60m", "1d"]})
+    assert trace.nodes == OnNodes(properties=0.2, lead=["1h", "1d"]).to_dict()
+    assert Trace.from_dict(trace.to_dict(), Path()) == trace
+    with pytest.raises(InputError, match="nodes: unknown key 'property'; did you mean 'prop"):
+        Trace(log="KTH-SP2", nodes={"property": 0.2})
+    with pytest.raises(InputError, match="give it or 'platform', not both"):
+        Trace(log="METACENTRUM", nodes={}, platform={"name": "grid"})
+
+
+def test_jobs_are_put_on_nodes_as_they_are_read(tmp_path: Path) -> None:
+    """Those of a log before samples are drawn of it; those of a model in each sample."""
+    path = tmp_path / "own.swf"
+    path.write_text(
+        "; MaxProcs: 4\n" + "".join(f"{n} {n} -1 9 {n}{13 * ' -1'}\n" for n in range(1, 5))
+    )
+    nodes = {"nodes": 8, "reservations": 1.0}
+    log = Trace(file=str(path), select={"widths": [2, 4]}, jobs=2, nodes=nodes).read()
+    assert log is not None
+    assert log.platform == OnNodes(nodes=8).platform
+    assert (log.procs.tolist(), log.reserved.min() >= 3600) == ([8, 12], True)
+    model = Trace(name="m", model="lublin", processors=64, jobs=50, nodes=nodes)
+    drawn = sample(model, model.read(), seed=1, resample=3, draw="weeks")
+    assert drawn.platform == log.platform
+    plain = sample(dataclasses.replace(model, nodes=None), None, seed=1, resample=3, draw="weeks")
+    again = put_on_nodes(plain, OnNodes(**nodes))
+    assert drawn.digest() == again.digest()
 
 
 def test_every_key_is_documented() -> None:

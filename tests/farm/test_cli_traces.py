@@ -150,3 +150,23 @@ def test_bad_input_is_one_sentence(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_busiest_windows_are_told_by_their_dates(tmp_path: Path) -> None:
+    """Of each log the one of the largest load, then the next; as JSON with the same words."""
+    path = tmp_path / "own.swf"
+    rows = [(0, 5), (40_000, 10), (86_400, 86_400), (100_000, 7), (200_000, 9), (300_000, 1)]
+    path.write_text(
+        "; MaxProcs: 4\n; UnixStartTime: 864000000\n"
+        + "".join(f"{n} {at} -1 {run} 2{13 * ' -1'}\n" for n, (at, run) in enumerate(rows, 1))
+    )
+    words = ("traces", "busiest", path, "--days", 1, "--jobs", 1, 2, "--count", 2)
+    found = json.loads(farm(*words, "--json").output)
+    assert [(w["first"], w["last"], w["jobs"], w["load"]) for w in found] == [
+        ("1997-05-20", "1997-05-20", 2, 2 * 86_407 / (4 * 86_400)),
+        ("1997-05-19", "1997-05-19", 2, 30 / (4 * 86_400)),
+    ]
+    title, first, _ = farm(*words).output.splitlines()
+    assert title.split() == ["log", "first", "last", "jobs", "load"]
+    assert first.split() == ["own", "1997-05-20", "1997-05-20", "2", "0.50"]
+    assert "no window" in farm("traces", "busiest", path, "--days", 9).output

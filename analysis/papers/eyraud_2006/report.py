@@ -1,0 +1,136 @@
+"""Table 1 and figure 2 of Eyraud 2006, the same of samples, and growing shares, from a store.
+
+L. Eyraud, A pragmatic analysis of scheduling environments on new computing platforms, 2006,
+section 5.2.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from analysis.papers.eyraud_2006.differences import (
+    CELL,
+    MEASURES,
+    cells,
+    differences,
+    measured,
+    table_1,
+)
+from analysis.papers.eyraud_2006.figures import bands_chart, figure_2, histograms, shares_chart
+from analysis.papers.eyraud_2006.printed import DEMT
+from analysis.papers.eyraud_2006.shares import shares_of, shares_table
+from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
+from analysis.place import StoreName
+from analysis.store import LOG, check_known, of_samples, open_summary
+from core.arrays import Float64
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = ("mean_of_all", "share_identical")
+"""Measures in the figure of samples."""
+
+
+def report(store: StoreName, folder: Path) -> list[Path]:
+    """Write every figure and table that a store has the numbers for.
+
+    Parameters
+    ----------
+    store : str or path
+        The store's folder or address: of windows of logs, of samples, or of both.
+    folder : Path
+        Where to write to.
+
+    Returns
+    -------
+    list of Path
+        What was written: figures as PNG in FOLDER/figures, their numbers and the tables as CSV
+        in FOLDER/tables.
+
+    Raises
+    ------
+    StoreError
+        If the store lacks FCFS or the shelves.
+    """
+    tree = open_report(store)
+    check_known(DEMT, "policy", open_summary(tree)["policy"].values.tolist())
+    values = measured(tree)
+    drawn: dict[str, Figure] = {}
+    tables: dict[str, pd.DataFrame] = {}
+    if LOG in values["resample"].values:
+        hours = _hours(tree)
+        tables |= {"table-1": table_1(values), "figure-2": histograms(hours)}
+        titles = {cell: _title(cell, of.size) for cell, of in hours.items()}
+        said = "Figure 2: jobs by their difference of start times\nDotted: quartiles; below: mean"
+        drawn["figure-2"] = figure_2(hours, titles, said)
+    if np.any(values["resample"].values > LOG):
+        tables["samples-table-1"] = _of_samples(values)
+        shares = shares_of(store)
+        # What is in one figure would be too much in the other.
+        single = values.drop_sel(trace=shares.index.tolist())
+        if single.sizes["trace"]:
+            found = {name: spread(single[name]) for name in SHOWN}
+            drawn["samples-table-1"] = bands_chart(found, f"Over samples\n{_span(single)}")
+        if len(shares):
+            table = tables["samples-shares"] = shares_table(values, shares)
+            said = f"Against shares of jobs\n{_span(values)}"
+            drawn["samples-shares"] = shares_chart(table, said)
+    # All are made before the first is written: a store that lacks what one needs gets none.
+    written = [write_figure(folder, name, figure) for name, figure in drawn.items()]
+    return written + [write_table(folder, name, table) for name, table in tables.items()]
+
+
+def text(store: StoreName) -> str:
+    """Return for a terminal table 1, ours and the printed one, and what samples say.
+
+    Raises
+    ------
+    StoreError
+        As `report`.
+    """
+    tree = open_report(store)
+    values = measured(tree)
+    tables = []
+    if LOG in values["resample"].values:
+        tables.append(table_1(values))
+    if np.any(values["resample"].values > LOG):
+        tables.append(_of_samples(values))
+        shares = shares_of(store)
+        tables += [shares_table(values, shares)] if len(shares) else []
+    return "\n\n".join(map(table_text, tables))
+
+
+def _hours(tree: xr.DataTree) -> dict[tuple[str, str], Float64]:
+    """Return the differences that are not 0 of each log and load, under the shelves."""
+    return {
+        (trace, load): values
+        for trace in map(str, open_summary(tree)["trace"].values)
+        for (load, policy), values in cells(differences(tree, trace))
+        if policy == DEMT
+    }
+
+
+def _title(cell: tuple[str, str], jobs: int) -> str:
+    trace, load = cell
+    where = trace if load == "original" else f"{trace}, load {load}"
+    return f"{where}: {jobs} jobs"
+
+
+def _span(values: xr.Dataset) -> str:
+    counts = spread(values[SHOWN[0]])["samples"].values.ravel()
+    return f"Median of the samples, and {span_text(counts)}"
+
+
+def _of_samples(values: xr.Dataset) -> pd.DataFrame:
+    parts = {}
+    for name in MEASURES:
+        found = spread(values[name]).assign(better=(of_samples(values[name]) > 0).sum("resample"))
+        frame = found.to_dataframe(dim_order=list(CELL))
+        parts[name] = frame[[*BAND, "better", *STANDING]].assign(units=MEASURES[name].units)
+    return pd.concat(parts, names=["measure"])

@@ -1,0 +1,99 @@
+"""Names of nodes as clusters write them, many in one: ``ita[001-104]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from core.errors import InputError
+
+MOST = 1_000_000
+"""More names are a slip in a range."""
+
+_FOLDED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)")
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+_NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.ASCII)
+_PLAIN = re.compile(r"[^\s,;*\[\]]+")
+
+
+def unfolded(text: object, where: str) -> list[str]:
+    """Return the names that a text stands for.
+
+    Parameters
+    ----------
+    text : str
+        A name, or one with numbers in brackets, such as ``ita[001-104,110]``: each is as long as
+        the first of its range, zeros in front.
+    where : str
+        What to say that it stands in.
+
+    Raises
+    ------
+    InputError
+        If it is no such text.
+
+    Examples
+    --------
+    >>> unfolded("ita[08-10,12]", "names"), unfolded("big", "names")
+    (['ita08', 'ita09', 'ita10', 'ita12'], ['big'])
+    >>> unfolded("ita[9-8]", "names")
+    Traceback (most recent call last):
+    core.errors.InputError: names is 'ita[9-8]': '9-8' is no range of numbers, such as 001-104
+    """
+    if not isinstance(text, str) or not (found := _FOLDED.fullmatch(text)):
+        return [plain(text, where)]
+    before, ranges, after = found.groups()
+    numbers = [number for part in ranges.split(",") for number in _numbers(part, text, where)]
+    return [plain(f"{before}{number}{after}", where) for number in numbers]
+
+
+def plain(name: object, where: str) -> str:
+    """Return a name that needs no quotes anywhere.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if not isinstance(name, str) or not _PLAIN.fullmatch(name) or not name.isprintable():
+        raise InputError(
+            f"{where} is {name!r}; give a name without blanks and none of , ; * [ ], or many in "
+            "one, such as 'ita[001-104]'"
+        )
+    return name
+
+
+def folded(names: Sequence[str]) -> list[str]:
+    """Return few texts that stand for names, in their order.
+
+    Examples
+    --------
+    >>> folded(["a1", "a2", "a3", "b", "a09", "a10"])
+    ['a[1-3]', 'b', 'a[09-10]']
+    """
+    texts = []
+    for _, run in groupby(enumerate(names), lambda one: _key(*one)):
+        together = [name for _, name in run]
+        found = _NUMBERED.fullmatch(together[0])
+        text = f"{found[1]}[{found[2]}-{together[-1][len(found[1]) :]}]" if found else ""
+        # Not of a1 and a02.
+        ranged = len(together) > 1 and unfolded(text, "names") == together
+        texts += [text] if ranged else together
+    return texts
+
+
+def _key(place: int, name: str) -> tuple[str, int]:
+    """Return what names that follow one another in a range have in common."""
+    found = _NUMBERED.fullmatch(name)
+    return (found[1], int(found[2]) - place) if found else (name, place)
+
+
+def _numbers(part: str, text: str, where: str) -> list[str]:
+    found = _RANGE.fullmatch(part.strip())
+    first, last = (found[1], found[2] or found[1]) if found else ("1", "0")
+    if not int(first) <= int(last) < int(first) + MOST:
+        raise InputError(
+            f"{where} is {text!r}: {part.strip()!r} is no range of numbers, such as 001-104"
+        )
+    return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]

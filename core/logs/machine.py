@@ -1,0 +1,226 @@
+"""The machine beside a log of jobs on nodes: a TOML file of the same name."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.arrays import HORIZON
+from core.checks import whole
+from core.errors import InputError
+from core.logs.folded import MOST, folded, plain, unfolded
+from core.names import choices
+from core.platform.nodes import Nodes
+
+KEYS = ("epoch", "max_walltime", "nodes", "sets", "down")
+"""What the file may say."""
+
+END = ".toml"
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+
+class Machine(NamedTuple):
+    """Hold what the file says.
+
+    platform: the nodes. epoch: Unix time of instant 0, s, -1 where unknown. max_walltime: largest
+    that the machine allows, s, -1 for that of the jobs.
+    """
+
+    platform: Nodes
+    epoch: int
+    max_walltime: int
+
+
+def machine_file(log: str | os.PathLike[str]) -> Path:
+    """Return the file beside a log that tells its machine.
+
+    Examples
+    --------
+    >>> machine_file("logs/icluster2.csv.gz").as_posix()
+    'logs/icluster2.toml'
+    """
+    path = Path(log)
+    return path.with_name(path.name.removesuffix(".gz")).with_suffix(END)
+
+
+def read_machine(path: str | os.PathLike[str]) -> Machine:
+    r"""Read a machine of nodes.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file of the keys `KEYS`: ``[[nodes]]`` with `names` and `capacity`, ``[sets]`` with
+        a list of names each, ``[[down]]`` with `names`, `from` and `until`, s. Names are those of
+        `core.logs.folded.unfolded`, one or a list of them.
+
+    Returns
+    -------
+    Machine
+        The nodes, and what else the file says.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or a key or a value is wrong.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "small.toml"
+    ...     _ = path.write_text('[[nodes]]\\nnames = "n[1-3]"\ncapacity = 2\n'
+    ...                         '[sets]\nfast = ["n[2-3]"]')
+    ...     read_machine(path).platform
+    Nodes(capacities=(2, 2, 2), names=('n1', 'n2', 'n3'), sets=(('fast', ('n2', 'n3')),), down=())
+    """
+    source = os.fspath(path)
+    plain_text = _parsed(source)
+    try:
+        _check_keys(plain_text, KEYS, "the file")
+        names, capacities = _nodes(plain_text.get("nodes"))
+        return Machine(
+            Nodes(capacities, names, _sets(plain_text.get("sets", {})), _down(plain_text)),
+            _time(plain_text, "epoch"),
+            _time(plain_text, "max_walltime"),
+        )
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
+    """Return the file that `read_machine` reads.
+
+    Parameters
+    ----------
+    machine : Machine
+        What it is to say.
+    notes : mapping of str to str
+        Comments at its head.
+
+    Raises
+    ------
+    InputError
+        If a name is none that the file can hold.
+
+    Examples
+    --------
+    >>> print(machine_text(Machine(Nodes([2, 2], ["n1", "n2"]), 0, -1), {}), end="")
+    epoch = 0
+    <BLANKLINE>
+    [[nodes]]
+    names = ["n[1-2]"]
+    capacity = 2
+    """
+    platform = machine.platform
+    times = {"epoch": machine.epoch, "max_walltime": machine.max_walltime}
+    head = [f"# {key}: {' '.join(note.split())}" for key, note in notes.items()]
+    head += [f"{key} = {value}" for key, value in times.items() if value >= 0]
+    parts = ["\n".join(head)] if head else []
+    for name in platform.names:
+        plain(name, "the name of a node")
+    sized = zip(platform.capacities, platform.names, strict=True)
+    for capacity, group in groupby(sized, lambda one: one[0]):
+        names = _listed([name for _, name in group])
+        parts.append(f"[[nodes]]\nnames = {names}\ncapacity = {capacity}")
+    sets = platform.to_dict()["configuration"]["sets"]
+    if sets:
+        lines = (f"{_key(name)} = {_listed(nodes)}" for name, nodes in sets.items())
+        parts.append("\n".join(["[sets]", *lines]))
+    for name, first, until in platform.down:
+        parts.append(f"[[down]]\nnames = {_quoted(name)}\nfrom = {first}\nuntil = {until}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _parsed(source: str) -> dict[str, Any]:
+    try:
+        with open(source, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise InputError(
+            f"{source}: cannot read the machine's nodes ({error.strerror}); a log of jobs on nodes "
+            "needs them in a TOML file of its name beside it"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{source}: not TOML ({error})") from None
+
+
+def _check_keys(table: object, known: Sequence[str], where: str) -> None:
+    if not isinstance(table, Mapping):
+        raise InputError(f"{where} is {table!r}; give a table of {', '.join(known)}")
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where} has the unknown key {key!r}; {choices(key, known)}")
+
+
+def _nodes(groups: object) -> tuple[list[str], list[int]]:
+    if not isinstance(groups, list) or not groups:
+        raise InputError(
+            f"nodes is {groups!r}; give [[nodes]] with names = 'ita[001-104]' and capacity = 2"
+        )
+    names: list[str] = []
+    capacities: list[int] = []
+    for place, group in enumerate(groups, 1):
+        where = f"[[nodes]] {place}"
+        _check_keys(group, ("names", "capacity"), where)
+        found = _names(group.get("names"), f"{where}: names")
+        names += found
+        capacity = whole(f"{where}: capacity", group.get("capacity"), least=1)
+        capacities += [capacity] * len(found)
+        if len(names) > MOST:
+            raise InputError(f"{where}: there are {len(names)} nodes by then; at most {MOST}")
+    return names, capacities
+
+
+def _sets(table: object) -> dict[str, list[str]]:
+    if not isinstance(table, Mapping):
+        raise InputError(f"sets is {table!r}; give [sets] with NAME = ['ita[001-052]'] each")
+    return {
+        plain(name, "a set's name"): _names(given, f"set {name!r}") for name, given in table.items()
+    }
+
+
+def _down(table: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    rows: list[tuple[str, Any, Any]] = []
+    given = table.get("down", [])
+    if not isinstance(given, list):
+        raise InputError(f"down is {given!r}; give [[down]] with names, from and until")
+    for place, one in enumerate(given, 1):
+        where = f"[[down]] {place}"
+        _check_keys(one, ("names", "from", "until"), where)
+        first, until = (
+            whole(f"{where}: {key}", one.get(key), least=0, most=HORIZON)
+            for key in ("from", "until")
+        )
+        rows += [(name, first, until) for name in _names(one.get("names"), f"{where}: names")]
+    return rows
+
+
+def _names(given: object, where: str) -> list[str]:
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not texts:
+        raise InputError(f"{where} is {given!r}; give names such as 'ita[001-104]', or a list")
+    return [name for text in texts for name in unfolded(text, where)]
+
+
+def _time(table: Mapping[str, Any], key: str) -> int:
+    return whole(key, table[key], least=0, most=HORIZON) if key in table else -1
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, folded(names)))}]"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _quoted(plain(name, "a set's name"))
+
+
+def _quoted(text: str) -> str:
+    """Return a text as TOML has it: as JSON, which escapes what it must."""
+    return json.dumps(text, ensure_ascii=False)

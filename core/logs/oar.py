@@ -1,0 +1,511 @@
+"""Logs of jobs on nodes, as an OAR site can give them: CSV, and the machine's TOML beside it.
+
+The same form holds a schedule: with the columns `SCHEDULED`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from core.arrays import Bool, Int8, Int64
+from core.errors import InputError
+from core.files import write_whole
+from core.logs.clean import AS_HERE, Clean
+from core.logs.folded import unfolded
+from core.logs.machine import Machine, machine_file, machine_text, read_machine
+from core.logs.packed import text_lines
+from core.logs.rows import (
+    LONGEST_INT64,
+    Kept,
+    check_sizes,
+    chosen_rows,
+    kept_rows,
+    number_words,
+    to_workload,
+)
+from core.logs.schedules import KILL_MARK, LoggedSchedule
+from core.names import choices
+from core.platform.nodes import ANY, MOST, Nodes
+from core.schedule import Schedule, Segments, State
+from core.workload.columns import UNKNOWN, is_filled
+from core.workload.workload import MILLION, Workload
+
+NEEDED = ("job", "submit", "nodes", "walltime", "run")
+"""Columns that a log has."""
+
+JOBS = (
+    *("job", "submit", "nodes", "weight", "walltime", "run"),
+    *("properties", "reserved", "serial", "user"),
+)
+"""Columns that it may have, as they are written."""
+
+SCHEDULED = ("start", "end", "state", "on")
+"""Columns of a schedule."""
+
+REASONS = {
+    "too heavy": "more processors on each node than any node of its set has",
+    "too few nodes": "more nodes than its set has with so many processors",
+}
+"""Why a row cannot be simulated, beside what holds for every log."""
+
+LEAST = {
+    **dict.fromkeys(("submit", "run", "reserved", "start", "end"), 0),
+    **dict.fromkeys(("job", "nodes", "weight", "walltime"), 1),
+}
+"""The least value of each whole number."""
+
+MOST_OF = {"nodes": MOST, "weight": MOST}
+"""The largest, where it is not that of the clock."""
+
+EMPTY = {"weight": 1, "reserved": -1, "start": -1, "end": -1}
+"""What nothing stands for."""
+
+STATES = {state.name.lower(): state for state in State}
+"""How the states of jobs are written."""
+
+_SHARE = re.compile(r"0|1|0?\.\d{1,6}|1\.0{1,6}", re.ASCII)
+_ON = re.compile(r"([^*]+)(?:\*([1-9]\d{0,9}))?", re.ASCII)
+_SHOWN = 40
+
+
+class Table(NamedTuple):
+    """Hold the rows of a file: numbers by their names, words, and the lines that they stand in."""
+
+    numbers: dict[str, Int64]
+    words: dict[str, list[str]]
+    line: Int64
+
+
+def read_oar(
+    path: str | os.PathLike[str],
+    *,
+    processors: int | None = None,
+    platform: Nodes | None = None,
+    rows: tuple[int, int] | None = None,
+    jobs: int | None = None,
+    clean: Clean = AS_HERE,
+) -> Workload:
+    r"""Read a log of jobs on nodes, plain or gzip.
+
+    A job asks for `weight` processors (1 where that is empty) on each of so many `nodes`, which
+    belong to the set that `properties` names, for `walltime` s; it is killed at that. `reserved`
+    is the instant that it asks for in advance, `serial` the part of its work that is not parallel,
+    0 to 1, if it is moldable. What cannot run on the idle machine is dropped and counted.
+
+    Parameters
+    ----------
+    path : path
+        The log; the machine is in the file of the same name that ends in ``.toml``.
+    processors : int, optional
+        Never given: such a log has nodes.
+    platform : Nodes, optional
+        The machine, where it is not that of the file beside.
+    rows, jobs, clean
+        As for `core.logs.swf.read_swf`.
+
+    Returns
+    -------
+    Workload
+        The jobs, sorted by (submit, position).
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged, a value is out of range, a set or a node is unknown, a
+        job asks for an instant before its submission, or no job is left.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.csv"
+    ...     _ = path.write_text("job,submit,nodes,walltime,run,reserved\n1,0,2,60,9,\n2,5,1,9,9,30")
+    ...     _ = path.with_suffix(".toml").write_text('[[nodes]]\nnames = "n[1-2]"\ncapacity = 1')
+    ...     w = read_oar(path)
+    >>> w.name, w.procs.tolist(), w.reserved.tolist(), w.platform.places
+    ('two', [2, 1], [-1, 25], ('n1', 'n2'))
+    """
+    _, _, workload = _read(path, processors, platform, rows, jobs, clean)
+    return workload
+
+
+def read_oar_schedule(
+    path: str | os.PathLike[str], processors: int | None = None, clean: Clean = AS_HERE
+) -> LoggedSchedule:
+    """Read a schedule of jobs on nodes: `start`, `end`, `state`, and in `on` the nodes of each.
+
+    Parameters
+    ----------
+    path, processors, clean
+        As for `read_oar`.
+
+    Returns
+    -------
+    LoggedSchedule
+        The jobs, in (submit, position) order; its policy's name is empty.
+
+    Raises
+    ------
+    InputError
+        As `read_oar`; or if a column is missing, a state or node is unknown, or a job has no start
+        and was not refused.
+    """
+    table, kept, work = _read(path, processors, None, None, None, clean)
+    source = os.fspath(path)
+    for name in SCHEDULED:
+        if name not in table.numbers and name not in table.words:
+            raise InputError(
+                f"{source} has no column {name!r}; a schedule on nodes has {', '.join(SCHEDULED)}"
+            )
+    state = _states(table, source)[kept.place]
+    run = kept["run"] + clean.run_plus
+    return LoggedSchedule(
+        work,
+        "",
+        kept["start"],
+        np.zeros(len(work), np.bool_),
+        overrun=np.where(work.killed, run - work.estimate - KILL_MARK, 0),
+        end=kept["end"],
+        state=state,
+        segments=_segments(table, kept, work, source),
+    )
+
+
+def write_oar(
+    workload: Workload,
+    path: str | os.PathLike[str],
+    schedule: Schedule | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> None:
+    """Write jobs on nodes, or a schedule of them, as CSV, and the machine as TOML beside it.
+
+    The same jobs give the same bytes, and `read_oar` gives an equal workload: a killed job's run
+    time is written as its walltime + 1 s.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs, on a platform of nodes.
+    path : path
+        The CSV file to make or replace.
+    schedule : Schedule, optional
+        A schedule of this workload.
+    notes : mapping of str to str, optional
+        Comments at the head of the TOML, such as what the schedule was made by.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written, or the form cannot hold the workload.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[2], procs=[4], weight=[2],
+    ...                           platform=Nodes([2, 2], ["n1", "n2"]))
+    >>> with TemporaryDirectory() as folder:
+    ...     write_oar(w, folder + "/one.csv")
+    ...     read_oar(folder + "/one.csv").digest() == w.digest()
+    True
+    """
+    target = Path(path)
+    jobs, machine = oar_bytes(workload, schedule, notes)
+    try:
+        # A folder that is not there is misspelt more often than meant.
+        target.parent.stat()
+        write_whole(machine_file(target), machine)
+        write_whole(target, jobs)
+    except OSError as error:
+        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
+
+
+def oar_bytes(
+    workload: Workload,
+    schedule: Schedule | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> tuple[bytes, bytes]:
+    """Return the two files that `write_oar` writes, the CSV and the TOML.
+
+    Raises
+    ------
+    InputError
+        If the form cannot hold the workload, or the schedule is of other jobs.
+    """
+    platform = workload.platform
+    if not isinstance(platform, Nodes):
+        raise InputError(
+            f"workload {workload.name!r} is on a platform of kind {platform.name!r}; this form is "
+            "for jobs on nodes"
+        )
+    if schedule is not None and schedule.workload.digest() != workload.digest():
+        raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
+    columns = _written(workload, platform)
+    if schedule is not None:
+        columns |= _written_schedule(schedule)
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    machine = Machine(platform, workload.epoch, workload.max_estimate)
+    return stream.getvalue().encode(), machine_text(machine, notes or {}).encode()
+
+
+def _read(
+    path: str | os.PathLike[str],
+    processors: int | None,
+    platform: Nodes | None,
+    rows: tuple[int, int] | None,
+    jobs: int | None,
+    clean: Clean,
+) -> tuple[Table, Kept, Workload]:
+    source = os.fspath(path)
+    check_sizes(source, None, jobs)
+    if processors is not None:
+        raise InputError(
+            f"{source}: processors={processors} is the size of a pool, and this log is of jobs on "
+            f"nodes; leave it out, the nodes are in {machine_file(path)}"
+        )
+    beside = machine_file(path)
+    # Of a machine that is given nothing else is asked.
+    found = read_machine(beside) if platform is None else Machine(platform, -1, -1)
+    table = _parsed(path)
+    columns = {**table.numbers, **_asked(table, found.platform, source)}
+    user, names = number_words(table.words["user"])
+    columns["user"] = user
+    columns = chosen_rows(columns, source, rows)
+    kept = kept_rows(
+        columns,
+        source,
+        found.platform.size,
+        jobs=jobs,
+        faults=_faults(columns, found.platform),
+        clean=clean,
+    )
+    workload = to_workload(
+        kept,
+        source,
+        found.platform,
+        max_estimate=found.max_walltime,
+        epoch=found.epoch,
+        clean=clean,
+        names={"user": names} if names else None,
+    )
+    return table, kept, workload
+
+
+def _parsed(path: str | os.PathLike[str]) -> Table:
+    source = os.fspath(path)
+    lines = [(n, text) for n, text in enumerate(text_lines(path), 1) if text.strip()]
+    if len(lines) < 2:
+        raise InputError(f"{source} holds no job; a log has a header and a row for each job")
+    header = _header(_fields(lines[0][1], f"{source}, line {lines[0][0]}"), source)
+    numbers: dict[str, list[int]] = {name: [] for name in header if name in LEAST}
+    words: dict[str, list[str]] = {name: [] for name in header if name not in LEAST}
+    for line, text in lines[1:]:
+        where = f"{source}, line {line}"
+        row = _fields(text, where)
+        if len(row) != len(header):
+            raise InputError(
+                f"{where}: the row has {len(row)} fields, and the header has {len(header)} columns"
+            )
+        for name, word in zip(header, row, strict=True):
+            if name in numbers:
+                numbers[name].append(_number(name, word, where))
+            else:
+                words[name].append(word)
+    count = len(lines) - 1
+    for name in ("user", "properties", "serial"):
+        words.setdefault(name, [""] * count)
+    columns = {name: np.array(values, np.int64) for name, values in numbers.items()}
+    for name, value in EMPTY.items():
+        if name not in SCHEDULED:
+            columns.setdefault(name, np.full(count, value, np.int64))
+    return Table(columns, words, np.array([line for line, _ in lines[1:]], np.int64))
+
+
+def _fields(text: str, where: str) -> list[str]:
+    try:
+        return [word.strip() for word in next(csv.reader([text]))]
+    except csv.Error as error:
+        raise InputError(f"{where}: no row of CSV ({error})") from None
+
+
+def _header(words: Sequence[str], source: str) -> list[str]:
+    names = [word.strip().lower() for word in words]
+    for name in names:
+        if name not in JOBS and name not in SCHEDULED:
+            known = choices(name, [*JOBS, *SCHEDULED])
+            raise InputError(f"{source}, line 1: unknown column {name[:_SHOWN]!r}; {known}")
+        if names.count(name) > 1:
+            raise InputError(f"{source}, line 1: column {name!r} stands there twice; give it once")
+    for name in NEEDED:
+        if name not in names:
+            raise InputError(
+                f"{source}, line 1: there is no column {name!r}; a log of jobs on nodes has "
+                f"{', '.join(NEEDED)}"
+            )
+    return names
+
+
+def _number(name: str, word: str, where: str) -> int:
+    if not word and name in EMPTY:
+        return EMPTY[name]
+    least, most = LEAST[name], MOST_OF.get(name, 10**LONGEST_INT64 - 1)
+    sound = word.isascii() and word.isdigit() and len(word) <= LONGEST_INT64
+    if not sound or not least <= int(word) <= most:
+        nothing = ", or nothing" if name in EMPTY else ""
+        raise InputError(
+            f"{where}: {name} is {word[:_SHOWN]!r}; give a whole number, at least {least} and at "
+            f"most {most}{nothing}"
+        )
+    return int(word)
+
+
+def _asked(table: Table, platform: Nodes, source: str) -> dict[str, Int64]:
+    """Return the columns of jobs that follow from those of the file."""
+    numbers = table.numbers
+    late = (numbers["reserved"] >= 0) & (numbers["reserved"] < numbers["submit"])
+    if late.any():
+        j = int(late.argmax())
+        raise InputError(
+            f"{source}, line {table.line[j]}: reserved is {numbers['reserved'][j]}, before the "
+            f"submit {numbers['submit'][j]}; give an instant from then on, or nothing"
+        )
+    reserved = np.where(numbers["reserved"] < 0, -1, numbers["reserved"] - numbers["submit"])
+    columns = {
+        "requested": numbers["nodes"] * numbers["weight"],
+        "allocated": np.full(reserved.size, UNKNOWN),
+        "request_time": numbers["walltime"],
+        "reserved": reserved,
+        "properties": _sets(table, platform, source),
+        "serial": _serial(table, source),
+    }
+    if "start" in numbers:
+        known = numbers["start"] >= numbers["submit"]
+        columns["wait"] = np.where(known, numbers["start"] - numbers["submit"], UNKNOWN)
+    return columns
+
+
+def _sets(table: Table, platform: Nodes, source: str) -> Int64:
+    place = {"": ANY, **{name: k for k, name in enumerate(platform.set_names)}}
+    words = table.words["properties"]
+    for j, word in enumerate(words):
+        if word not in place:
+            raise InputError(
+                f"{source}, line {table.line[j]}: properties is {word[:_SHOWN]!r}, and the machine "
+                f"has no such set; {choices(word, platform.set_names, 'nothing for any node')}"
+            )
+    return np.array([place[word] for word in words], np.int64)
+
+
+def _serial(table: Table, source: str) -> Int64:
+    """Return the serial parts in millionths, exactly."""
+    found = []
+    for j, word in enumerate(table.words["serial"]):
+        if word and not _SHARE.fullmatch(word):
+            raise InputError(
+                f"{source}, line {table.line[j]}: serial is {word[:_SHOWN]!r}; give a share from 0 "
+                "to 1 of at most six decimals, or nothing for a job that is not moldable"
+            )
+        found.append(int(Decimal(word) * MILLION) if word else UNKNOWN)
+    return np.array(found, np.int64)
+
+
+def _faults(columns: Mapping[str, Int64], platform: Nodes) -> dict[str, Bool]:
+    """Return which rows have each fault of `REASONS`, bool[n] each."""
+    asked = np.stack([columns[name] for name in ("properties", "weight")], axis=1)
+    kinds, kind = np.unique(asked, axis=0, return_inverse=True)
+    enough = [int(platform.candidates(row, weight).sum()) for row, weight in kinds.tolist()]
+    there = np.array(enough, np.int64)[kind.reshape(-1)]
+    found = (there == 0, there < columns["nodes"])
+    return dict(zip(REASONS, found, strict=True))
+
+
+def _states(table: Table, source: str) -> Int8:
+    found = np.zeros(table.line.size, np.int8)
+    for j, word in enumerate(table.words["state"]):
+        where = f"{source}, line {table.line[j]}"
+        if word not in STATES:
+            raise InputError(f"{where}: state is {word[:_SHOWN]!r}; {choices(word, STATES)}")
+        found[j] = STATES[word]
+        if found[j] != State.REFUSED and min(table.numbers[k][j] for k in ("start", "end")) < 0:
+            raise InputError(f"{where}: a job that is {word} has a start and an end; give both")
+    return found
+
+
+def _segments(table: Table, kept: Kept, work: Workload, source: str) -> Segments:
+    places = {name: k for k, name in enumerate(work.platform.places)}
+    rows: list[tuple[int, int, int]] = []
+    for j, row in enumerate(kept.place.tolist()):
+        where = f"{source}, line {table.line[row]}: on"
+        words = table.words["on"][row].split()
+        rows += sorted((j, *one) for one in _parts(words, int(work.weight[j]), places, where))
+    job, place, procs = np.array(rows, np.int64).reshape(-1, 3).T
+    return Segments(job.copy(), place.copy(), procs.copy())
+
+
+def _parts(
+    words: Iterable[str], weight: int, places: Mapping[str, int], where: str
+) -> list[tuple[int, int]]:
+    parts = []
+    for word in words:
+        found = _ON.fullmatch(word)
+        if found is None:
+            raise InputError(f"{where} holds {word[:_SHOWN]!r}; give NODE or NODE*PROCESSORS")
+        for name in unfolded(found[1], where):
+            if name not in places:
+                near = choices(name, places) if len(places) < 20 else "no such node"
+                raise InputError(f"{where} names the node {name!r}; {near}")
+            parts.append((places[name], int(found[2] or weight)))
+    return parts
+
+
+def _written(work: Workload, platform: Nodes) -> dict[str, list[object]]:
+    sets = [*platform.set_names, ""]
+    names = work.names.get("user", {})
+    reserved = np.where(work.reserved < 0, -1, work.submit + work.reserved)
+    columns: dict[str, list[object]] = {
+        "job": work.job.tolist(),
+        "submit": work.submit.tolist(),
+        "nodes": (work.procs // work.weight).tolist(),
+        "weight": work.weight.tolist(),
+        "walltime": work.estimate.tolist(),
+        "run": (work.run + work.killed).tolist(),
+        "properties": [sets[k] for k in work.properties.tolist()],
+        "reserved": ["" if at < 0 else at for at in reserved.tolist()],
+        "serial": [_share(part) for part in work.serial.tolist()],
+        "user": ["" if u < 0 else names.get(u, u) for u in work.user.tolist()],
+    }
+    if not is_filled(work, "serial"):
+        del columns["serial"]
+    return columns
+
+
+def _share(millionths: int) -> str:
+    if millionths < 0:
+        return ""
+    return f"{millionths // MILLION}.{millionths % MILLION:06d}".rstrip("0").rstrip(".")
+
+
+def _written_schedule(schedule: Schedule) -> dict[str, list[object]]:
+    parts, places = schedule.segments, schedule.workload.platform.places
+    on: list[list[str]] = [[] for _ in range(len(schedule.workload))]
+    if parts is not None:
+        rows = zip(parts.job.tolist(), parts.place.tolist(), parts.procs.tolist(), strict=True)
+        for job, place, procs in rows:
+            on[job].append(f"{places[place]}*{procs}")
+    return {
+        "start": ["" if at < 0 else at for at in schedule.start.tolist()],
+        "end": ["" if at < 0 else at for at in schedule.end.tolist()],
+        "state": [State(code).name.lower() for code in schedule.state.tolist()],
+        "on": [" ".join(words) for words in on],
+    }

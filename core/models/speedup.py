@@ -1,0 +1,206 @@
+"""How long a moldable job takes on each number of processors: monotone models of speedup.
+
+A job is monotone if more processors never make it longer, nor its work (time x processors) less.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import HORIZON, Bool, Float64, Int64
+from core.checks import whole
+from core.errors import InputError
+
+MILLION = 10**6
+"""Serial fractions are counted in millionths, so that Amdahl's law is one of whole numbers."""
+
+MOST_PROCESSORS = 10**5
+"""No moldable job is offered more processors: products of Amdahl's law then fit int64."""
+
+FLOAT_ERROR = 2.0**-45
+"""What a quotient of floats may be above a whole number that it stands for, relatively."""
+
+
+def amdahl(sequential: npt.ArrayLike, serial: npt.ArrayLike, processors: int) -> Int64:
+    """Return how long jobs take by Amdahl's law, exactly, rounded up to whole seconds.
+
+    Parameters
+    ----------
+    sequential : array_like of int[n]
+        Time on one processor, s, at least 1.
+    serial : array_like of int[n]
+        Share of that time during which one processor works, millionths.
+    processors : int
+        Size of the machine.
+
+    Returns
+    -------
+    int64[n, processors]
+        Time on 1, 2, ... processors, s; monotone.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    References
+    ----------
+    G. M. Amdahl, Validity of the single processor approach to achieving large scale computing
+    capabilities, AFIPS 1967.
+
+    Examples
+    --------
+    >>> amdahl([100, 100], [0, 500_000], 4).tolist()
+    [[100, 50, 34, 26], [100, 75, 67, 63]]
+    """
+    k = _numbers(processors)
+    one = _times(sequential, k.size)
+    share = np.asarray(serial)
+    if share.dtype.kind not in "iu" or ((share < 0) | (share > MILLION)).any():
+        raise InputError(f"serial={serial!r}: give millionths, whole numbers from 0 to {MILLION}")
+    # One quotient of (share k + MILLION - share) one by k MILLION would leave int64: it is taken
+    # in two steps, of the millions of seconds and of the rest.
+    part = share.astype(np.int64)[:, None] * (k - 1) + MILLION
+    millions, rest = np.divmod(one, MILLION)
+    quotient, left = np.divmod(millions * part, k)
+    exact = quotient - (-(left * MILLION + rest * part) // (k * MILLION))
+    return _monotone(one[:, 0], exact)
+
+
+def downey(
+    sequential: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.ArrayLike, processors: int
+) -> Int64:
+    """Return how long jobs take by Downey's model, rounded up to whole seconds.
+
+    Parameters
+    ----------
+    sequential : array_like of int[n]
+        Time on one processor, s, at least 1.
+    parallelism : array_like of float[n]
+        Average parallelism, A, at least 1.
+    variance : array_like of float[n]
+        Variance of the parallelism, sigma, at least 0.
+    processors : int
+        Size of the machine.
+
+    Returns
+    -------
+    int64[n, processors]
+        Time on 1, 2, ... processors, s; monotone.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    References
+    ----------
+    A. B. Downey, A model for speedup of parallel programs, Berkeley CSD-97-933, 1997.
+
+    Examples
+    --------
+    >>> downey([100, 100], [4, 4], [0, 1], 6).tolist()
+    [[100, 50, 34, 26, 25, 25], [100, 57, 42, 35, 30, 28]]
+    """
+    k = _numbers(processors)
+    one = _times(sequential, k.size)
+    a, s = (np.asarray(x, np.float64)[:, None] for x in (parallelism, variance))
+    if not ((a >= 1) & np.isfinite(a)).all() or not ((s >= 0) & np.isfinite(s)).all():
+        raise InputError(
+            f"parallelism={parallelism!r}, variance={variance!r}: give finite numbers, parallelism "
+            "at least 1 and variance at least 0"
+        )
+    quotient = one / downey_speedup(k, a, s)
+    rounded: Int64 = np.ceil(quotient * (1 - FLOAT_ERROR)).astype(np.int64)
+    return _monotone(one[:, 0], rounded)
+
+
+def downey_speedup(
+    procs: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.ArrayLike
+) -> Float64:
+    """Return how many times faster a job is on so many processors than on one.
+
+    Parameters
+    ----------
+    procs : array_like of int
+        Processors, at least 1.
+    parallelism : array_like of float
+        Average parallelism of the job, at least 1.
+    variance : array_like of float
+        Variance of its parallelism, in units of the program's own, at least 0; 0 is a job that is
+        perfectly parallel up to its parallelism.
+
+    Returns
+    -------
+    float64[...]
+        Speedup, 1 to `parallelism`.
+
+    References
+    ----------
+    A. B. Downey, A model for speedup of parallel programs, Berkeley CSD-97-933, 1997.
+
+    Examples
+    --------
+    >>> downey_speedup([1, 4, 8, 99], 8, 0).tolist()
+    [1.0, 4.0, 8.0, 8.0]
+    >>> downey_speedup([1, 8, 15], 8, 1).tolist(), downey_speedup([1, 8, 22], 8, 2).tolist()
+    ([1.0, 5.565217391304348, 8.0], [1.0, 5.052631578947368, 8.0])
+    """
+    n, a, s = (np.asarray(x, np.float64) for x in (procs, parallelism, variance))
+    steep = a * n / (a + s / 2 * (n - 1))
+    # Of a variance above 2, which has another branch, the divisor may be 0.
+    with np.errstate(divide="ignore"):
+        flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
+    low = np.where(n <= a, steep, np.where(n < 2 * a - 1, flat, a))
+    high = np.where(n < a + a * s - s, n * a * (s + 1) / (s * (n + a - 1) + a), a)
+    result: Float64 = np.where(s <= 1, low, high)
+    return result
+
+
+def breaks(times: Int64) -> tuple[Bool, Bool]:
+    """Tell between which neighbouring numbers of processors times or works are not monotone.
+
+    Parameters
+    ----------
+    times : int64[n, m]
+        Time on 1 to m processors, s.
+
+    Returns
+    -------
+    (bool[n, m - 1], bool[n, m - 1])
+        In column k - 1: where k + 1 processors take longer than k, and where they do less work.
+
+    Examples
+    --------
+    >>> [broken.tolist() for broken in breaks(np.array([[12, 6, 7], [12, 5, 4]]))]
+    [[[False, True], [False, False]], [[False, False], [True, False]]]
+    """
+    work = times * np.arange(1, times.shape[1] + 1)
+    return times[:, 1:] > times[:, :-1], work[:, 1:] < work[:, :-1]
+
+
+def _numbers(processors: int) -> Int64:
+    most = whole("processors", processors, least=1, most=MOST_PROCESSORS)
+    return np.arange(1, most + 1, dtype=np.int64)
+
+
+def _times(sequential: npt.ArrayLike, processors: int) -> Int64:
+    one, most = np.asarray(sequential), HORIZON // processors
+    if one.dtype.kind not in "iu" or one.ndim != 1 or ((one < 1) | (one > most)).any():
+        raise InputError(
+            f"sequential={sequential!r}: give whole seconds, at least 1 and at most {most} on "
+            f"{processors} processors"
+        )
+    return one.astype(np.int64)[:, None]
+
+
+def _monotone(one: Int64, rounded: Int64) -> Int64:
+    """Raise what rounding made of times just so far that they are monotone again."""
+    times = rounded.copy()
+    times[:, 0] = one
+    for k in range(2, times.shape[1] + 1):
+        before = times[:, k - 2]
+        least = -(-before * (k - 1) // k)
+        times[:, k - 1] = np.maximum(np.minimum(times[:, k - 1], before), least)
+    return times

@@ -1,0 +1,139 @@
+"""The algorithms for moldable jobs off line, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from core.errors import InputError
+from core.names import choices
+from core.offline.batches import batches
+from core.offline.dual import Approximation
+from core.offline.instance import Instance
+from core.offline.list_schedules import gang, heaviest_first, listed, sequential, smallest_first
+from core.offline.plan import Plan
+from core.offline.shelves import SHUFFLES, shelves
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What an algorithm is given.
+
+    Parameters
+    ----------
+    approximation : Approximation
+        Of the jobs' makespan; found once for all algorithms.
+    seed : int
+        Seed of what is random.
+    shuffles : int
+        How many random orders are tried where some are.
+    """
+
+    approximation: Approximation
+    seed: int = 0
+    shuffles: int = SHUFFLES
+
+    @property
+    def instance(self) -> Instance:
+        """The jobs."""
+        return self.approximation.instance
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """Declare an algorithm.
+
+    Parameters
+    ----------
+    name : str
+        How it is asked for.
+    meaning : str
+        What it does, in a line.
+    plan : callable
+        From a case to its schedule.
+    """
+
+    name: str
+    meaning: str
+    plan: Callable[[Case], Plan]
+
+
+def _shelves(case: Case) -> Plan:
+    guess = case.approximation.guess
+    return shelves(case.instance, guess, seed=case.seed, shuffles=case.shuffles)
+
+
+def _listed(case: Case) -> Plan:
+    plan = case.approximation.plan
+    return listed(case.instance, plan.procs, plan.start.argsort(kind="stable"))
+
+
+ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            Algorithm(
+                "shelves",
+                "DEMT: shelves of doubling length, filled by a knapsack; best of random orders",
+                _shelves,
+            ),
+            Algorithm(
+                "batches",
+                "DEMT: batches of doubling length, filled by the dual approximation",
+                lambda case: batches(case.instance, case.approximation.guess),
+            ),
+            Algorithm(
+                "dual",
+                "3/2 dual approximation of the makespan",
+                lambda case: case.approximation.plan,
+            ),
+            Algorithm(
+                "gang",
+                "every job on the whole machine, by weight over time",
+                lambda case: gang(case.instance),
+            ),
+            Algorithm(
+                "sequential",
+                "every job on one processor, the longest first",
+                lambda case: sequential(case.instance),
+            ),
+            Algorithm(
+                "list",
+                "list schedule with the processors that dual gives, in the order of its starts",
+                _listed,
+            ),
+            Algorithm(
+                "saf",
+                "list schedule with the processors that dual gives, the smallest area first",
+                lambda case: smallest_first(case.instance, case.approximation.plan.procs),
+            ),
+            Algorithm(
+                "smith",
+                "list schedule with the processors that dual gives, by weight over area",
+                lambda case: heaviest_first(case.instance, case.approximation.plan.procs),
+            ),
+        )
+    }
+)
+"""Every algorithm by its name."""
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """Return the row of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> find_algorithm("shelfs")
+    Traceback (most recent call last):
+    core.errors.InputError: algorithm 'shelfs' is unknown; did you mean 'shelves'? known: \
+shelves, batches, dual, gang, sequential, list, saf, smith
+    """
+    if name not in ALGORITHMS:
+        raise InputError(f"algorithm {name!r} is unknown; {choices(name, ALGORITHMS)}")
+    return ALGORITHMS[name]

@@ -1,0 +1,163 @@
+"""Instances drawn from a seed: work, parallelism and weights of moldable jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from core.arrays import Float64, Int64
+from core.checks import whole
+from core.errors import InputError
+from core.models.downey import VARIANCE
+from core.models.speedup import MILLION, MOST_PROCESSORS, amdahl, downey
+from core.names import choices
+from core.offline.instance import Instance
+from core.philox import philox
+
+MOST_JOBS = 10**5
+"""No instance is drawn with more jobs."""
+
+LONGEST = 10**9
+"""No job is drawn that takes longer on one processor, s: thirty years."""
+
+MOST_TIMES = 10**8
+"""No instance is drawn with more jobs x processors: its times take 800 MB."""
+
+TIMES = (600, 36_000)
+"""Shortest and longest time on one processor, s, unless others are asked for; they are ours."""
+
+HEAVIEST = 10
+"""Weights are drawn uniformly from 1 to this, as in the experiments of DEMT's authors."""
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """Declare a speed-up model to draw jobs of.
+
+    Parameters
+    ----------
+    name : str
+        How it is asked for.
+    meaning : str
+        What it is and which jobs are drawn of it, in a line.
+    times : callable
+        From times on one processor, parallelisms, uniform numbers from 0 to 1 for what else the
+        model has, and processors, to times of each number of processors.
+    """
+
+    name: str
+    meaning: str
+    times: Callable[[Int64, Float64, Float64, int], Int64]
+
+
+def _amdahl(sequential: Int64, parallelism: Float64, _: Float64, processors: int) -> Int64:
+    serial = np.rint(MILLION / parallelism).astype(np.int64)
+    return amdahl(sequential, serial, processors)
+
+
+def _downey(sequential: Int64, parallelism: Float64, uniform: Float64, processors: int) -> Int64:
+    low, high = VARIANCE
+    return downey(sequential, parallelism, low + uniform * (high - low), processors)
+
+
+SPEEDUPS: Mapping[str, Speedup] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            Speedup(
+                "amdahl",
+                "Amdahl's law; the greatest speedup is log-uniform, 1 to the whole machine",
+                _amdahl,
+            ),
+            Speedup(
+                "downey",
+                "Downey's model; parallelism is log-uniform, 1 to the whole machine, its variance "
+                f"uniform, {VARIANCE[0]:g} to {VARIANCE[1]:g}",
+                _downey,
+            ),
+        )
+    }
+)
+"""Every model by its name."""
+
+
+def find_speedup(name: str) -> Speedup:
+    """Return the row of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> find_speedup("amdal")
+    Traceback (most recent call last):
+    core.errors.InputError: speed-up model 'amdal' is unknown; did you mean 'amdahl'? known: \
+amdahl, downey
+    """
+    if name not in SPEEDUPS:
+        raise InputError(f"speed-up model {name!r} is unknown; {choices(name, SPEEDUPS)}")
+    return SPEEDUPS[name]
+
+
+def draw_instance(
+    jobs: int,
+    processors: int,
+    *,
+    model: str = "amdahl",
+    seed: int = 0,
+    index: int = 0,
+    shortest: int = TIMES[0],
+    longest: int = TIMES[1],
+) -> Instance:
+    """Draw an instance; all models give the same jobs the same work, parallelism and weight.
+
+    The time on one processor is log-uniform, and so is parallelism, from 1 to the whole machine;
+    weights are uniform from 1 to `HEAVIEST`.
+
+    Parameters
+    ----------
+    jobs, processors : int
+        How many.
+    model : str
+        Name of a row of `SPEEDUPS`.
+    seed, index : int
+        Seed, and which instance of it.
+    shortest, longest : int
+        Ends of the time on one processor, s.
+
+    Returns
+    -------
+    Instance
+        The jobs.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> draw_instance(3, 4, seed=1).times[0].tolist()
+    [32976, 22344, 18799, 17027]
+    """
+    count = whole("jobs", jobs, least=1, most=MOST_JOBS)
+    size = whole("processors", processors, least=1, most=MOST_PROCESSORS)
+    if count * size > MOST_TIMES:
+        raise InputError(
+            f"jobs={count} on processors={size}: give at most {MOST_TIMES} of both multiplied"
+        )
+    least = whole("shortest", shortest, least=1, most=LONGEST)
+    most = whole("longest", longest, least=least, most=LONGEST)
+    row = find_speedup(model)
+    key = philox("offline", size, whole("seed", seed), whole("index", index))
+    # A row for each job: fewer jobs are the first of more.
+    numbers = np.random.Generator(key).random((count, 4)).T
+    sequential = np.rint(least * (most / least) ** numbers[0]).astype(np.int64)
+    weights = 1 + np.floor(numbers[3] * HEAVIEST).astype(np.int64)
+    times = row.times(sequential, size ** numbers[1], numbers[2], size)
+    return Instance(times, weights)

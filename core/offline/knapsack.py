@@ -1,0 +1,50 @@
+"""The knapsack problem in whole numbers, solved exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.arrays import Bool, Int64
+
+
+def knapsack(sizes: Int64, profits: Int64, capacity: int) -> Bool:
+    """Choose the things of greatest profit that fit together, in n x capacity steps.
+
+    Of choices that are worth the same it takes the one without the later things.
+
+    Parameters
+    ----------
+    sizes : int64[n]
+        At least 1.
+    profits : int64[n]
+        At least 0; together within int64.
+    capacity : int
+        How large the chosen ones may be together, at least 0.
+
+    Returns
+    -------
+    bool[n]
+        Which are chosen.
+
+    References
+    ----------
+    R. Bellman, Dynamic programming, 1957.
+
+    Examples
+    --------
+    >>> knapsack(np.array([3, 2, 2]), np.array([5, 3, 3]), 4).tolist()
+    [False, True, True]
+    """
+    best = np.zeros(capacity + 1, np.int64)
+    taken = np.zeros((sizes.size, capacity + 1), np.bool_)
+    for thing, (size, profit) in enumerate(zip(sizes.tolist(), profits.tolist(), strict=True)):
+        if size <= capacity:
+            with_it = best[: capacity + 1 - size] + profit
+            taken[thing, size:] = with_it > best[size:]
+            best[size:] = np.maximum(with_it, best[size:])
+    chosen, room = np.zeros(sizes.size, np.bool_), capacity
+    for thing in reversed(range(sizes.size)):
+        if taken[thing, room]:
+            chosen[thing] = True
+            room -= int(sizes[thing])
+    return chosen

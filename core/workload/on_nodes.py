@@ -1,0 +1,327 @@
+"""Jobs of a log for a pool, as OAR's users would have asked nodes for them.
+
+The log of Eyraud's machine is not public (A pragmatic analysis of scheduling environments on new
+computing platforms, 2006, section 5.1), and logs of pools know neither nodes nor properties nor
+reservations: these are drawn, by parameters that are all here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from core.arrays import HORIZON, Bool, Int64
+from core.checks import shown, whole
+from core.durations import duration, seconds_of
+from core.errors import InputError
+from core.names import choices
+from core.philox import philox
+from core.platform.nodes import ANY, Nodes
+from core.workload.columns import UNKNOWN
+from core.workload.workload import MILLION, Workload
+
+RIGID = -1
+"""Serial part of a job that is not moldable."""
+
+DRAWS = 2**20
+"""Numbers drawn for each purpose: jobs, or users, whose numbers differ by a multiple of this
+draw alike. A table is made in milliseconds, a generator for each job would take seconds."""
+
+MOST_NODES = 1_000_000
+"""More would not fit a store's description, which names each."""
+
+SHARES = ("whole", "properties", "reservations", "moldable")
+"""Options that are shares of the jobs."""
+
+
+@dataclass(frozen=True)
+class OnNodes:
+    """Say what becomes of the jobs of a pool on nodes that are all alike.
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes of the machine.
+    capacity : int
+        Processors of each.
+    whole : float
+        Share of the jobs that take whole nodes; the others take one processor of each of as many
+        nodes as they have processors.
+    properties : float
+        Share of the jobs that may use the nodes of one set only: all jobs of some users that are
+        not wider than their user's set.
+    sets : sequence of int
+        Nodes of each set, from which each user draws one.
+    overlap : int
+        Nodes that a set shares with the next one.
+    reservations : float
+        Share of the jobs that ask for their start in advance.
+    lead : pair of str
+        Least and largest time from their submission to that start, such as ``["1h", "2d"]``.
+    moldable : float
+        Share of the jobs that may have any number of nodes.
+    serial : pair of float
+        Least and largest part of their work that is not parallel.
+    utc : str
+        What clocks at the machine are ahead of UTC, such as ``1h`` or ``-8h``.
+    seed : int
+        Of all draws.
+
+    Raises
+    ------
+    InputError
+        Naming the option, its value, and what would be right.
+
+    Examples
+    --------
+    >>> OnNodes(nodes=8, sets=[4, 2]).sets
+    (4, 2)
+    >>> OnNodes(nodes=8, sets=[4, 5], properties=0.1)
+    Traceback (most recent call last):
+    core.errors.InputError: nodes: sets=[4, 5] with overlap=0 take 9 nodes in a row, and there are 8
+    """
+
+    nodes: int = 104
+    capacity: int = 2
+    whole: float = 0.5
+    properties: float = 0.0
+    sets: Sequence[int] = (52, 26, 26)
+    overlap: int = 0
+    reservations: float = 0.0
+    lead: Sequence[str] = ("1h", "2d")
+    moldable: float = 0.0
+    serial: Sequence[float] = (0.0, 0.25)
+    utc: str = "0s"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for key, least, most in (
+            ("nodes", 1, MOST_NODES),
+            ("capacity", 1, HORIZON // MOST_NODES),
+            ("overlap", 0, None),
+            ("seed", 0, None),
+        ):
+            object.__setattr__(self, key, whole(f"nodes: {key}", getattr(self, key), least, most))
+        for key in SHARES:
+            object.__setattr__(self, key, _share(key, getattr(self, key)))
+        object.__setattr__(self, "sets", self._checked_sets())
+        self._take_pairs()
+        seconds = abs(_offset(self.utc))
+        object.__setattr__(self, "utc", "-" * (_offset(self.utc) < 0) + duration(seconds))
+
+    def _checked_sets(self) -> tuple[int, ...]:
+        given = self.sets
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise InputError(f"nodes: sets is {given!r}; give the nodes of each, such as [52, 26]")
+        sizes = tuple(whole("nodes: sets", size, 1) for size in given)
+        if self.properties and not sizes:
+            raise InputError(f"nodes: properties={self.properties} need sets, such as [52, 26]")
+        if sizes and self.overlap >= min(sizes):
+            raise InputError(
+                f"nodes: overlap={self.overlap}: give fewer than the nodes of each set, "
+                f"at most {min(sizes) - 1}"
+            )
+        taken = sum(sizes) - self.overlap * (len(sizes) - 1)
+        # Sets that no job draws need not fit: a smaller machine does without them.
+        if self.properties and taken > self.nodes:
+            raise InputError(
+                f"nodes: sets={list(sizes)} with overlap={self.overlap} take {taken} nodes in a "
+                f"row, and there are {self.nodes}"
+            )
+        return sizes
+
+    def _take_pairs(self) -> None:
+        lead = [_seconds(text) for text in _pair("lead", self.lead, '["1h", "2d"]')]
+        if lead[0] > lead[1]:
+            raise InputError(f"nodes: lead is {list(self.lead)}; give the shorter time first")
+        object.__setattr__(self, "lead", tuple(duration(seconds) for seconds in lead))
+        serial = [_share("serial", part) for part in _pair("serial", self.serial, "[0.0, 0.25]")]
+        if serial[0] > serial[1]:
+            raise InputError(f"nodes: serial is {list(self.serial)}; give the smaller part first")
+        object.__setattr__(self, "serial", tuple(serial))
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> OnNodes:
+        """Build it from plain values; what is not named is the default.
+
+        Raises
+        ------
+        InputError
+            If a key is unknown or a value is wrong.
+
+        Examples
+        --------
+        >>> OnNodes.from_dict({"reservation": 0.1})  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        core.errors.InputError: nodes: unknown key 'reservation'; did you mean 'reservations'? ...
+        """
+        known = [field.name for field in fields(cls)]
+        for key in plain:
+            if key not in known:
+                raise InputError(f"nodes: unknown key {key!r}; {choices(str(key), known)}")
+        return cls(**plain)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every option, as plain values from which it can be built."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @property
+    def platform(self) -> Nodes:
+        """The machine; its sets lie in a row, from the first node on."""
+        names = [f"n{number}" for number in range(1, self.nodes + 1)]
+        sets, first = {}, 0
+        for number, size in enumerate(self.sets if self.properties else (), 1):
+            sets[f"set{number}"] = names[first : first + size]
+            first += size - self.overlap
+        return Nodes([self.capacity] * self.nodes, names, sets)
+
+
+def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
+    """Give jobs of a pool nodes to ask for, and some of them a set, a start in advance, or molding.
+
+    Each job keeps its share of the machine, submission, run time and walltime. Of a job with a
+    share x of the log's processors, with `whole` nodes, q = x nodes rounded half up and at least
+    1, and w = capacity; without, p = x nodes capacity processors rounded likewise, w = p / nodes
+    and q = p / w, each rounded up, so that w is 1 unless there are fewer than p nodes. No other
+    option changes q and w.
+
+    All draws are keyed by the seed, and by the number of the job, or of the user for sets: a larger
+    share adds jobs to those of a smaller one. Users are taken in the order that they draw as long
+    as half of a user's jobs stay within the share, so that what is reached differs by at most
+    half the jobs of one user. Jobs of unknown users (-1) are one user's.
+
+    Parameters
+    ----------
+    workload : Workload
+        Jobs of a pool, or of any platform: its size alone counts.
+    how : OnNodes, optional
+        The machine and the shares; by default 104 nodes of 2 processors, on which no job has a
+        set, a start in advance, or is moldable.
+
+    Returns
+    -------
+    Workload
+        The same jobs in the same order. With `utc`, the instant 0 is told by the machine's own
+        clock, by which rules know the time of day.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 0, 0], run=[9] * 3, estimate=[9] * 3,
+    ...                           procs=[1, 20, 90], processors=100)
+    >>> some = put_on_nodes(w, OnNodes(whole=0))
+    >>> some.procs.tolist(), some.weight.tolist()
+    ([2, 42, 188], [1, 1, 2])
+    >>> all_whole = put_on_nodes(w, OnNodes(whole=1, reservations=1, lead=["1h", "1h"]))
+    >>> (all_whole.procs // all_whole.weight).tolist(), all_whole.reserved.tolist()
+    ([1, 21, 94], [3600, 3600, 3600])
+    """
+    how = how or OnNodes()
+    count, weight = _asked(workload, how)
+    job = workload.job
+    advance = _chosen(how, "reservations", job)
+    molded = _chosen(how, "moldable", job)
+    lead = _between(how, "lead", job, *(_seconds(text) for text in how.lead))
+    serial = _between(how, "serial", job, *(round(part * MILLION) for part in how.serial))
+    asked: dict[str, Any] = {
+        "procs": count * weight,
+        "weight": weight,
+        "properties": _sets(workload.user, count, how),
+        "reserved": np.where(advance, lead, UNKNOWN),
+        "serial": np.where(molded, serial, RIGID),
+    }
+    if workload.epoch >= 0:
+        asked["epoch"] = max(0, workload.epoch + _offset(how.utc))
+    return workload.take(slice(None), platform=how.platform, **asked)
+
+
+def _asked(workload: Workload, how: OnNodes) -> tuple[Int64, Int64]:
+    """Return how many nodes each job asks for, and how many processors on each."""
+    on_whole = _chosen(how, "whole", workload.job)
+    count = _part(workload.procs, how.nodes, workload.processors)
+    procs = _part(workload.procs, how.nodes * how.capacity, workload.processors)
+    spread = -(-procs // how.nodes)
+    weight = np.where(on_whole, how.capacity, spread)
+    return np.where(on_whole, count, -(-procs // spread)), weight
+
+
+def _part(procs: Int64, size: int, whole: int) -> Int64:
+    """Return procs x size / whole, rounded half up, at least 1."""
+    if int(procs.max(initial=0)) * size >= HORIZON:
+        raise InputError(
+            f"nodes: a job of {int(procs.max())} processors cannot be brought to {size} "
+            "processors or nodes; give fewer"
+        )
+    part: Int64 = np.maximum((2 * procs * size + whole) // (2 * whole), 1)
+    return part
+
+
+def _sets(user: Int64, count: Int64, how: OnNodes) -> Int64:
+    """Return the set of each job, `ANY` where it has none."""
+    if not how.properties:
+        return np.full(user.size, ANY, np.int64)
+    users, place = np.unique(user, return_inverse=True)
+    own = (_raw(how, "set", users) % np.uint64(len(how.sets))).astype(np.int64)
+    fits = count <= np.array(how.sets, np.int64)[own[place]]
+    jobs = np.bincount(place[fits], minlength=users.size)
+    order = np.argsort(_raw(how, "properties", users), kind="stable")
+    middle = 2 * (np.cumsum(jobs[order]) - jobs[order]) + jobs[order]
+    taken = np.zeros(users.size, np.bool_)
+    taken[order] = middle <= 2 * how.properties * user.size
+    return np.where(taken[place] & fits, own[place], ANY)
+
+
+def _chosen(how: OnNodes, share: str, numbers: Int64) -> Bool:
+    """Return whose draw falls into a share."""
+    part: float = getattr(how, share)
+    below: Bool = (_raw(how, share, numbers) >> np.uint64(11)).astype(np.float64) < part * 2.0**53
+    return below
+
+
+def _between(how: OnNodes, what: str, numbers: Int64, least: int, most: int) -> Int64:
+    """Return a whole number from least to most for each job, all equally likely."""
+    span = np.uint64(most - least + 1)
+    # The high bits of a 32-bit draw, in whole numbers: the same on every machine.
+    drawn = ((_raw(how, f"{what} drawn", numbers) >> np.uint64(32)) * span) >> np.uint64(32)
+    between: Int64 = drawn.astype(np.int64) + least
+    return between
+
+
+def _raw(how: OnNodes, purpose: str, numbers: Int64) -> Any:
+    """Return the draw of each job or user for a purpose, uint64[n]."""
+    return philox("on nodes", how.seed, purpose).random_raw(DRAWS)[numbers % DRAWS]
+
+
+def _share(key: str, value: object) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1:
+        return float(value)
+    raise InputError(f"nodes: {key} is {shown(value)}; give a part, from 0 to 1")
+
+
+def _pair(key: str, value: object, such: str) -> Sequence[Any]:
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
+        return value
+    raise InputError(f"nodes: {key} is {value!r}; give the least and the largest, such as {such}")
+
+
+def _seconds(text: object) -> int:
+    seconds = seconds_of(text) if isinstance(text, str) else None
+    # A draw times the span of the times stays within 64 bits.
+    if seconds is None or seconds >= 2**32 - 1:
+        raise InputError(
+            f"nodes: lead has {text!r}; give a time below 136 years, such as '90m' or '2d'"
+        )
+    return seconds
+
+
+def _offset(text: object) -> int:
+    """Return a time zone's offset from UTC, s."""
+    seconds = seconds_of(text.removeprefix("-")) if isinstance(text, str) else None
+    if seconds is None or seconds > 86_400:
+        raise InputError(
+            f"nodes: utc is {text!r}; give what clocks are ahead of UTC, such as '1h' or '-8h'"
+        )
+    return -seconds if str(text).startswith("-") else seconds

@@ -1,0 +1,155 @@
+"""Windows of a log in which much was asked of its machine, found by rule and not by eye."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from core.checks import whole
+from core.errors import InputError
+from core.workload.workload import Workload
+
+DAY = 86_400
+"""One day, s."""
+
+JOBS = (239, 1391)
+"""Fewest and most jobs of a window: those of Eyraud 2006, table 1."""
+
+
+class Window(NamedTuple):
+    """Hold some days of a log.
+
+    Parameters
+    ----------
+    log : str
+        Name of the log.
+    first, last : str
+        Days of UTC, both included, as `core.workload.select.select_dates` takes them.
+    jobs : int
+        Submitted in these days.
+    load : float
+        Their run x procs / (processors x the whole time of the window).
+    """
+
+    log: str
+    first: str
+    last: str
+    jobs: int
+    load: float
+
+    def overlaps(self, other: Window) -> bool:
+        """Tell whether a day of the log is in both."""
+        return self.log == other.log and self.first <= other.last and other.first <= self.last
+
+
+def busy_windows(
+    workload: Workload, *, days: int = 7, jobs: tuple[int, int] = JOBS
+) -> list[Window]:
+    """Return the windows of a log that begin at midnight (UTC), the one of the largest load first.
+
+    Parameters
+    ----------
+    workload : Workload
+        A log whose `epoch` is known.
+    days : int
+        Length of a window; one that is not wholly within the log's submissions is none.
+    jobs : (int, int)
+        Fewest and most jobs of a window.
+
+    Returns
+    -------
+    list of Window
+        Also those that overlap; of equal loads the earlier first.
+
+    Raises
+    ------
+    InputError
+        If `days` is not at least 1, or the log's start is unknown.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 86_400, 90_000, 172_800], run=[60, 86_400, 0, 5],
+    ...                           estimate=[86_400] * 4, procs=[1] * 4, processors=4, epoch=0)
+    >>> busy_windows(w, days=1, jobs=(1, 2))[0]
+    Window(log='workload', first='1970-01-02', last='1970-01-02', jobs=2, load=0.25)
+    """
+    length = whole("days", days, least=1, most=36_500) * DAY
+    if workload.epoch < 0:
+        raise InputError(
+            f"dates of workload {workload.name!r} are not known, since its header has no "
+            "UnixStartTime; its windows have no days"
+        )
+    if not len(workload):
+        return []
+    at = workload.submit + workload.epoch
+    begin = np.arange(-(-int(at[0]) // DAY) * DAY, int(at[-1]) - length + 1, DAY, dtype=np.int64)
+    first, after = np.searchsorted(at, begin), np.searchsorted(at, begin + length)
+    # Differences of sums are right even where a sum wraps around.
+    work = np.concatenate(([0], np.cumsum(workload.run * workload.procs)))
+    load = (work[after] - work[first]) / (workload.processors * length)
+    count = after - first
+    order = np.argsort(-load, kind="stable")
+    fits = (count >= jobs[0]) & (count <= jobs[1])
+    return [
+        Window(
+            workload.name,
+            _day(int(begin[k])),
+            _day(int(begin[k]) + length - DAY),
+            int(count[k]),
+            float(load[k]),
+        )
+        for k in order[fits[order]].tolist()
+    ]
+
+
+def busiest(
+    workloads: Iterable[Workload],
+    count: int = 6,
+    *,
+    days: int = 7,
+    jobs: tuple[int, int] = JOBS,
+) -> list[Window]:
+    """Return windows of high activity: of each log that of the largest load, then the next largest.
+
+    Parameters
+    ----------
+    workloads : iterable of Workload
+        The logs.
+    count : int
+        How many windows, none of which overlaps another.
+    days, jobs
+        As for `busy_windows`.
+
+    Returns
+    -------
+    list of Window
+        One of each log that has one, in their order, then those of the largest load among all
+        others of these logs; fewer where there are not so many.
+
+    Raises
+    ------
+    InputError
+        As `busy_windows`.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 86_400, 90_000, 172_800], run=[60, 86_400, 0, 5],
+    ...                           estimate=[86_400] * 4, procs=[1] * 4, processors=4, epoch=0)
+    >>> [window.first for window in busiest([w], 3, days=1, jobs=(1, 2))]
+    ['1970-01-02', '1970-01-01']
+    """
+    found = [busy_windows(one, days=days, jobs=jobs) for one in workloads]
+    chosen = [windows[0] for windows in found if windows][:count]
+    for window in sorted((w for windows in found for w in windows), key=lambda w: -w.load):
+        if len(chosen) >= count:
+            break
+        if not any(window.overlaps(other) for other in chosen):
+            chosen.append(window)
+    return chosen
+
+
+def _day(instant: int) -> str:
+    return datetime.fromtimestamp(instant, UTC).date().isoformat()

@@ -1,0 +1,264 @@
+"""`farm offline`: schedules of moldable jobs that are all there from the beginning."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+from click.core import ParameterSource
+
+from farm.cli import words
+from farm.cli.command import JSON, QUIET, command
+
+if TYPE_CHECKING:
+    from core.offline.comparison import Outcome
+    from core.offline.instance import Instance
+
+LINE_SECONDS = 5.0
+"""Time between two plain lines of progress."""
+
+DRAWN = ("jobs", "processors", "model", "shortest", "longest", "instances")
+"""Parameters that say what is drawn, and nothing of a file."""
+
+COLUMNS = ("instance", "algorithm", "job", "weight", "processors", "start", "end")
+"""Columns of the file of schedules."""
+
+
+def _algorithms() -> list[str]:
+    from core.offline.algorithms import ALGORITHMS
+
+    return list(ALGORITHMS)
+
+
+def _models() -> list[str]:
+    from core.offline.draws import SPEEDUPS
+
+    return list(SPEEDUPS)
+
+
+@command()
+@click.argument("file", required=False)
+@click.option("--jobs", type=int, default=100, show_default=True, help="Jobs of an instance.")
+@click.option("--processors", type=int, default=64, show_default=True, help="Size of the machine.")
+@click.option(
+    "--model",
+    default="amdahl",
+    show_default=True,
+    shell_complete=words.listed(_models),
+    help="How much faster a job is on more processors: amdahl or downey.",
+)
+@click.option(
+    "--shortest",
+    type=int,
+    default=600,
+    show_default=True,
+    help="Least time of a job on one processor, s.",
+)
+@click.option(
+    "--longest",
+    type=int,
+    default=36_000,
+    show_default=True,
+    help="Greatest time of a job on one processor, s.",
+)
+@click.option(
+    "--instances",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many are drawn.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all that is random.")
+@click.option(
+    "--algorithm",
+    "names",
+    multiple=True,
+    shell_complete=words.listed(_algorithms),
+    help="An algorithm; may be given several times. By default all.",
+)
+@click.option(
+    "--shuffles",
+    type=int,
+    default=10,
+    show_default=True,
+    help="Random orders that shelves tries.",
+)
+@click.option(
+    "--precision",
+    type=float,
+    default=0.01,
+    show_default=True,
+    help="How far, relatively, the guess of the makespan may end above its bound.",
+)
+@click.option("--out", help="Write the schedules as CSV; - is standard output.")
+@JSON
+@QUIET
+def offline(
+    file: str | None,
+    instances: int,
+    seed: int,
+    names: Sequence[str],
+    shuffles: int,
+    precision: float,
+    out: str | None,
+    as_json: bool,
+    quiet: bool,
+    **drawn: Any,
+) -> None:
+    """Schedule moldable jobs that are all there at once, and print how far from bounds that is.
+
+    The jobs are drawn, or read from FILE: CSV with the columns job, weight, 1, 2, 3 and so on, the
+    job's time in seconds on so many processors. Each algorithm's makespan and weighted sum of ends
+    stand beside what no schedule can be below.
+    """
+    from core.offline.algorithms import ALGORITHMS, find_algorithm
+    from core.offline.comparison import compare
+    from farm.output import output
+
+    _refuse_both(file)
+    if as_json and out == "-":
+        raise click.UsageError("--json and --out - both want standard output: give one")
+    rows = [find_algorithm(name) for name in dict.fromkeys(names)] or list(ALGORITHMS.values())
+    target = None if out is None else output("--out", out, [] if file is None else [file])
+    found, plans = [], StringIO()
+    table = csv.writer(plans, lineterminator="\n")
+    table.writerow(COLUMNS)
+    count = instances if file is None else 1
+    for index in _told(count, None if quiet else sys.stderr):
+        jobs = _instance(file, seed, index, drawn)
+        outcomes = compare(jobs, rows, seed=seed, shuffles=shuffles, precision=precision)
+        if target:
+            table.writerows(_lines(index, outcomes))
+        found += [_figures(index, one) for one in outcomes]
+    source = {**drawn, "instances": instances} if file is None else {"file": file}
+    if as_json:
+        told = json.dumps({"source": {**source, "seed": seed}, "schedules": found}, indent=1)
+    else:
+        told = _text(_title(jobs, file, count, seed, drawn), found)
+    if target:
+        target.write(plans.getvalue().encode())
+    click.echo(told, err=bool(target and target.standard))
+
+
+def _refuse_both(file: str | None) -> None:
+    """Refuse what is to be drawn where all is read."""
+    ctx = click.get_current_context()
+    shown = {param.name: param.opts[0] for param in ctx.command.params}
+    for name in () if file is None else DRAWN:
+        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"{shown[name]} {ctx.params[name]} does nothing with file {file}; leave one out"
+            )
+
+
+def _instance(file: str | None, seed: int, index: int, drawn: Mapping[str, Any]) -> Instance:
+    from core.offline.draws import draw_instance
+    from core.offline.times_file import read_times
+
+    if file is None:
+        return draw_instance(seed=seed, index=index, **drawn)
+    return read_times(file)
+
+
+def _told(count: int, stream: TextIO | None) -> Iterator[int]:
+    """Yield the numbers from 0 on, and say meanwhile how far it is."""
+    if stream is None or count == 1:
+        yield from range(count)
+    elif stream.isatty():
+        from tqdm import tqdm
+
+        yield from tqdm(range(count), file=stream, leave=False, unit=" instances")
+    else:
+        last = time.monotonic()
+        for index in range(count):
+            if time.monotonic() - last >= LINE_SECONDS:
+                last = time.monotonic()
+                click.echo(f"{index}/{count} instances", file=stream)
+            yield index
+
+
+def _lines(index: int, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of the file of schedules that are of one instance."""
+    for one in outcomes:
+        jobs = one.plan.instance
+        columns = (jobs.weights, one.plan.procs, one.plan.start, one.plan.end)
+        rows = zip(jobs.names, *(column.tolist() for column in columns), strict=True)
+        yield from ((index, one.algorithm, *row) for row in rows)
+
+
+def _figures(index: int, one: Outcome) -> dict[str, Any]:
+    return {
+        "instance": index,
+        "algorithm": one.algorithm,
+        "makespan_s": one.plan.makespan,
+        "makespan_bound_s": one.makespan_bound,
+        "makespan_ratio": one.makespan_ratio,
+        "minsum_s": one.plan.minsum,
+        "minsum_bound_s": one.minsum_bound,
+        "minsum_ratio": one.minsum_ratio,
+    }
+
+
+def _title(
+    jobs: Instance, file: str | None, count: int, seed: int, drawn: Mapping[str, Any]
+) -> str:
+    from core.numerals import counted
+
+    size = f"{counted(jobs.jobs, 'job')} on {counted(jobs.processors, 'processor')}"
+    if file is None:
+        return f"{counted(count, 'instance')} of {size}, {drawn['model']}, seed {seed}"
+    return f"{file}: {size}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table: its two lines of head, and its text for an algorithm's figures."""
+
+    over: str
+    head: str
+    figure: str
+    decimals: int
+    of: Callable[[Sequence[float]], float]
+
+
+def _spread(values: Sequence[float]) -> float:
+    return stdev(values) if len(values) > 1 else float("nan")
+
+
+TABLE = tuple(
+    column
+    for what, name in (("makespan", "makespan"), ("weighted sum of ends", "minsum"))
+    for column in (
+        Column(what, "mean, s", f"{name}_s", 0, fmean),
+        Column("/ bound", "mean", f"{name}_ratio", 3, fmean),
+        Column("", "spread", f"{name}_ratio", 3, _spread),
+        Column("", "largest", f"{name}_ratio", 3, max),
+    )
+)
+
+
+def _text(title: str, found: Sequence[Mapping[str, Any]]) -> str:
+    from core.numerals import grouped
+
+    by_algorithm: dict[str, list[Mapping[str, Any]]] = {}
+    for one in found:
+        by_algorithm.setdefault(one["algorithm"], []).append(one)
+    lines = [["", *(c.over for c in TABLE)], ["algorithm", *(c.head for c in TABLE)]]
+    for name, rows in by_algorithm.items():
+        numbers = [grouped(c.of([row[c.figure] for row in rows]), c.decimals) for c in TABLE]
+        lines.append([name, *numbers])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    text = [
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
+        for line in lines
+    ]
+    note = "bounds are what no schedule is below; spread is the standard deviation over instances"
+    return "\n".join([title, *text, note])

@@ -1,0 +1,72 @@
+"""What a store keeps of a schedule beside its starts, where these do not say it, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.schedule import Schedule, Segments
+from core.workload.workload import Workload
+from farm.store.product import PRODUCTS
+
+Rows = Mapping[str, npt.NDArray[Any]]
+
+
+def kept_of(schedule: Schedule) -> dict[str, npt.NDArray[Any]]:
+    """Return what a schedule's platform keeps of it, by the names of the store's arrays."""
+    keeps = schedule.workload.platform.keeps
+    return {array: _packed(schedule, name) for name, array in _names().items() if name in keeps}
+
+
+def recalled(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str, int]) -> Schedule:
+    """Return the schedule of jobs of which a store holds these rows.
+
+    Parameters
+    ----------
+    jobs : Workload
+        The n jobs.
+    policy : str
+        Name.
+    rows : mapping of str to ndarray
+        Values of its arrays by their names, without padding, in any shape.
+    counts : mapping of str to int
+        What the simulation counted.
+    """
+    names, platform = _names(), jobs.platform
+    given: dict[str, Any] = {name: rows[names[name]] for name in platform.keeps}
+    if "segments" in given:
+        given["segments"] = _segments(given["segments"].reshape(len(jobs), len(platform.places)))
+    return Schedule(
+        jobs,
+        policy,
+        rows["start"],
+        rows["backfilled"].astype(np.bool_),
+        counts=counts or None,
+        given=given,
+    )
+
+
+def _names() -> dict[str, str]:
+    """Return the arrays of what is kept, by the names that it has in a schedule."""
+    rows = (one for row in PRODUCTS.values() if row.simulates for one in row.kept)
+    return {name: variable.name for name, variable in rows}
+
+
+def _packed(schedule: Schedule, name: str) -> npt.NDArray[Any]:
+    parts = schedule.segments
+    if name != "segments" or parts is None:
+        values: npt.NDArray[Any] = getattr(schedule, name)
+        return values
+    jobs = schedule.workload
+    on = np.zeros((len(jobs), len(jobs.platform.places)), np.int32)
+    np.add.at(on, (parts.job, parts.place), parts.procs)
+    return on
+
+
+def _segments(on: npt.NDArray[Any]) -> Segments:
+    """Return the parts of jobs, by job and then by node, of processors on [job, node]."""
+    job, place = np.nonzero(on)
+    return Segments(job, place, on[job, place].astype(np.int64))
