@@ -275,9 +275,7 @@ class Trace:
         processors = machine.size if machine else entry.processors if entry else None
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
         if not self.select and (machine is None or machine == Pool(machine.size)):
-            log = read_log(
-                path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean
-            )
+            log = read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
             return self.placed(_of_a_century(log))
         size = processors if machine is None else None
         log = read_log(path, processors=size, platform=machine, rows=self.rows, clean=clean)
@@ -287,7 +285,14 @@ class Trace:
 
     def placed(self, jobs: Workload) -> Workload:
         """Return jobs of the trace's own machine on the nodes that it asks for, if it does."""
-        return jobs if self.nodes is None else put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
+        if self.nodes is None:
+            return jobs
+        if jobs.platform.asks:
+            raise InputError(
+                f"trace {self.name!r}: 'nodes' puts jobs of a pool on nodes, and these are on "
+                f"{len(jobs.platform.places)} nodes already; leave it out"
+            )
+        return put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
 
     def acknowledgement(self) -> str:
         """Return whom to thank for the log; empty where that is not known, and for a model.

@@ -306,6 +306,10 @@ def test_a_campaign_may_give_the_machine(site: Path, tmp_path: Path) -> None:
     assert log.weight.tolist() == log_of_jobs().weight.tolist()
     with pytest.raises(InputError, match="processors=9 is the size of a pool"):
         Trace(file=str(site), processors=9).read()
+    with pytest.raises(
+        InputError, match="'nodes' puts jobs of a pool on nodes, and these are on 8"
+    ):
+        Trace(file=str(site), nodes={"nodes": 4, "capacity": 2}).read()
 
 
 def test_who_gains_among_those_who_started(sound: Path) -> None:
