@@ -40,6 +40,9 @@ LOADS = ("original", "0.9")
 UPPER = (1, 2, 4, 8, 16, 32, 64, 128, np.inf)
 """Largest job of each width class."""
 
+OF_POOLS = [name for name, row in RULES.items() if "pool" in row.platforms and not row.of_log]
+"""Rules that simulate a pool."""
+
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -173,7 +176,7 @@ def every_rule(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of every rule that simulates, under several orders, on a model and on a log."""
     folder = tmp_path_factory.mktemp("rules")
     write_swf(lublin(32, jobs=60, seed=2, users=3), folder / "a.swf")
-    rules = [name.replace("(K)", "(2)") for name, row in RULES.items() if not row.of_log]
+    rules = [name.replace("(K)", "(2)") for name in OF_POOLS]
     by_arrival = ("planned", "tabu")
     orders = {rule: ("fcfs",) if rule in by_arrival else ("fcfs", "saf", "wfp3") for rule in rules}
     campaign = Campaign(
@@ -196,7 +199,7 @@ def test_every_stored_schedule_stands_an_audit(every_rule: Path, trace: str, loa
     """A stored cell is a schedule of its own policy; with one start moved it is not."""
     policies = farm.Store.open(every_rule).axes["policy"]
     assert {p.partition("+")[2].partition("(")[0] for p in policies} == {
-        rule.partition("(")[0] for rule, row in RULES.items() if not row.of_log
+        rule.partition("(")[0] for rule in OF_POOLS
     }
     for policy in policies:
         cell = schedule_of(every_rule, trace=trace, policy=policy, resample=1, load=load)
