@@ -114,7 +114,7 @@ def test_weights__share_a_node() -> None:
 
 
 def test_sets__are_kept() -> None:
-    """Nodes in fewer sets go first, of these the first declared; a set's jobs wait for its nodes."""
+    """Nodes in fewer sets go first, of these the first declared; who asks for a set waits."""
     work = hand(
         FOUR, job(0, 9), job(0, 9, 2), job(1, 5, properties=1), job(2, 5, properties=0),
         job(3, 5), job(6, 1, 2, properties=0),
@@ -249,24 +249,21 @@ def test_reset__is_given_up_for_the_greedy_choice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epoch", "utc", "instant"),
-    [(-1, "0s", 8 * HOUR), (-1, "1h", 8 * HOUR), (0, "1h", 7 * HOUR), (HOUR, "16h", 13 * HOUR - 17 * HOUR + 24 * HOUR)],
-)  # fmt: skip
-def test_resets__are_at_local_times(epoch: int, utc: str, instant: int) -> None:
-    """At 8:00 and 13:00 by the day of the log, where it says when it began, and its zone."""
-    first = min(
-        (t * HOUR - (0 if epoch < 0 else epoch + int(utc[:-1]) * HOUR)) % 86_400 for t in (8, 13)
-    )
-    assert first == min(instant, first)
-    begin = first - 100
+    ("epoch", "utc", "first"),
+    [(-1, "0s", 8), (-1, "1h", 8), (0, "1h", 7), (5 * HOUR, "16h", 11), (6 * HOUR, "5h", 2)],
+)
+def test_resets__are_at_local_times(epoch: int, utc: str, first: int) -> None:
+    """At 8:00 and 13:00 by the day of the log, where it says when it began, and its zone.
+
+    Instant 0 is midnight; 1:00; 21:00, 11 h before the first reset; 11:00, 2 h before the second.
+    """
+    begin = first * HOUR - 100
     jobs = (job(begin, 200, 2), job(begin + 1, 800, 2), job(begin + 2, 700), job(begin + 3, 600))
-    work = hand(SINGLE, *jobs, epoch=epoch)
-    starts = simulate(work, f"fcfs+demt,utc={utc}").start - begin
+    starts = simulate(hand(SINGLE, *jobs, epoch=epoch), f"fcfs+demt,utc={utc}").start - begin
     assert starts.tolist() == [0, 900, 200, 200]
-    late = hand(SINGLE, *({**one, "submit": one["submit"] + 100} for one in jobs), epoch=epoch)
-    assert (simulate(late, f"fcfs+demt,utc={utc}").start - begin - 100).tolist() == [
-        0, 200, 1000, 1000
-    ]  # fmt: skip
+    later = (dict(one, submit=one["submit"] + 101) for one in jobs)
+    starts = simulate(hand(SINGLE, *later, epoch=epoch), f"fcfs+demt,utc={utc}").start - begin
+    assert starts.tolist() == [101, 301, 1101, 1101]
 
 
 def test_moldable__has_the_fewest_nodes_that_do() -> None:
@@ -292,8 +289,9 @@ def test_shelves__want_an_order_that_stays() -> None:
 
 def test_simulation__is_left_when_asked() -> None:
     """Between two instants, as any other."""
-    with Underway() as under, pytest.raises(Left):
-        under.leave()
+    under = Underway()
+    under.leave()
+    with under, pytest.raises(Left):
         simulate(hand(TWO, job(0, 9)), "fcfs+conservative")
     with Underway() as under:
         simulate(hand(TWO, job(0, 9)), "fcfs+demt")

@@ -149,17 +149,21 @@ def close_place(plan: Plan, place: int) -> None:
 
 
 @verb
-def hold_again(site: Site, plan: Plan, place: int) -> None:
-    """Let the entries from this place on hold the nodes that are spared for them."""
-    asks, holds, k = site.asks, plan.holds, 0
+def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
+    """Let the entries from this place on hold the nodes that are spared for them.
+
+    Holds from `written` on are still theirs.
+    """
+    asks, holds, p, k = site.asks, plan.holds, place, 0
     settle(holds, plan.mark[place])
-    for p in range(place, plan.count[0]):
+    while p < plan.count[0] and holds.size[0] < written:
         j = plan.job[p]
         plan.mark[p] = holds.size[0]
         for _ in range(asks[NODES, j]):
             push(holds, plan.spare[k], plan.start[p] + asks[LENGTH, j], asks[WEIGHT, j])
             k += 1
-    plan.mark[plan.count[0]] = holds.size[0]
+        p += 1
+    plan.mark[p] = holds.size[0]
 
 
 @verb
@@ -305,7 +309,7 @@ def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
         if not carry_on(site, plan, p, spared):
             take_back(plan)
             close_place(plan, place)
-            hold_again(site, plan, place)
+            hold_again(site, plan, place, holds.size[0])
             return False
         spared += site.asks[NODES, plan.job[p]]
     mark[plan.count[0]] = holds.size[0]

@@ -89,8 +89,10 @@ class Ways(NamedTuple):
 
 
 class Search(NamedTuple):
-    """All of an expansion. open, have, take: int64[classes], classes that the present candidate can
-    use, their nodes, and how many it takes of each.
+    """All of an expansion.
+
+    open, have, take: int64[classes], classes that the present candidate can use, their nodes, and
+    how many it takes of each.
     """
 
     candidates: Candidates
