@@ -294,5 +294,5 @@ def node_policies(draw: st.DrawFn) -> Policy:
         resets=draw(st.sampled_from(("3s", "5s:10s:20s", "4s:9s:14s:19s:24s:29s", "8h:13h"))),
         utc=draw(st.sampled_from(("0s", "3s", "16h"))),
         worth=draw(st.sampled_from(("jobs", "procs", "area"))),
-        budget=draw(st.sampled_from(("100000", "0", "3", "9"))),
+        budget=draw(st.sampled_from(("20000", "0", "3", "9"))),
     )

@@ -252,7 +252,7 @@ _ROWS = (
         "procs",
         "area",
     ),
-    Option("budget", "100000", "demt: ways tried to fill a shelf, then greedily", _count, "100000"),
+    Option("budget", "20000", "demt: ways tried to fill a shelf, then greedily", _count, "20000"),
 )
 
 OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}

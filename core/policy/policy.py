@@ -79,7 +79,7 @@ class Policy:
     resets: str = "8h:13h"
     utc: str = "0s"
     worth: str = "jobs"
-    budget: str = "100000"
+    budget: str = "20000"
 
     def __post_init__(self) -> None:
         find_order(self.order)

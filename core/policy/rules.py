@@ -310,7 +310,7 @@ _ROWS = (
         ),
         platforms=("nodes",),
         fair_platforms=(),
-        cost=Cost(Rate(100.0, 10.0)),
+        cost=Cost(Rate(200.0, 700.0)),
     ),
     Rule(
         "logged",

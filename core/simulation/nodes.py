@@ -138,14 +138,13 @@ def shelves_of(workload: Workload, policy: Policy) -> Shelves:
             found.append(molded(seconds, asked, serial, int(most[j])))
     first[molds] = np.cumsum(most[molds]) - most[molds]
     none = np.zeros(0, np.int64)
-    return Shelves(
-        *(np.zeros(size, np.int64) for size in (n, n + 1, n + 1, 1)),
-        first,
-        most,
-        np.concatenate([none, *times["estimate"]]),
-        np.concatenate([none, *times["run"]]),
-        np.array([seconds_of(policy.shelf)], np.int64),
-        _resets(workload, policy),
+    return no_shelves(n)._replace(
+        first=first,
+        most=most,
+        estimate=np.concatenate([none, *times["estimate"]]),
+        run=np.concatenate([none, *times["run"]]),
+        smallest=np.array([seconds_of(policy.shelf)], np.int64),
+        resets=_resets(workload, policy),
     )
 
 

@@ -105,12 +105,15 @@ def _begin(members: Bool, room: Int64, wish: Wish) -> Search:
         np.ascontiguousarray(sets[wish.row]),
     )
     count, most = nodes.size, max(2 * nodes.size, 16)
+    usable, have, take = (np.zeros(most, np.int64) for _ in range(3))
     search = Search(
         candidates,
         _classes(most, weights.size),
         _states(ROOM),
         Ways(np.zeros(wish.need.size + 2, np.int64), *(np.zeros(ROOM, np.int64) for _ in range(2))),
-        *(np.zeros(most, np.int64) for _ in range(3)),
+        usable,
+        have,
+        take,
         np.zeros(PROGRESS, np.int64),
     )
     classes, states, progress = search.classes, search.states, search.progress
@@ -150,5 +153,5 @@ def _grown(search: Search) -> Search:
             array = getattr(before, name)
             getattr(after, name)[: array.size] = array
     kernels.sort_in(states, int(search.progress[STATES]))
-    scratch = (np.zeros(most, np.int64) for _ in range(3))
-    return Search(search.candidates, classes, states, longer, *scratch, search.progress)
+    usable, have, take = (np.zeros(most, np.int64) for _ in range(3))
+    return Search(search.candidates, classes, states, longer, usable, have, take, search.progress)
