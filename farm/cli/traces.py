@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farm.cli import words
-from farm.cli.command import JSON, Command
+from farm.cli.command import CAMPAIGN, JSON, Command
 
 if TYPE_CHECKING:
     from core.workload.workload import Workload
@@ -178,6 +178,42 @@ def busiest(
     click.echo("{:<24}  {:<10}  {:<10}  {:>6}  {:>5}".format(*windows[0]._fields))
     for w in windows:
         click.echo(f"{w.log:<24}  {w.first}  {w.last}  {w.jobs:>6}  {w.load:>5.2f}")
+
+
+@traces.command(cls=Command)
+@CAMPAIGN
+@click.argument("trace")
+@TRACES
+@click.option("--out", required=True, help="NAME.csv; the machine goes to NAME.toml beside it.")
+def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
+    """Write the jobs of a campaign's TRACE on nodes as a table, to be looked at or changed.
+
+    The files are a log like others: `file = "NAME.csv"` of a campaign, `farm simulate NAME.csv`.
+    """
+    import gzip
+
+    from core.errors import InputError
+    from core.logs.machine import machine_file
+    from core.logs.oar import oar_bytes
+    from core.names import choices
+    from farm.campaign.shipped import find
+    from farm.output import output
+
+    known = {one.name: one for one in find(campaign).traces}
+    if trace not in known:
+        raise InputError(f"campaign {campaign!r} has no trace {trace!r}; {choices(trace, known)}")
+    if not out.lower().endswith((".csv", ".csv.gz")):
+        raise InputError(f"--out {out}: jobs on nodes are a CSV file; give NAME.csv")
+    source = known[trace].located(folder)
+    read = [Path(source.file)] if source.file else []
+    files = [output("--out", name, read) for name in (str(machine_file(out)), out)]
+    jobs = source.read()
+    if jobs is None:
+        raise InputError(f"trace {trace!r} is a model, which has other jobs in each sample")
+    table, machine = oar_bytes(jobs)
+    packed = gzip.compress(table, mtime=0) if out.lower().endswith(".gz") else table
+    for file, data in zip(files, (machine, packed), strict=True):
+        file.write(data)
 
 
 def _shown(key: str, value: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -150,6 +152,15 @@ def test_plain_values_and_back() -> None:
     assert plain["sets"] == [5, 3]
     assert OnNodes.from_dict(plain) == how
     assert set(SHARES) < set(plain)
+
+
+def test_every_option_is_documented() -> None:
+    """docs/logs.md has a row for each, with its default as it stands in a campaign."""
+    text = (Path(__file__).parents[2] / "docs" / "logs.md").read_text(encoding="utf-8")
+    part = text.partition("### On nodes")[2].partition("\n### ")[0]
+    rows = [line.split("|") for line in part.splitlines() if line.startswith("| `")]
+    said = {row[1].strip(" `"): json.loads(row[3].strip(" `")) for row in rows}
+    assert said == OnNodes().to_dict()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from core import InputError
+from core.logs.read import read_log
+from farm.campaign.campaign import Campaign
 from farm.cli import cli, main
 from farm.logs import registry
 from farm.logs.registry import ENVIRONMENT, entries
@@ -170,3 +173,27 @@ def test_busiest_windows_are_told_by_their_dates(tmp_path: Path) -> None:
     assert title.split() == ["log", "first", "last", "jobs", "load"]
     assert first.split() == ["own", "1997-05-20", "1997-05-20", "2", "0.50"]
     assert "no window" in farm("traces", "busiest", path, "--days", 9).output
+
+
+def test_jobs_put_on_nodes_are_written_as_a_log(tmp_path: Path) -> None:
+    """The same jobs on the same machine; a trace that is none, or a model, is refused."""
+    (tmp_path / "own.swf").write_text(LOG)
+    (tmp_path / "c.toml").write_text(
+        'name = "c"\npolicies = ["fcfs+conservative"]\nresamples = 1\n'
+        '[[traces]]\nfile = "own.swf"\n'
+        "nodes = { nodes = 6, sets = [3, 2], properties = 1.0, reservations = 0.5 }\n"
+        '[[traces]]\nname = "m"\nmodel = "lublin"\nprocessors = 8\njobs = 9\nnodes = {}\n'
+    )
+    words = ("traces", "write", tmp_path / "c.toml")
+    farm(*words, "own", "--out", tmp_path / "site.csv")
+    jobs = Campaign.from_toml(tmp_path / "c.toml").traces[0].read()
+    assert jobs is not None
+    again = read_log(tmp_path / "site.csv")
+    assert again.platform == jobs.platform
+    for name in ("submit", "run", "estimate", "procs", "weight", "properties", "reserved"):
+        assert getattr(again, name).tolist() == getattr(jobs, name).tolist(), name
+    for trace, sentence in (("owm", "did you mean 'own'"), ("m", "is a model")):
+        with pytest.raises(InputError, match=sentence):
+            farm(*words, trace, "--out", tmp_path / "no.csv")
+    with pytest.raises(InputError, match="give NAME.csv"):
+        farm(*words, "own", "--out", tmp_path / "no.swf")
