@@ -12,8 +12,8 @@ NODES, LENGTH, RUN, WEIGHT, ROW, DUE, ASKS = range(7)
 """Rows of what the jobs ask, int64[ASKS, n]: how many nodes, and with so many the estimate and the
 run time, s, which change when a moldable job changes shelves; processors of each node; row of
 `Machine.members`; the start asked for in advance, s, -1 for none. The number of rows. (Arrays of
-several rows, here and below: a call hands over every array of a tuple, and took longer than the
-step.)"""
+several rows, here and below: a call hands over every array of a tuple; with that and steps taken in
+it took two thirds of the time.)"""
 
 FROM, TO, TAKEN, NEXT, BOOKED = range(5)
 """Rows of what reservations take of nodes: begin and end, s, processors, the next on the same node,

@@ -290,7 +290,8 @@ def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
     """Put job `j`, which has found its nodes, into the plan, unless one behind it then finds none.
 
     The holds are those before this place. Whoever is behind is carried out again; only where nodes
-    are held otherwise than before does a job look again: half the time on a long queue.
+    are held otherwise than before does a job look again: three quarters of the time where 50
+    wait.
     """
     holds, mark, until = plan.holds, plan.mark, t + site.asks[LENGTH, j]
     first, spared = mark[place], 0
