@@ -95,8 +95,11 @@ class Nodes:
 
     def _take_sets(self) -> None:
         given = self.sets
-        if not isinstance(given, Mapping):
+        if isinstance(given, tuple):
+            # As a value of this class holds them: `dataclasses.replace` hands them on.
             given = dict(given)
+        if not isinstance(given, Mapping):
+            raise InputError(f"sets is {given!r}; give a table of a name and the nodes of each set")
         for name, nodes in given.items():
             if not isinstance(name, str) or not name:
                 raise InputError(f"sets holds the name {name!r}; give a word")

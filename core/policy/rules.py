@@ -17,6 +17,7 @@ from core import own
 from core.errors import InputError
 from core.names import choices
 from core.policy.cost import CALLED, Cost, Rate
+from core.policy.orders import find_order
 
 ALL = -1
 """Every waiting job holds a reservation."""
@@ -176,6 +177,11 @@ def _in_shelves(order: str, options: Mapping[str, str]) -> str | None:
     for option in ("threshold", "events"):
         if option in options:
             return f"under rule 'demt' shelves say who goes first; leave out {option}="
+    if find_order(order).moves:
+        return (
+            f"order {order!r} changes while jobs wait; shelves need one that stays as it is, such "
+            "as fcfs, spf or saf"
+        )
     return None
 
 

@@ -22,6 +22,7 @@ from core.names import choices
 from core.philox import philox
 from core.platform.nodes import ANY, Nodes
 from core.workload.columns import UNKNOWN
+from core.workload.windows import DAY
 from core.workload.workload import MILLION, Workload
 
 RIGID = -1
@@ -234,7 +235,9 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
         "serial": np.where(molded, serial, RIGID),
     }
     if workload.epoch >= 0:
-        asked["epoch"] = max(0, workload.epoch + _offset(how.utc))
+        # Only its time of day counts, and below 0 it would be unknown.
+        epoch = workload.epoch + _offset(how.utc)
+        asked["epoch"] = epoch if epoch >= 0 else epoch % DAY
     return workload.take(slice(None), platform=how.platform, **asked)
 
 

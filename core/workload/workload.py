@@ -255,6 +255,12 @@ class Workload(Columns):
                     f"workload {self.name!r}: submit and estimates add up to {last} s, past the "
                     f"clock's {HORIZON}; check the units of its times"
                 )
+        asked = int(self.reserved.max())
+        if last + asked + longest >= HORIZON:
+            raise InputError(
+                f"workload {self.name!r}: reserved goes to {asked} s after a submission, past the "
+                f"clock's {HORIZON} s; check the units of its times"
+            )
         if longest * widest >= HORIZON:
             raise InputError(
                 f"workload {self.name!r}: its longest estimate x its widest job is "

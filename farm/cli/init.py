@@ -39,11 +39,15 @@ def init(
     It can be run as it is. No file is ever replaced.
     """
     from core.errors import InputError
+    from core.logs.machine import machine_file
     from farm.campaign.draft import Draft, read
     from farm.output import output
 
     trace, jobs = read(log, folder, **source)
-    path = Path(out) if out is not None else Path(f"{trace.name.lower()}.toml")
+    path = Path(out if out is not None else f"{trace.name.lower()}.toml")
+    beside = machine_file(trace.file or log)
+    if out is None and jobs.platform.asks and path.resolve() == beside.resolve():
+        path = path.with_stem(f"{path.stem}-campaign")
     target = output("--out", path if out is None else out, [trace.file or ""])
     if path.exists() and not target.standard:
         raise InputError(f"{path} is there already; give another file with --out, or remove it")

@@ -166,39 +166,28 @@ def simulate(
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:
         _write(target, schedule, _notes(log, schedule, click.get_current_context().params))
-    click.echo(told, err=bool(target and target[0].standard))
+    click.echo(told, err=target is not None and not isinstance(target, tuple) and target.standard)
 
 
-def _target(out: str, read: list[Path], log: Workload) -> list[Output]:
+def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
     """Return where the schedule goes: the file, and on nodes that of the machine beside it."""
-    from core.errors import InputError
-    from core.logs.machine import machine_file
+    from farm.cli.node_files import node_files
     from farm.output import output
 
-    if not log.platform.asks:
-        return [output("--out", out, read)]
-    if not out.lower().endswith((".csv", ".csv.gz")):
-        raise InputError(
-            f"--out {out}: a schedule on nodes is a CSV file with the machine in another beside "
-            "it; give NAME.csv"
-        )
-    read = [*read, *(machine_file(path) for path in read if path.name)]
-    return [output("--out", name, read) for name in (out, str(machine_file(out)))]
+    return node_files(out, read) if log.platform.asks else output("--out", out, read)
 
 
-def _write(target: list[Output], schedule: Schedule, notes: Mapping[str, str]) -> None:
-    import gzip
-
-    from core.logs.oar import oar_bytes
+def _write(
+    target: Output | tuple[Output, Output], schedule: Schedule, notes: Mapping[str, str]
+) -> None:
     from core.logs.swf import swf_bytes
+    from farm.cli.node_files import write_node_files
 
-    jobs, packed = schedule.workload, target[0].name.lower().endswith(".gz")
-    if not jobs.platform.asks:
-        target[0].write(swf_bytes(jobs, schedule, notes, packed=packed))
+    if isinstance(target, tuple):
+        write_node_files(target, schedule.workload, schedule, notes)
         return
-    table, machine = oar_bytes(jobs, schedule, notes)
-    target[1].write(machine)
-    target[0].write(gzip.compress(table, mtime=0) if packed else table)
+    packed = target.name.lower().endswith(".gz")
+    target.write(swf_bytes(schedule.workload, schedule, notes, packed=packed))
 
 
 def _as_logged(jobs: Workload) -> Schedule | None:

@@ -139,8 +139,12 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
 @TRACES
 @CLEAN
-@click.option("--count", type=click.IntRange(min=1), default=6, help="How many windows.")
-@click.option("--days", type=click.IntRange(min=1), default=7, help="Length of a window.")
+@click.option(
+    "--count", type=click.IntRange(min=1), default=6, show_default=True, help="How many windows."
+)
+@click.option(
+    "--days", type=click.IntRange(min=1), default=7, show_default=True, help="Length of a window."
+)
 @click.option(
     "--jobs",
     type=(int, int),
@@ -162,10 +166,13 @@ def busiest(
 
     A window begins at midnight (UTC) and is told as `select.dates` of a campaign.
     """
+    from core.errors import InputError
     from core.workload.windows import JOBS
     from core.workload.windows import busiest as found
     from farm.campaign.trace import named
 
+    if jobs and not 0 <= jobs[0] <= jobs[1]:
+        raise InputError(f"--jobs {jobs[0]} {jobs[1]}: give the least from 0, then the most")
     read = (named(log, folder, name="log", **source).read() for log in logs)
     windows = found([log for log in read if log], count, days=days, jobs=jobs or JOBS)
     if as_json:
@@ -190,30 +197,20 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
 
     The files are a log like others: `file = "NAME.csv"` of a campaign, `farm simulate NAME.csv`.
     """
-    import gzip
-
     from core.errors import InputError
-    from core.logs.machine import machine_file
-    from core.logs.oar import oar_bytes
     from core.names import choices
     from farm.campaign.shipped import find
-    from farm.output import output
+    from farm.cli.node_files import node_files, write_node_files
 
     known = {one.name: one for one in find(campaign).traces}
     if trace not in known:
         raise InputError(f"campaign {campaign!r} has no trace {trace!r}; {choices(trace, known)}")
-    if not out.lower().endswith((".csv", ".csv.gz")):
-        raise InputError(f"--out {out}: jobs on nodes are a CSV file; give NAME.csv")
     source = known[trace].located(folder)
-    read = [Path(source.file)] if source.file else []
-    files = [output("--out", name, read) for name in (str(machine_file(out)), out)]
+    files = node_files(out, [campaign, source.file or ""])
     jobs = source.read()
     if jobs is None:
         raise InputError(f"trace {trace!r} is a model, which has other jobs in each sample")
-    table, machine = oar_bytes(jobs)
-    packed = gzip.compress(table, mtime=0) if out.lower().endswith(".gz") else table
-    for file, data in zip(files, (machine, packed), strict=True):
-        file.write(data)
+    write_node_files(files, jobs)
 
 
 def _shown(key: str, value: Any) -> str:

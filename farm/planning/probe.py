@@ -168,7 +168,7 @@ def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECON
         factors: dict[Kind, float] = {}
         count = left = sum(len(policies) for _, policies in work)
         whole, spent, drawing = 0, 0.0, 0.0
-        warm: set[str] = set()
+        warm: set[tuple[str, str]] = set()
         for met, policies in work:
             if max(spent, drawing) >= seconds:
                 break
@@ -178,9 +178,11 @@ def probe(design: Design, blocks: Iterable[Block], seconds: float = BUDGET_SECON
             if jobs is None:
                 continue
             queued = _as_queued(jobs)
-            _warm_up(queued, {QUEUE_POLICY} - warm)
-            _warm_up(jobs, set(policies.values()) - warm)
-            warm |= {QUEUE_POLICY, *policies.values()}
+            # Each kind of platform has kernels of its own.
+            for met_by, names in ((queued, [QUEUE_POLICY]), (jobs, policies.values())):
+                kind = met_by.platform.name
+                _warm_up(met_by, {name for name in names if (kind, name) not in warm})
+                warm |= {(kind, name) for name in names}
             start = time.process_time()
             queue = _queue(queued)
             for rate, policy in policies.items():

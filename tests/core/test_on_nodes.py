@@ -139,6 +139,8 @@ def test_the_clock_of_the_machine() -> None:
     known = Workload.from_columns(**one, epoch=10_000_000)  # type: ignore[arg-type]
     assert put_on_nodes(known, OnNodes(utc="-8h")).epoch == 10_000_000 - 8 * 3600
     assert put_on_nodes(known, OnNodes(utc="1h")).epoch == 10_003_600
+    early = Workload.from_columns(**one, epoch=3600)  # type: ignore[arg-type]
+    assert put_on_nodes(early, OnNodes(utc="-8h")).epoch == 17 * 3600
     unknown = Workload.from_columns(**one)  # type: ignore[arg-type]
     assert put_on_nodes(unknown, OnNodes(utc="1h")).epoch == -1
 

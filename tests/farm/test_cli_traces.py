@@ -173,6 +173,8 @@ def test_busiest_windows_are_told_by_their_dates(tmp_path: Path) -> None:
     assert title.split() == ["log", "first", "last", "jobs", "load"]
     assert first.split() == ["own", "1997-05-20", "1997-05-20", "2", "0.50"]
     assert "no window" in farm("traces", "busiest", path, "--days", 9).output
+    with pytest.raises(InputError, match="--jobs 9 2: give the least from 0, then the most"):
+        farm("traces", "busiest", path, "--jobs", 9, 2)
 
 
 def test_jobs_put_on_nodes_are_written_as_a_log(tmp_path: Path) -> None:
@@ -197,3 +199,29 @@ def test_jobs_put_on_nodes_are_written_as_a_log(tmp_path: Path) -> None:
             farm(*words, trace, "--out", tmp_path / "no.csv")
     with pytest.raises(InputError, match="give NAME.csv"):
         farm(*words, "own", "--out", tmp_path / "no.swf")
+
+
+def test_a_machine_replaces_nothing_else(tmp_path: Path) -> None:
+    """Neither the campaign it is written from, nor the machine that is read, nor any other file."""
+    (tmp_path / "own.swf").write_text(LOG)
+    campaign = tmp_path / "c.toml"
+    campaign.write_text(
+        'name = "c"\npolicies = ["fcfs+conservative"]\n'
+        '[[traces]]\nfile = "own.swf"\nnodes = { nodes = 6 }\n'
+        '[[traces]]\nfile = "site.csv"\n'
+    )
+    words = ("traces", "write", campaign)
+    farm(*words, "own", "--out", tmp_path / "site.csv")
+    (tmp_path / "other.toml").write_text("name = 'other'\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.*")}
+    for trace, out, sentence in (
+        ("own", "c.csv", "it is read from, and would be lost"),
+        ("site", "site.csv.gz", "it is read from, and would be lost"),
+        ("own", "other.csv", "would replace .*other.toml, which is something else"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            farm(*words, trace, "--out", tmp_path / out)
+    simulated = ("simulate", tmp_path / "site.csv", "--policy", "fcfs+demt", "--quiet")
+    with pytest.raises(InputError, match="which is something else"):
+        farm(*simulated, "--out", tmp_path / "other.csv")
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.*")} == before

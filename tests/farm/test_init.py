@@ -32,6 +32,14 @@ def weeks_of_jobs(path: str) -> None:
     write_swf(poisson(64, jobs=400, seed=3, per_week=40, users=8), path)
 
 
+def test_a_log_beside_its_machine_gets_a_name_of_its_own(here: Path) -> None:
+    """site.toml is the machine of site.csv already."""
+    Path("site.toml").write_text('[[nodes]]\nnames = "n[1-4]"\ncapacity = 2\n')
+    Path("site.csv").write_text("job,submit,nodes,walltime,run\n1,0,2,60,50\n2,5,4,60,50\n")
+    assert farm("init", "site.csv").stdout.startswith("campaign: site-campaign.toml; ")
+    assert Campaign.from_toml("site-campaign.toml").policies[0] == "fcfs+conservative"
+
+
 def test_what_it_writes_runs_and_is_commented(here: Path) -> None:
     """Every key has its meaning beside it, and a plan and a run take the file as it is."""
     weeks_of_jobs("half year.swf")

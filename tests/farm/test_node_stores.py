@@ -347,7 +347,8 @@ def test_simulated_and_audited_from_the_command_line(site: Path, tmp_path: Path)
         ("number of jobs cut off before their end", np.count_nonzero(schedule.lost)),
         ("number of selections whose exact search was given up", schedule.counts["given_up"]),
     ):
-        assert re.search(rf"^  {what} +{count}$", ended.stdout, re.M) is not None or not count
+        assert count > 0
+        assert re.search(rf"^  {what} +{count}$", ended.stdout, re.M) is not None
     found = json.loads(farm_process(tmp_path, *given, "--json").stdout)
     assert found["counts"] == dict(schedule.counts)
     audited = farm_process(tmp_path, "audit", "s.csv", "--policy", POLICIES[2])
@@ -355,7 +356,7 @@ def test_simulated_and_audited_from_the_command_line(site: Path, tmp_path: Path)
     for out in ("s.swf", "-"):
         ended = farm_process(tmp_path, *given, "--out", out)
         assert ended.returncode == 2
-        assert f"--out {out}: a schedule on nodes is a CSV file with the machine" in ended.stderr
+        assert f"--out {out}: jobs on nodes are a CSV file with the machine" in ended.stderr
     ended = farm_process(tmp_path, *given, "--out", str(site.with_name("site.csv")))
     assert "it is read from, and would be lost" in ended.stderr
 

@@ -1,0 +1,75 @@
+"""Where commands write jobs on nodes: a table, and the machine in a file beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.schedule import Schedule
+    from core.workload.workload import Workload
+    from farm.output import Output
+
+
+def node_files(out: str, read: Iterable[str | os.PathLike[str]]) -> tuple[Output, Output]:
+    """Return where the table and its machine go, if that destroys nothing.
+
+    Parameters
+    ----------
+    out : str
+        What ``--out`` names: NAME.csv, of which the machine is NAME.toml.
+    read : iterable of path
+        Files that the command reads; the machines of tables among them are read, too.
+
+    Raises
+    ------
+    InputError
+        If `out` is no CSV file, either file is read from or cannot be made, or what stands in the
+        place of the machine is not one.
+    """
+    from core.errors import InputError
+    from core.logs.machine import machine_file, read_machine
+    from farm.output import output
+
+    if not out.lower().endswith((".csv", ".csv.gz")):
+        raise InputError(
+            f"--out {out}: jobs on nodes are a CSV file with the machine in another beside it; "
+            "give NAME.csv"
+        )
+    there = [path for path in read if os.fspath(path) not in ("", ".")]
+    there += [machine_file(path) for path in there]
+    beside = machine_file(out)
+    table, machine = (output("--out", os.fspath(name), there) for name in (out, beside))
+    if beside.exists():
+        try:
+            read_machine(beside)
+        except InputError:
+            raise InputError(
+                f"--out {out}: the machine would replace {beside}, which is something else; give "
+                "another name"
+            ) from None
+    return table, machine
+
+
+def write_node_files(
+    files: tuple[Output, Output],
+    jobs: Workload,
+    schedule: Schedule | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> None:
+    """Write jobs, and what became of them, as a table and its machine.
+
+    Raises
+    ------
+    InputError
+        If the operating system refuses.
+    """
+    import gzip
+
+    from core.logs.oar import oar_bytes
+
+    table, machine = oar_bytes(jobs, schedule, notes)
+    files[1].write(machine)
+    packed = files[0].name.lower().endswith(".gz")
+    files[0].write(gzip.compress(table, mtime=0) if packed else table)
