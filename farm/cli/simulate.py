@@ -279,11 +279,10 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
 
 def _counted(schedule: Schedule) -> list[str]:
     """Return lines of what the simulation counted beside, where that is anything."""
-    from core.policy.policy import Policy
+    from core.policy.rules import COUNTS
 
-    meanings = dict(Policy.parse(schedule.policy).row.counts)
     found = {name: count for name, count in schedule.counts.items() if count}
-    lines = [f"  {meanings.get(name, name):<64} {_value(n, '')}" for name, n in found.items()]
+    lines = [f"  {COUNTS.get(name, name):<64} {_value(n, '')}" for name, n in found.items()]
     return ["counted", *(line.rstrip() for line in lines)] if lines else []
 
 
