@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from core import Workload, read_log
+from tests.default_port import default_port
 from tests.farm.seaweed import BUCKET, Seaweed, use
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "howto"
@@ -107,7 +108,8 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
             "sh": ["bash", "-ec", f"{ENDING}\n{block['text']}"],
             "python": [sys.executable, "-W", "error", "-c", block["text"]],
         }[block["language"]]
-        done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
+        with default_port():
+            done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, block["text"] + done.stdout + done.stderr
         said.append(done.stdout)
         assert "is not encrypted" not in done.stderr or page != "shared-machine"

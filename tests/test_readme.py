@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.default_port import default_port
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETS_UP = "python3 -m venv"
@@ -32,9 +34,10 @@ def folder(traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, *command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
-    )
+    with default_port():
+        done = subprocess.run(
+            command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
