@@ -1,4 +1,4 @@
-"""The port on which `dask scheduler` listens where the docs give none: one test at a time has it."""
+"""The port of `dask scheduler` where the docs give none: one test at a time has it."""
 
 from __future__ import annotations
 
