@@ -189,6 +189,28 @@ def of_samples(data: Data) -> Data:
     return data.isel(resample=places)
 
 
+def holds_log(data: xr.Dataset | xr.DataTree) -> bool:
+    """Tell whether a store's dataset, or its open tree, has the logs themselves.
+
+    Examples
+    --------
+    >>> holds_log(xr.Dataset(coords={"resample": [1, 2]}))
+    False
+    """
+    return LOG in np.asarray(data.coords["resample"])
+
+
+def holds_samples(data: xr.Dataset | xr.DataTree) -> bool:
+    """Tell whether a store's dataset, or its open tree, has samples.
+
+    Examples
+    --------
+    >>> holds_samples(xr.Dataset(coords={"resample": [0, 1]}))
+    True
+    """
+    return bool(np.any(np.asarray(data.coords["resample"]) > LOG))
+
+
 def has_log(store: Store, trace: str) -> bool:
     """Tell whether resample 0 of a trace is there, and a log: of a model it is one more draw.
 

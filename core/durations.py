@@ -7,6 +7,8 @@ import re
 UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 """Seconds in each unit, longest first."""
 
+DAY = UNITS["d"]
+
 # Python refuses to read numbers of more than 4,300 digits.
 _DURATION = re.compile(rf"(\d{{1,100}})([{''.join(UNITS)}])")
 

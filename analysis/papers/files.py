@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,3 +44,14 @@ def write_figure(folder: Path, name: str, figure: Figure) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     save(figure, path)
     return path
+
+
+def write_all(
+    folder: Path, figures: Mapping[str, Figure], tables: Mapping[str, pd.DataFrame]
+) -> list[Path]:
+    """Write figures and tables under their names, and return the paths.
+
+    All are made before the first is written: of a store that lacks what one needs there is none.
+    """
+    written = [write_figure(folder, name, figure) for name, figure in figures.items()]
+    return written + [write_table(folder, name, table) for name, table in tables.items()]

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 from core.audit.replay_of_nodes import NodesDiscipline, NodesReplay
 from core.audit.shelf_choice import choice
-from core.durations import seconds_of
+from core.durations import DAY, seconds_of
 from core.policy.policy import Policy
-
-DAY = 86_400
-"""Seconds of a day."""
 
 
 @dataclass

@@ -16,7 +16,7 @@ NEVER = 2**63 - 1
 """An instant that does not come, s."""
 
 PATIENCE = 300.0
-"""Time for which a process waits for another that compiles a kernel, s: the longest takes 40."""
+"""Time for which a process waits for another that compiles a kernel, s: the longest takes 80."""
 
 LOOK_SECONDS = 0.05
 

@@ -75,7 +75,7 @@ def read_machine(path: str | os.PathLike[str]) -> Machine:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "small.toml"
-    ...     _ = path.write_text('[[nodes]]\\nnames = "n[1-3]"\ncapacity = 2\n'
+    ...     _ = path.write_text('[[nodes]]\nnames = "n[1-3]"\ncapacity = 2\n'
     ...                         '[sets]\nfast = ["n[2-3]"]')
     ...     read_machine(path).platform
     Nodes(capacities=(2, 2, 2), names=('n1', 'n2', 'n3'), sets=(('fast', ('n2', 'n3')),), down=())

@@ -9,10 +9,9 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,9 +21,8 @@ from core.files import write_whole
 from core.logs.clean import AS_HERE, Clean
 from core.logs.folded import unfolded
 from core.logs.machine import Machine, machine_file, machine_text, read_machine
-from core.logs.packed import text_lines
+from core.logs.oar_text import SCHEDULED, SHOWN, Table, read_table
 from core.logs.rows import (
-    LONGEST_INT64,
     Kept,
     check_sizes,
     chosen_rows,
@@ -34,22 +32,10 @@ from core.logs.rows import (
 )
 from core.logs.schedules import KILL_MARK, LoggedSchedule
 from core.names import choices
-from core.platform.nodes import ANY, MOST, Nodes
+from core.platform.nodes import ANY, Nodes
 from core.schedule import Schedule, Segments, State
 from core.workload.columns import UNKNOWN, is_filled
 from core.workload.workload import MILLION, Workload
-
-NEEDED = ("job", "submit", "nodes", "walltime", "run")
-"""Columns that a log has."""
-
-JOBS = (
-    *("job", "submit", "nodes", "weight", "walltime", "run"),
-    *("properties", "reserved", "serial", "user"),
-)
-"""Columns that it may have, as they are written."""
-
-SCHEDULED = ("start", "end", "state", "on")
-"""Columns of a schedule."""
 
 REASONS = {
     "too heavy": "more processors on each node than any node of its set has",
@@ -57,32 +43,11 @@ REASONS = {
 }
 """Why a row cannot be simulated, beside what holds for every log."""
 
-LEAST = {
-    **dict.fromkeys(("submit", "run", "reserved", "start", "end"), 0),
-    **dict.fromkeys(("job", "nodes", "weight", "walltime"), 1),
-}
-"""The least value of each whole number."""
-
-MOST_OF = {"nodes": MOST, "weight": MOST}
-"""The largest, where it is not that of the clock."""
-
-EMPTY = {"weight": 1, "reserved": -1, "start": -1, "end": -1}
-"""What nothing stands for."""
-
 STATES = {state.name.lower(): state for state in State}
 """How the states of jobs are written."""
 
 _SHARE = re.compile(r"0|1|0?\.\d{1,6}|1\.0{1,6}", re.ASCII)
 _ON = re.compile(r"([^*]+)(?:\*([1-9]\d{0,9}))?", re.ASCII)
-_SHOWN = 40
-
-
-class Table(NamedTuple):
-    """Hold the rows of a file: numbers by their names, words, and the lines that they stand in."""
-
-    numbers: dict[str, Int64]
-    words: dict[str, list[str]]
-    line: Int64
 
 
 def read_oar(
@@ -277,7 +242,7 @@ def _read(
     beside = machine_file(path)
     # Of a machine that is given nothing else is asked.
     found = read_machine(beside) if platform is None else Machine(platform, -1, -1)
-    table = _parsed(path)
+    table = read_table(path)
     columns = {**table.numbers, **_asked(table, found.platform, source)}
     user, names = number_words(table.words["user"])
     columns["user"] = user
@@ -300,74 +265,6 @@ def _read(
         names={"user": names} if names else None,
     )
     return table, kept, workload
-
-
-def _parsed(path: str | os.PathLike[str]) -> Table:
-    source = os.fspath(path)
-    lines = [(n, text) for n, text in enumerate(text_lines(path), 1) if text.strip()]
-    if len(lines) < 2:
-        raise InputError(f"{source} holds no job; a log has a header and a row for each job")
-    header = _header(_fields(lines[0][1], f"{source}, line {lines[0][0]}"), source)
-    numbers: dict[str, list[int]] = {name: [] for name in header if name in LEAST}
-    words: dict[str, list[str]] = {name: [] for name in header if name not in LEAST}
-    for line, text in lines[1:]:
-        where = f"{source}, line {line}"
-        row = _fields(text, where)
-        if len(row) != len(header):
-            raise InputError(
-                f"{where}: the row has {len(row)} fields, and the header has {len(header)} columns"
-            )
-        for name, word in zip(header, row, strict=True):
-            if name in numbers:
-                numbers[name].append(_number(name, word, where))
-            else:
-                words[name].append(word)
-    count = len(lines) - 1
-    for name in ("user", "properties", "serial"):
-        words.setdefault(name, [""] * count)
-    columns = {name: np.array(values, np.int64) for name, values in numbers.items()}
-    for name, value in EMPTY.items():
-        if name not in SCHEDULED:
-            columns.setdefault(name, np.full(count, value, np.int64))
-    return Table(columns, words, np.array([line for line, _ in lines[1:]], np.int64))
-
-
-def _fields(text: str, where: str) -> list[str]:
-    try:
-        return [word.strip() for word in next(csv.reader([text]))]
-    except csv.Error as error:
-        raise InputError(f"{where}: no row of CSV ({error})") from None
-
-
-def _header(words: Sequence[str], source: str) -> list[str]:
-    names = [word.strip().lower() for word in words]
-    for name in names:
-        if name not in JOBS and name not in SCHEDULED:
-            known = choices(name, [*JOBS, *SCHEDULED])
-            raise InputError(f"{source}, line 1: unknown column {name[:_SHOWN]!r}; {known}")
-        if names.count(name) > 1:
-            raise InputError(f"{source}, line 1: column {name!r} stands there twice; give it once")
-    for name in NEEDED:
-        if name not in names:
-            raise InputError(
-                f"{source}, line 1: there is no column {name!r}; a log of jobs on nodes has "
-                f"{', '.join(NEEDED)}"
-            )
-    return names
-
-
-def _number(name: str, word: str, where: str) -> int:
-    if not word and name in EMPTY:
-        return EMPTY[name]
-    least, most = LEAST[name], MOST_OF.get(name, 10**LONGEST_INT64 - 1)
-    sound = word.isascii() and word.isdigit() and len(word) <= LONGEST_INT64
-    if not sound or not least <= int(word) <= most:
-        nothing = ", or nothing" if name in EMPTY else ""
-        raise InputError(
-            f"{where}: {name} is {word[:_SHOWN]!r}; give a whole number, at least {least} and at "
-            f"most {most}{nothing}"
-        )
-    return int(word)
 
 
 def _asked(table: Table, platform: Nodes, source: str) -> dict[str, Int64]:
@@ -401,7 +298,7 @@ def _sets(table: Table, platform: Nodes, source: str) -> Int64:
     for j, word in enumerate(words):
         if word not in place:
             raise InputError(
-                f"{source}, line {table.line[j]}: properties is {word[:_SHOWN]!r}, and the machine "
+                f"{source}, line {table.line[j]}: properties is {word[:SHOWN]!r}, and the machine "
                 f"has no such set; {choices(word, platform.set_names, 'nothing for any node')}"
             )
     return np.array([place[word] for word in words], np.int64)
@@ -413,7 +310,7 @@ def _serial(table: Table, source: str) -> Int64:
     for j, word in enumerate(table.words["serial"]):
         if word and not _SHARE.fullmatch(word):
             raise InputError(
-                f"{source}, line {table.line[j]}: serial is {word[:_SHOWN]!r}; give a share from 0 "
+                f"{source}, line {table.line[j]}: serial is {word[:SHOWN]!r}; give a share from 0 "
                 "to 1 of at most six decimals, or nothing for a job that is not moldable"
             )
         found.append(int(Decimal(word) * MILLION) if word else UNKNOWN)
@@ -435,7 +332,7 @@ def _states(table: Table, source: str) -> Int8:
     for j, word in enumerate(table.words["state"]):
         where = f"{source}, line {table.line[j]}"
         if word not in STATES:
-            raise InputError(f"{where}: state is {word[:_SHOWN]!r}; {choices(word, STATES)}")
+            raise InputError(f"{where}: state is {word[:SHOWN]!r}; {choices(word, STATES)}")
         found[j] = STATES[word]
         if found[j] != State.REFUSED and min(table.numbers[k][j] for k in ("start", "end")) < 0:
             raise InputError(f"{where}: a job that is {word} has a start and an end; give both")
@@ -460,7 +357,7 @@ def _parts(
     for word in words:
         found = _ON.fullmatch(word)
         if found is None:
-            raise InputError(f"{where} holds {word[:_SHOWN]!r}; give NODE or NODE*PROCESSORS")
+            raise InputError(f"{where} holds {word[:SHOWN]!r}; give NODE or NODE*PROCESSORS")
         for name in unfolded(found[1], where):
             if name not in places:
                 near = choices(name, places) if len(places) < 20 else "no such node"

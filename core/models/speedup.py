@@ -11,9 +11,7 @@ import numpy.typing as npt
 from core.arrays import HORIZON, Bool, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
-
-MILLION = 10**6
-"""Serial fractions are counted in millionths, so that Amdahl's law is one of whole numbers."""
+from core.workload.workload import MILLION
 
 MOST_PROCESSORS = 10**5
 """No moldable job is offered more processors: products of Amdahl's law then fit int64."""

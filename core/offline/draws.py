@@ -12,10 +12,11 @@ from core.arrays import Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.models.downey import VARIANCE
-from core.models.speedup import MILLION, MOST_PROCESSORS, amdahl, downey
+from core.models.speedup import MOST_PROCESSORS, amdahl, downey
 from core.names import choices
 from core.offline.instance import Instance
 from core.philox import philox
+from core.workload.workload import MILLION
 
 MOST_JOBS = 10**5
 """No instance is drawn with more jobs."""

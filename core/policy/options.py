@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from core.durations import duration, seconds_of
+from core.durations import DAY, duration, seconds_of
 from core.errors import InputError
 from core.names import choices
 from core.policy import orders
@@ -17,9 +17,6 @@ TIMES = re.compile(r"(\d{1,100})x")
 
 _COUNT = re.compile(r"\d{1,9}")
 _WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
-
-DAY = 86_400
-"""Seconds of a day."""
 
 WEIGHTS = 4
 """Criteria that a search weighs."""

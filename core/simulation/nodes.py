@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.arrays import NO_PROMISE, Int64
-from core.durations import seconds_of
+from core.durations import DAY, seconds_of
 from core.errors import InputError
 from core.kernels.clock import NOW
 from core.kernels.jit import NEVER
@@ -18,7 +18,6 @@ from core.kernels.profile import empty_profile
 from core.kernels.reservations import UNSEEN
 from core.kernels.world import RESERVING
 from core.platform.nodes import Nodes
-from core.policy.options import DAY
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule, Segments, State

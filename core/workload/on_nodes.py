@@ -16,13 +16,12 @@ import numpy as np
 
 from core.arrays import HORIZON, Bool, Int64
 from core.checks import shown, whole
-from core.durations import duration, seconds_of
+from core.durations import DAY, duration, seconds_of
 from core.errors import InputError
 from core.names import choices
 from core.philox import philox
 from core.platform.nodes import ANY, Nodes
 from core.workload.columns import UNKNOWN
-from core.workload.windows import DAY
 from core.workload.workload import MILLION, Workload
 
 RIGID = -1

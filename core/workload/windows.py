@@ -9,11 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from core.checks import whole
+from core.durations import DAY
 from core.errors import InputError
 from core.workload.workload import Workload
-
-DAY = 86_400
-"""One day, s."""
 
 JOBS = (239, 1391)
 """Fewest and most jobs of a window: those of Eyraud 2006, table 1."""

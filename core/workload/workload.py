@@ -249,14 +249,14 @@ class Workload(Columns):
         last = int(self.submit[-1])
         longest, widest = int(self.estimate.max()), int(self.procs.max())
         if last + longest * len(self) >= HORIZON:
-            last += sum(self.estimate.tolist())
-            if last >= HORIZON:
+            total = last + sum(self.estimate.tolist())
+            if total >= HORIZON:
                 raise InputError(
-                    f"workload {self.name!r}: submit and estimates add up to {last} s, past the "
+                    f"workload {self.name!r}: submit and estimates add up to {total} s, past the "
                     f"clock's {HORIZON}; check the units of its times"
                 )
         asked = int(self.reserved.max())
-        if last + asked + longest >= HORIZON:
+        if asked >= 0 and last + asked + longest >= HORIZON:
             raise InputError(
                 f"workload {self.name!r}: reserved goes to {asked} s after a submission, past the "
                 f"clock's {HORIZON} s; check the units of its times"

@@ -22,6 +22,7 @@ class Pair:
 
     name: ClassVar[str] = "pair"
     keeps: ClassVar[tuple[str, ...]] = ("place",)
+    asks: ClassVar[tuple[str, ...]] = ()
     left: int
     right: int
 

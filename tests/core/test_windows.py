@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from core import InputError, Workload
+from core.durations import DAY
 from core.models.lublin import lublin
 from core.workload.select import select_dates
-from core.workload.windows import DAY, busiest, busy_windows
+from core.workload.windows import busiest, busy_windows
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from core.policy import orders
+from core.policy.options import aliased
 from core.policy.orders import ORDERS
-from core.policy.rules import RULES
+from core.policy.rules import ALIASES, RULES, find_rule
 from farm.planning.cost import (
     cell_seconds,
     promise_seconds,
@@ -22,11 +24,18 @@ LOADS = ("0.1", "0.5", "0.7", "0.9", "1.1", "2", "10", "1e300")
 KINDS = (strict_seconds, relaxed_seconds, resource_seconds, promise_seconds)
 OWN = "tests.strategies:by_share"
 
+
+def goes_with(rule: str, order: str) -> bool:
+    """Whether the rule's own row takes the order, without options."""
+    check = find_rule(aliased(rule.replace("K", "4"), ALIASES)).check
+    return check is None or check(aliased(order, orders.ALIASES), {}) is None
+
+
 POLICIES = tuple(
     f"{order}+{rule.replace('K', '4')}"
     for order in (*ORDERS, "sjf", OWN)
     for rule in (*RULES, "bf")
-    if rule not in ("planned", "tabu", "logged") or order == "fcfs"
+    if goes_with(rule, order)
 ) + (
     "fcfs+depth(1)",
     "saf+depth(100000)",

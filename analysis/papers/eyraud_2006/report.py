@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -24,10 +23,10 @@ from analysis.papers.eyraud_2006.differences import (
 from analysis.papers.eyraud_2006.figures import bands_chart, figure_2, histograms, shares_chart
 from analysis.papers.eyraud_2006.printed import DEMT
 from analysis.papers.eyraud_2006.shares import shares_of, shares_table
-from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.files import open_report, write_all
 from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
 from analysis.place import StoreName
-from analysis.store import LOG, check_known, of_samples, open_summary
+from analysis.store import check_known, holds_log, holds_samples, of_samples, open_summary
 from core.arrays import Float64
 
 if TYPE_CHECKING:
@@ -63,13 +62,13 @@ def report(store: StoreName, folder: Path) -> list[Path]:
     values = measured(tree)
     drawn: dict[str, Figure] = {}
     tables: dict[str, pd.DataFrame] = {}
-    if LOG in values["resample"].values:
+    if holds_log(values):
         hours = _hours(tree)
         tables |= {"table-1": table_1(values), "figure-2": histograms(hours)}
         titles = {cell: _title(cell, of.size) for cell, of in hours.items()}
         said = "Figure 2: jobs by their difference of start times\nDotted: quartiles; below: mean"
         drawn["figure-2"] = figure_2(hours, titles, said)
-    if np.any(values["resample"].values > LOG):
+    if holds_samples(values):
         tables["samples-table-1"] = _of_samples(values)
         shares = shares_of(store)
         # What is in one figure would be too much in the other.
@@ -81,9 +80,7 @@ def report(store: StoreName, folder: Path) -> list[Path]:
             table = tables["samples-shares"] = shares_table(values, shares)
             said = f"Against shares of jobs\n{_span(values)}"
             drawn["samples-shares"] = shares_chart(table, said)
-    # All are made before the first is written: a store that lacks what one needs gets none.
-    written = [write_figure(folder, name, figure) for name, figure in drawn.items()]
-    return written + [write_table(folder, name, table) for name, table in tables.items()]
+    return write_all(folder, drawn, tables)
 
 
 def text(store: StoreName) -> str:
@@ -97,9 +94,9 @@ def text(store: StoreName) -> str:
     tree = open_report(store)
     values = measured(tree)
     tables = []
-    if LOG in values["resample"].values:
+    if holds_log(values):
         tables.append(table_1(values))
-    if np.any(values["resample"].values > LOG):
+    if holds_samples(values):
         tables.append(_of_samples(values))
         shares = shares_of(store)
         tables += [shares_table(values, shares)] if len(shares) else []

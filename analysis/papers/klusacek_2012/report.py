@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.files import open_report, write_all
 from analysis.papers.klusacek_2012.claims import claims, claims_in_part, claims_over_samples
 from analysis.papers.klusacek_2012.figures import (
     Shown,
@@ -28,7 +27,7 @@ from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
 from analysis.papers.klusacek_2012.tail import longest
 from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
 from analysis.place import StoreName
-from analysis.store import LOG, of_log, of_samples, open_summary
+from analysis.store import LOG, holds_log, holds_samples, of_log, of_samples
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,17 +70,15 @@ def report(store: StoreName, folder: Path) -> list[Path]:
     values, shares = measures(tree), nuwt_cdf(tree)
     drawn: dict[str, Figure] = {}
     tables: dict[str, pd.DataFrame] = {}
-    if _has_log(tree):
+    if holds_log(tree):
         drawn |= _of_logs(values, shares)
         tables |= _tables_of_logs(tree, values, shares)
-    if _has_samples(tree):
+    if holds_samples(tree):
         found = {name: spread(values[name]) for name in MEASURES}
         curves = spread(shares)
         drawn |= _of_samples(found, curves)
         tables |= _tables_of_samples(tree, values, found, curves)
-    # All are made before the first is written: a store that lacks what one needs gets none.
-    written = [write_figure(folder, name, figure) for name, figure in drawn.items()]
-    return written + [write_table(folder, name, table) for name, table in tables.items()]
+    return write_all(folder, drawn, tables)
 
 
 def text(store: StoreName) -> str:
@@ -95,16 +92,12 @@ def text(store: StoreName) -> str:
     tree = open_report(store)
     values = measures(tree)
     tables = []
-    if _has_log(tree):
+    if holds_log(tree):
         own = _frame(of_log(values))[["users", *MEASURES]]
         tables += [own, claims(claims_in_part(_only_log(values))), delays(tree)]
-    if _has_samples(tree):
+    if holds_samples(tree):
         tables += [claims(claims_in_part(of_samples(values))), delays_of_samples(tree)]
     return "\n\n".join(map(table_text, tables))
-
-
-def _has_log(tree: xr.DataTree) -> bool:
-    return LOG in open_summary(tree)["resample"].values
 
 
 def _only_log(values: xr.Dataset) -> xr.Dataset:
@@ -114,10 +107,6 @@ def _only_log(values: xr.Dataset) -> xr.Dataset:
 def _frame(values: xr.Dataset) -> pd.DataFrame:
     frame = values.to_dataframe(dim_order=CELL)
     return frame.astype({"users": "Int64"})
-
-
-def _has_samples(tree: xr.DataTree) -> bool:
-    return bool(np.any(open_summary(tree)["resample"].values > LOG))
 
 
 def _of_logs(values: xr.Dataset, shares: xr.DataArray) -> dict[str, Figure]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 
 from analysis.papers.files import open_report, write_figure, write_table
@@ -21,7 +20,7 @@ from analysis.papers.sabin_2005.tables import table_1, table_2
 from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
 from analysis.papers.spread import table_text
 from analysis.place import StoreName
-from analysis.store import LOG, check_known, open_summary
+from analysis.store import check_known, holds_log, holds_samples, open_summary
 
 
 def report(store: StoreName, folder: Path) -> list[Path]:
@@ -47,9 +46,9 @@ def report(store: StoreName, folder: Path) -> list[Path]:
         two loads that the paper's figures are of.
     """
     tree = open_report(store)
-    written = report_samples(tree, folder) if _has_samples(tree) else []
+    written = report_samples(tree, folder) if holds_samples(tree) else []
     # Beside samples the log may be there to be compared with them alone, at whatever load.
-    of_paper = _has_log(tree) and not (written and _lacks_loads(tree))
+    of_paper = holds_log(tree) and not (written and _lacks_loads(tree))
     return written + (_report_log(tree, folder) if of_paper else [])
 
 
@@ -62,17 +61,9 @@ def text(store: StoreName) -> str:
         As `report`.
     """
     tree = open_report(store)
-    tables = [ratios(tree)] if _has_samples(tree) else []
-    tables += [claims(claims_in_part(tree, _by_width(tree)))] if _has_log(tree) else []
+    tables = [ratios(tree)] if holds_samples(tree) else []
+    tables += [claims(claims_in_part(tree, _by_width(tree)))] if holds_log(tree) else []
     return "\n\n".join(map(table_text, tables))
-
-
-def _has_samples(tree: xr.DataTree) -> bool:
-    return bool(np.any(open_summary(tree)["resample"].values > LOG))
-
-
-def _has_log(tree: xr.DataTree) -> bool:
-    return LOG in open_summary(tree)["resample"].values
 
 
 def _lacks_loads(tree: xr.DataTree) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.arrays import NO_PROMISE, Int64
+from core.durations import DAY
 from core.kernels.jit import NEVER, routine, verb
 from core.kernels.nodes.machine import DUE, NODES, Site, book, launch, leave, next_end, note_booked
 from core.kernels.nodes.plan import Plan, find, lay
@@ -22,9 +23,6 @@ from core.kernels.ranking import Ranking
 
 REFUSED, LOST = 2, 3
 """Codes of `core.schedule.State`."""
-
-DAY = 86_400
-"""Seconds of a day."""
 
 
 @verb
