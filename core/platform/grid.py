@@ -44,6 +44,7 @@ class Grid:
     part: ClassVar[str] = "cluster"
     keeps: ClassVar[tuple[str, ...]] = ("place",)
     asks: ClassVar[tuple[str, ...]] = ()
+    dated: ClassVar[bool] = False
 
     clusters: Sequence[int]
     names: Sequence[str]

@@ -61,6 +61,7 @@ class Nodes:
     part: ClassVar[str] = "node"
     keeps: ClassVar[tuple[str, ...]] = ("end", "state", "segments")
     asks: ClassVar[tuple[str, ...]] = ("weight", "properties", "reserved", "serial")
+    dated: ClassVar[bool] = True
 
     capacities: Sequence[int]
     names: Sequence[str]

@@ -11,6 +11,7 @@ from core.arrays import Bool
 from core.errors import InputError
 from core.names import choices
 from core.platform.grid import Grid
+from core.platform.network import Network
 from core.platform.nodes import Nodes
 from core.platform.pool import Pool
 
@@ -35,6 +36,9 @@ class Platform(Protocol):
 
     asks: ClassVar[tuple[str, ...]]
     """Columns of jobs that say what they ask for here, and on other platforms nothing."""
+
+    dated: ClassVar[bool]
+    """Whether some of its rules look at the time of day."""
 
     @property
     def size(self) -> int:
@@ -78,6 +82,7 @@ PLATFORMS: Mapping[str, Kind] = MappingProxyType(
             Kind("one pool of processors, each as good as another", Pool),
             Kind("several clusters, inside one of which each job runs", Grid),
             Kind("nodes of some processors each, of which jobs take several", Nodes),
+            Kind("clusters with links to a switch, over which jobs migrate or spread", Network),
         )
     }
 )
@@ -109,7 +114,7 @@ def platform_from_dict(plain: object) -> Platform:
     Pool(processors=128)
     >>> platform_from_dict({"name": "pond", "configuration": {}})
     Traceback (most recent call last):
-    core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes
+    core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes, network
     """
     if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")

@@ -39,6 +39,7 @@ class Pool:
     part: ClassVar[str] = "pool"
     keeps: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[tuple[str, ...]] = ()
+    dated: ClassVar[bool] = False
 
     processors: int
 

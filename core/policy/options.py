@@ -250,6 +250,22 @@ _ROWS = (
         "area",
     ),
     Option("budget", "20000", "demt: ways tried to fill a shelf, then greedily", _count, "20000"),
+    _choice(
+        "to",
+        "first",
+        "ics, icsb: a job migrates to the cluster with the most room, with the least, or the first",
+        "most",
+        "least",
+        "first",
+    ),
+    _choice(
+        "links",
+        "ignored",
+        "ics, icsb: jobs go over links that have room for them, over any, or over none",
+        "kept",
+        "ignored",
+        "unused",
+    ),
 )
 
 OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}

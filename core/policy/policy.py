@@ -43,6 +43,8 @@ class Policy:
         How `tabu` searches for a better plan; see `core.policy.options`.
     shelf, resets, utc, worth, budget : str
         How `demt` makes and fills shelves; see `core.policy.options`.
+    to, links : str
+        Where `ics` and `icsb` put jobs, and over which links; see `core.policy.options`.
 
     Raises
     ------
@@ -80,6 +82,8 @@ class Policy:
     utc: str = "0s"
     worth: str = "jobs"
     budget: str = "20000"
+    to: str = "most"
+    links: str = "kept"
 
     def __post_init__(self) -> None:
         find_order(self.order)

@@ -177,12 +177,23 @@ def _in_shelves(order: str, options: Mapping[str, str]) -> str | None:
     for option in ("threshold", "events"):
         if option in options:
             return f"under rule 'demt' shelves say who goes first; leave out {option}="
-    if find_order(order).moves:
-        return (
-            f"order {order!r} changes while jobs wait; shelves need one that stays as it is, such "
-            "as fcfs, spf or saf"
-        )
-    return None
+    return _moving(order, "shelves need")
+
+
+def _on_links(order: str, options: Mapping[str, str]) -> str | None:
+    for option in ("threshold", "events"):
+        if option in options:
+            return f"on a network the queue order alone says who goes first; leave out {option}="
+    return _moving(order, "queues on a network need")
+
+
+def _moving(order: str, who: str) -> str | None:
+    if not find_order(order).moves:
+        return None
+    return (
+        f"order {order!r} changes while jobs wait; {who} one that stays as it is, such as fcfs, "
+        "spf or saf"
+    )
 
 
 def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
@@ -192,6 +203,12 @@ def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
 
 
 _POOL, _FAIR = "core.simulation.{platform}:", "core.simulation.fair_start_pool:"
+
+_NETWORK, _ON_LINKS, _LINKS = (
+    "core.simulation.network:",
+    "core.reference.network:",
+    "core.audit.network:",
+)
 
 _REFERENCE, _AUDIT = "core.reference.{platform}:", "core.audit.disciplines:"
 
@@ -317,6 +334,44 @@ _ROWS = (
         platforms=("nodes",),
         fair_platforms=(),
         cost=Cost(Rate(200.0, 700.0)),
+    ),
+    Rule(
+        "isolated(K)",
+        "each cluster of a network alone, under depth(K) (Jones and Ligon's no share)",
+        simulate=_NETWORK + "isolated",
+        holds=GIVEN,
+        check=_on_links,
+        refer=_ON_LINKS + "Isolated",
+        audit=_LINKS + "Isolated",
+        platforms=("network",),
+        fair_platforms=(),
+        cost=Cost(Rate(2.0, 0.5)),
+    ),
+    Rule(
+        "ics",
+        "each cluster's own jobs, then migration, then parts on several clusters whose links "
+        "have room (Jones and Ligon 2005); no reservation",
+        simulate=_NETWORK + "sharing",
+        options=("to", "links"),
+        check=_on_links,
+        refer=_ON_LINKS + "Sharing",
+        audit=_LINKS + "Sharing",
+        platforms=("network",),
+        fair_platforms=(),
+        cost=Cost(Rate(5.0, 2.0)),
+    ),
+    Rule(
+        "icsb(K)",
+        "ics that delays no reservation of the first K jobs of each cluster (their ICS+B)",
+        simulate=_NETWORK + "sharing",
+        holds=GIVEN,
+        options=("to", "links"),
+        check=_on_links,
+        refer=_ON_LINKS + "Sharing",
+        audit=_LINKS + "Sharing",
+        platforms=("network",),
+        fair_platforms=(),
+        cost=Cost(Rate(8.0, 3.0)),
     ),
     Rule(
         "logged",

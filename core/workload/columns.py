@@ -100,6 +100,10 @@ def _unknown(n: int) -> Int64:
     return np.full(n, UNKNOWN, np.int64)
 
 
+def _zeros(n: int) -> Int64:
+    return np.zeros(n, np.int64)
+
+
 def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
     """Declare what a log says of a job beside what a simulation needs.
 
@@ -109,7 +113,7 @@ def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
 
 
 def _asked(meaning: str, default: Default = _unknown, *, unit: str = "1") -> Any:
-    """Declare what a job asks of nodes; on other platforms nobody looks at it."""
+    """Declare what a job asks of nodes or links; on other platforms nobody looks at it."""
     return column(unit, meaning, default=default, stored="")
 
 
@@ -150,6 +154,16 @@ class Columns:
         Start that the job asks for in advance, s after its submission; -1 for none.
     serial : int64[n], optional
         Serial part of the work of a moldable job, in millionths; -1 for a rigid job.
+    origin : int64[n], optional
+        Cluster of a network to which the job is submitted, as an index of its places; by default
+        the first.
+    communication : int64[n], optional
+        Part of the run time that is communication, in thousandths; by default none.
+    bandwidth : int64[n], optional
+        What each processor sends on one cluster, kbit/s; by default nothing.
+    alltoall : int64[n], optional
+        Part of that which goes to all other processors alike, in thousandths; the rest goes to
+        neighbours in a mesh. By default nothing.
 
     Raises
     ------
@@ -192,6 +206,10 @@ class Columns:
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")
     reserved: Int64 = _asked("start asked for in advance, after submission; -1 for none", unit="s")
     serial: Int64 = _asked("serial part of a moldable job, in millionths; -1 for a rigid one")
+    origin: Int64 = _asked("cluster to which the job is submitted", _zeros)
+    communication: Int64 = _asked("part of the run time that is communication, in 1/1000", _zeros)
+    bandwidth: Int64 = _asked("what each processor sends on one cluster", _zeros, unit="kbit/s")
+    alltoall: Int64 = _asked("part of it that goes to all others alike, in 1/1000", _zeros)
 
     def __post_init__(self) -> None:
         n = np.size(self.submit)

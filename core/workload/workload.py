@@ -20,6 +20,15 @@ from core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, nu
 MILLION = 10**6
 """Parts in which the serial share of a moldable job is counted."""
 
+THOUSAND = 1000
+"""Parts in which a job's communication, and what of it goes to all, is counted."""
+
+MOST_BANDWIDTH = 2.0**51
+"""Bound of bandwidth x procs^2 on a network: what a job asks of a link fits 64 bits below it."""
+
+LONGEST_ON_LINKS = 2**32
+"""Bound of estimates on a network, s: work is counted there in parts of 2^-30 s."""
+
 Names = Mapping[str, Mapping[int, str]]
 """For columns of a workload, what their numbers stand for."""
 
@@ -221,7 +230,7 @@ class Workload(Columns):
         64
         """
         text = hashlib.sha256(f"{self.platform.key} {self.max_estimate}".encode())
-        if self.platform.asks and self.epoch >= 0:
+        if self.platform.dated and self.epoch >= 0:
             text.update(f"epoch {self.epoch}".encode())
         for row in COLUMNS.values():
             if row.digest == NEVER or (row.digest == FILLED and not is_filled(self, row.name)):
@@ -239,9 +248,27 @@ class Workload(Columns):
         _refuse(self.procs < 1, self.procs, "procs", "at least 1")
         _refuse(~self.platform.admits(self), self.procs, "procs", self.platform.limit)
         _refuse(self.serial > MILLION, self.serial, "serial", "at most 1000000 millionths")
+        self._check_network()
         late = np.concatenate(([False], self.submit[1:] < self.submit[:-1]))
         _refuse(late, self.submit, "submit", "not before the job above it")
         self._check_horizon()
+
+    def _check_network(self) -> None:
+        if "origin" not in self.platform.asks:
+            return
+        last = len(self.platform.places) - 1
+        unknown = (self.origin < 0) | (self.origin > last)
+        _refuse(unknown, self.origin, "origin", f"the index of a cluster, 0 to {last}")
+        for name in ("communication", "alltoall"):
+            values = getattr(self, name)
+            _refuse((values < 0) | (values > THOUSAND), values, name, "0 to 1000 thousandths")
+        _refuse(self.bandwidth < 0, self.bandwidth, "bandwidth", "at least 0 kbit/s")
+        # In floats, so that nothing overflows; what passes is far below what 64 bits hold.
+        many = self.bandwidth * np.square(self.procs.astype(np.float64)) >= MOST_BANDWIDTH
+        right = "below 2^51 kbit/s / procs^2"
+        _refuse(many, self.bandwidth, "bandwidth", right)
+        right = "below 2^32 s on a network"
+        _refuse(self.estimate >= LONGEST_ON_LINKS, self.estimate, "estimate", right)
 
     def _check_horizon(self) -> None:
         if not len(self):

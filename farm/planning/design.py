@@ -228,7 +228,7 @@ def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
         "columns": log.digest(),
         "platform": log.platform.to_dict(),
         "dropped": dict(log.dropped),
-        **({"epoch": log.epoch} if log.platform.asks else {}),
+        **({"epoch": log.epoch} if log.platform.dated else {}),
     }
 
 

@@ -23,6 +23,7 @@ class Pair:
     name: ClassVar[str] = "pair"
     keeps: ClassVar[tuple[str, ...]] = ("place",)
     asks: ClassVar[tuple[str, ...]] = ()
+    dated: ClassVar[bool] = False
     left: int
     right: int
 

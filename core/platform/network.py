@@ -1,0 +1,129 @@
+"""Clusters that are tied to a central switch, over which jobs migrate or spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from core.arrays import Bool
+from core.checks import is_whole
+from core.errors import InputError
+from core.platform.grid import Grid
+
+if TYPE_CHECKING:
+    from core.workload.columns import Columns
+
+MOST_PROCESSORS = 2**31 - 1
+"""Most processors of a cluster: stores keep what a job has of each in 32 bits."""
+
+MOST_CAPACITY = 2**52
+"""Largest capacity of a link, kbit/s: beyond it a float does not hold every whole number."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Hold clusters, each with a link to a switch (Jones and Ligon 2005, section 2.1).
+
+    Parameters
+    ----------
+    clusters : sequence of int
+        Processors of each cluster, at least 1 and at most 2^31 - 1.
+    names : sequence of str
+        What they are called, each differently.
+    links : sequence of int, optional
+        Capacity of each cluster's link in each direction, kbit/s, at least 1; by default none has
+        a limit.
+
+    Raises
+    ------
+    InputError
+        If there is no cluster, one has no processor or too many, the names do not fit, or a link
+        has no capacity or there is not one for each cluster.
+
+    Examples
+    --------
+    >>> network = Network([100, 50], ["north", "south"], [1_000_000, 100_000])
+    >>> network.size, network.places, network.sizes
+    (150, ('north', 'south'), (100, 50))
+    >>> Network([100, 50], ["north", "south"], [1_000_000, 0])
+    Traceback (most recent call last):
+    core.errors.InputError: links holds 0; a link has at least 1 kbit/s; leave links out for none
+    """
+
+    name: ClassVar[str] = "network"
+    part: ClassVar[str] = "cluster"
+    keeps: ClassVar[tuple[str, ...]] = ("end", "segments")
+    asks: ClassVar[tuple[str, ...]] = ("origin", "communication", "bandwidth", "alltoall")
+    dated: ClassVar[bool] = False
+
+    clusters: Sequence[int]
+    names: Sequence[str]
+    links: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        alike = Grid(self.clusters, self.names)
+        if max(alike.sizes) > MOST_PROCESSORS:
+            raise InputError(
+                f"clusters holds {max(alike.sizes)}; a cluster has at most {MOST_PROCESSORS} "
+                "processors"
+            )
+        object.__setattr__(self, "clusters", alike.sizes)
+        object.__setattr__(self, "names", alike.places)
+        object.__setattr__(self, "links", self._links())
+
+    def _links(self) -> tuple[int, ...]:
+        given = self.links
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise InputError(f"links is {given!r}; give the capacity of each link, kbit/s")
+        if given and len(given) != len(self.clusters):
+            raise InputError(f"links holds {len(given)}; give {len(self.clusters)}, one a cluster")
+        for link in given:
+            if not is_whole(link) or link < 1:
+                raise InputError(
+                    f"links holds {link!r}; a link has at least 1 kbit/s; leave links out for none"
+                )
+            if link > MOST_CAPACITY:
+                raise InputError(f"links holds {link}; a link has at most {MOST_CAPACITY} kbit/s")
+        return tuple(int(link) for link in given)
+
+    @property
+    def size(self) -> int:
+        """Processors in all."""
+        return sum(self.clusters)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the clusters."""
+        return tuple(self.names)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Processors of each cluster."""
+        return tuple(self.clusters)
+
+    @property
+    def key(self) -> str:
+        """Text that stands for the network in a workload's digest; names change no schedule."""
+        return "|".join(
+            ["network " + " ".join(map(str, self.clusters)), " ".join(map(str, self.links))]
+        )
+
+    @property
+    def limit(self) -> str:
+        """What a job's processors must be, for the sentence that refuses others."""
+        return f"at most those of all clusters together, {self.size}"
+
+    def admits(self, jobs: Columns) -> Bool:
+        """Return whether each job is no wider than all clusters together, bool[n]."""
+        fits: Bool = jobs.procs <= self.size
+        return fits
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plain form, of which `core.platform.platform.platform_from_dict` makes one."""
+        plain = {
+            "clusters": list(self.clusters),
+            "names": list(self.names),
+            "links": list(self.links),
+        }
+        return {"name": self.name, "configuration": plain}
