@@ -11,6 +11,9 @@ from math import ceil, floor, isqrt
 
 from core.reference.job import WHOLE_SPEED
 
+LEAST_SHARE = 2.0**-30
+"""Nobody gets less, however the last places of huge numbers are rounded."""
+
 
 def neighbours(procs: int) -> list[tuple[int, int]]:
     """Return the pairs of neighbours in a mesh of so many processors, which is as square as can be.
@@ -71,7 +74,7 @@ def shares(asked: Sequence[Sequence[int]], capacities: Sequence[int]) -> list[fl
         for link, capacity in enumerate(capacities):
             wanted = sum(asked[job][link] for job in others)
             if wanted > 0:
-                levels.append(((capacity - used[link]) / wanted, link))
+                levels.append((max((capacity - used[link]) / wanted, LEAST_SHARE), link))
         level, full = min(levels, default=(1.0, -1))
         if level >= 1:
             return [fixed.get(job, 1.0) for job in range(len(asked))]
