@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,6 +65,7 @@ def test_one_cluster__is_a_pool_in_a_crowd(order: str, rules: tuple[str, str]) -
     assert_pool(crowd(18, 300), order, *rules)
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="minutes without the JIT")
 def test_one_cluster__is_a_pool_on_kth(traces: Path) -> None:
     """A whole log."""
     work = read_log(traces, "KTH-SP2-1996-2.1-cln.swf.gz")
