@@ -93,6 +93,7 @@ class NetworkReplay:
             return self._fault(given[0], f"{clusters.says(given[0])} started, but {why}")
         began = {job: self.parts[job] for job in given}
         steps: list[Step] = []
+        fault: Fault | None = None
         clusters.complete()
         while True:
             clusters.share_out()
@@ -103,8 +104,8 @@ class NetworkReplay:
             self.waiting = step.waiting
             steps.append(step)
             clusters.share_out()
-            fault = self._ends()
-            if fault or not clusters.complete():
+            fault = fault or self._ends()
+            if not clusters.complete():
                 break
         return self._compare(began, steps) or fault
 
