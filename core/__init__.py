@@ -22,6 +22,7 @@ from core.models import MODELS
 from core.models.downey import downey
 from core.models.jann import jann
 from core.models.lublin import lublin
+from core.models.participants import participants
 from core.models.poisson import poisson
 from core.platform.grid import Grid
 from core.platform.nodes import Nodes
@@ -57,6 +58,7 @@ __all__ = [
     "lublin",
     "mean_by_width",
     "offered_load",
+    "participants",
     "poisson",
     "pp_bounded_slowdown",
     "promises",

@@ -71,6 +71,27 @@ def positive(what: str, value: object, *, unit: str = "", most: float = math.inf
     raise InputError(f"{what}={shown(value)}: give a finite number above 0{in_unit}{most_said}")
 
 
+def share(what: str, value: object) -> float:
+    """Return an argument that must be a part of something, from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If it is not, with its name and value.
+
+    Examples
+    --------
+    >>> share("computation", 0.7)
+    0.7
+    >>> share("computation", 70)
+    Traceback (most recent call last):
+    core.errors.InputError: computation is 70; give a part, from 0 to 1
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    raise InputError(f"{what} is {shown(value)}; give a part, from 0 to 1")
+
+
 def printable(text: str) -> str:
     """Return a text of others with ``?`` for each character that a terminal would obey.
 

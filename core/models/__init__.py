@@ -2,16 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from core.models.downey import downey
 from core.models.jann import jann
 from core.models.lublin import lublin
+from core.models.participants import participants
 from core.models.poisson import poisson
+from core.platform.platform import Platform
 from core.workload.workload import Workload
 
-MODELS: Mapping[str, Callable[..., Workload]] = MappingProxyType(
-    {"lublin": lublin, "downey": downey, "jann": jann, "poisson": poisson}
+SAMPLE = ("jobs", "weeks", "seed", "index")
+"""What every model takes to know how much to draw, and which sample."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Declare a model of workloads.
+
+    Parameters
+    ----------
+    function : callable
+        Draws a workload from a machine, `SAMPLE` and its own parameters.
+    clusters : bool
+        Whether it draws for each cluster of a network, numbers users and jobs by `join`, and so
+        takes the platform; else it takes its processors.
+    """
+
+    function: Callable[..., Workload]
+    clusters: bool = False
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of its own parameters."""
+        _, *names = inspect.signature(self.function).parameters
+        return tuple(name for name in names if name not in SAMPLE)
+
+    def draw(self, platform: Platform, **how: Any) -> Workload:
+        """Return a workload for a machine.
+
+        Raises
+        ------
+        InputError
+            As `function`.
+
+        Examples
+        --------
+        >>> from core.platform.pool import Pool
+        >>> len(MODELS["poisson"].draw(Pool(100), jobs=5, seed=1))
+        5
+        """
+        return self.function(platform if self.clusters else platform.size, **how)
+
+    def users(self, platform: Platform, parameters: Mapping[str, Any]) -> Iterable[int]:
+        """Return the numbers that users of its workloads can have.
+
+        Examples
+        --------
+        >>> from core.platform.network import Network
+        >>> from core.platform.pool import Pool
+        >>> list(MODELS["poisson"].users(Pool(100), {"users": 3}))
+        [1, 2, 3]
+        >>> list(MODELS["participants"].users(Network([5, 5], ["a", "b"]), {"users": 2}))
+        [2, 3, 4, 5]
+        """
+        default = inspect.signature(self.function).parameters["users"].default
+        count = int(parameters.get("users", default))
+        parts = len(platform.places) if self.clusters else 1
+        return range(parts, (count + 1) * parts)
+
+
+MODELS: Mapping[str, Model] = MappingProxyType(
+    {
+        "lublin": Model(lublin),
+        "downey": Model(downey),
+        "jann": Model(jann),
+        "poisson": Model(poisson),
+        "participants": Model(participants, clusters=True),
+    }
 )
-"""Every model by its name; each takes processors, and by name jobs or weeks, seed and index."""
+"""Every model by its name."""

@@ -37,13 +37,24 @@ def check_size(
         If a number is out of range, or not exactly one of `jobs` and `weeks` is given.
     """
     machine = whole("processors", processors, least=1)
+    check_amount(jobs, weeks)
+    return f"{model}-{machine}", whole("seed", seed), whole("index", index)
+
+
+def check_amount(jobs: int | None, weeks: int | None) -> None:
+    """Refuse anything but either some jobs or some weeks.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or not exactly one of them is given.
+    """
     if (jobs is None) == (weeks is None):
         raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
     if weeks is None:
         whole("jobs", jobs, least=1, most=MOST_JOBS)
     else:
         whole("weeks", weeks, least=1, most=MOST_WEEKS)
-    return f"{model}-{machine}", whole("seed", seed), whole("index", index)
 
 
 def generator(key: Key, *what: object) -> np.random.Generator:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from core.arrays import HORIZON, Bool, Int64
-from core.checks import shown, whole
+from core.checks import share, whole
 from core.durations import DAY, duration, seconds_of
 from core.errors import InputError
 from core.names import choices
@@ -107,7 +106,7 @@ class OnNodes:
         ):
             object.__setattr__(self, key, whole(f"nodes: {key}", getattr(self, key), least, most))
         for key in SHARES:
-            object.__setattr__(self, key, _share(key, getattr(self, key)))
+            object.__setattr__(self, key, share(f"nodes: {key}", getattr(self, key)))
         object.__setattr__(self, "sets", self._checked_sets())
         self._take_pairs()
         seconds = abs(_offset(self.utc))
@@ -139,7 +138,9 @@ class OnNodes:
         if lead[0] > lead[1]:
             raise InputError(f"nodes: lead is {list(self.lead)}; give the shorter time first")
         object.__setattr__(self, "lead", tuple(duration(seconds) for seconds in lead))
-        serial = [_share("serial", part) for part in _pair("serial", self.serial, "[0.0, 0.25]")]
+        serial = [
+            share("nodes: serial", part) for part in _pair("serial", self.serial, "[0.0, 0.25]")
+        ]
         if serial[0] > serial[1]:
             raise InputError(f"nodes: serial is {list(self.serial)}; give the smaller part first")
         object.__setattr__(self, "serial", tuple(serial))
@@ -295,12 +296,6 @@ def _between(how: OnNodes, what: str, numbers: Int64, least: int, most: int) -> 
 def _raw(how: OnNodes, purpose: str, numbers: Int64) -> Any:
     """Return the draw of each job or user for a purpose, uint64[n]."""
     return philox("on nodes", how.seed, purpose).random_raw(DRAWS)[numbers % DRAWS]
-
-
-def _share(key: str, value: object) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1:
-        return float(value)
-    raise InputError(f"nodes: {key} is {shown(value)}; give a part, from 0 to 1")
 
 
 def _pair(key: str, value: object, such: str) -> Sequence[Any]:

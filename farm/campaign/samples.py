@@ -45,17 +45,16 @@ def sample(
     """
     if log is None:
         try:
-            drawn = MODELS[trace.model or ""](
-                trace.machine.size if trace.machine else None,
+            assert trace.machine is not None, "a trace of a model has a machine"
+            drawn = MODELS[trace.model or ""].draw(
+                trace.machine,
                 jobs=trace.jobs,
                 weeks=trace.weeks,
                 seed=seed,
                 index=resample,
                 **trace.parameters,
             )
-            return trace.placed(
-                drawn if trace.machine is None else on_platform(drawn, trace.machine)
-            )
+            return trace.placed(on_platform(drawn, trace.machine))
         except InputError as error:
             raise InputError(f"trace {trace.name!r}: {error}") from None
     if resample < 0:

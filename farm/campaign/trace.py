@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -350,11 +349,10 @@ def _of_a_century(log: Workload) -> Workload:
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
-    own = ("processors", "jobs", "weeks", "seed", "index", "name")
-    known = [p for p in inspect.signature(MODELS[name]).parameters if p not in own]
+    known = MODELS[name].parameters
     for key, value in parameters.items():
-        if not isinstance(value, str | int | float):
-            raise InputError(f"{key}={value!r}; it must be a number or a name")
+        if not isinstance(value, str | int | float | list):
+            raise InputError(f"{key}={value!r}; it must be a number, a name, or a list of numbers")
         if key not in known:
             raise InputError(f"unknown parameter {key!r} of model {name!r}; {choices(key, known)}")
 

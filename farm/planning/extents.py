@@ -6,7 +6,6 @@ grown holds what one that was made at once holds.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -92,9 +91,8 @@ def _check_warmup(trace: Trace, log: Workload | None, campaign: Campaign) -> Non
 def _users_of(trace: Trace, log: Workload | None) -> tuple[int, ...]:
     if log is not None:
         return tuple(known_users(log).tolist())
-    asked = inspect.signature(MODELS[trace.model or ""]).parameters.get("users")
-    count = trace.parameters.get("users", asked.default if asked else 0)
-    return tuple(range(1, int(count) + 1))
+    assert trace.machine is not None, "a trace of a model has a machine"
+    return tuple(MODELS[trace.model or ""].users(trace.machine, trace.parameters))
 
 
 def weeks_by_load(trace: Trace, log: Workload | None, campaign: Campaign) -> Weeks:

@@ -1,4 +1,4 @@
-"""Rules that every workload model keeps."""
+"""Rules that every workload model of a pool keeps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from core.models import MODELS
 from core.models.estimates import ESTIMATES
 from core.workload.resample_weeks import WEEK
 
-NAMES = sorted(MODELS)
+NAMES = sorted(name for name, row in MODELS.items() if not row.clusters)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_same_key_same_jobs(name: str) -> None:
     """A workload depends on its arguments alone; seed, index and machine each give another."""
-    draw = MODELS[name]
+    draw = MODELS[name].function
     first = draw(128, jobs=300, seed=1, index=2)
     assert first.digest() == draw(128, jobs=300, seed=1, index=2).digest()
     others = [draw(128, jobs=300, seed=2, index=2), draw(128, jobs=300, seed=1, index=3)]
@@ -30,7 +30,7 @@ def test_same_key_same_jobs(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_fewer_jobs_are_the_first_of_more(name: str) -> None:
     """Sizes do not disturb draws: 300 jobs begin 9,000, and 2 weeks begin 9."""
-    draw = MODELS[name]
+    draw = MODELS[name].function
     for short, long in (
         (draw(100, jobs=300, seed=1), draw(100, jobs=9_000, seed=1)),
         (draw(100, weeks=2, seed=1), draw(100, weeks=9, seed=1)),
@@ -42,24 +42,26 @@ def test_fewer_jobs_are_the_first_of_more(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_weeks_hold_all_submissions(name: str) -> None:
     """All that are submitted in the weeks, and none after them."""
-    w = MODELS[name](100, weeks=3, seed=1)
-    more = MODELS[name](100, jobs=len(w) + 1, seed=1)
+    w = MODELS[name].function(100, weeks=3, seed=1)
+    more = MODELS[name].function(100, jobs=len(w) + 1, seed=1)
     assert w.submit[-1] < 3 * WEEK <= more.submit[-1]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_load_is_scaled(name: str) -> None:
     """A load asked for is that of the workload, but for rounding to seconds."""
-    assert offered_load(MODELS[name](100, jobs=2_000, load=0.7)) == pytest.approx(0.7, rel=1e-3)
+    assert offered_load(MODELS[name].function(100, jobs=2_000, load=0.7)) == pytest.approx(
+        0.7, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("how", ESTIMATES)
 def test_estimates_hold_the_runs(name: str, how: str) -> None:
     """No job outruns its estimate; one that would run past the platform's limit is killed at it."""
-    w = MODELS[name](100, jobs=2_000, seed=3, estimates=how, max_estimate=7_200)
+    w = MODELS[name].function(100, jobs=2_000, seed=3, estimates=how, max_estimate=7_200)
     assert int(w.estimate.max()) == w.max_estimate == 7_200
-    free = MODELS[name](100, jobs=2_000, seed=3, estimates="exact")
+    free = MODELS[name].function(100, jobs=2_000, seed=3, estimates="exact")
     assert np.array_equal(w.killed, free.run > 7_200)
     assert np.array_equal(w.run, np.minimum(free.run, 7_200))
     assert np.array_equal(free.estimate, free.run)
@@ -69,7 +71,7 @@ def test_estimates_hold_the_runs(name: str, how: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_users_submit_in_proportion(name: str) -> None:
     """Of two users the first submits 2/3 of the jobs: binomial, six sigma."""
-    w = MODELS[name](100, jobs=6_000, seed=1, users=2)
+    w = MODELS[name].function(100, jobs=6_000, seed=1, users=2)
     assert abs(np.count_nonzero(w.user == 1) - 4_000) < 6 * (6_000 * 2 / 9) ** 0.5
     assert set(w.user.tolist()) == {1, 2}
 
@@ -94,12 +96,14 @@ def test_bad_arguments_are_refused(name: str, change: dict[str, object], said: s
     """Each is named with its value and what would be right."""
     arguments = {"processors": 100} | change
     with pytest.raises(InputError) as error:
-        MODELS[name](**arguments)
+        MODELS[name].function(**arguments)
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(MODELS))
 def test_models_share_their_arguments(name: str) -> None:
     """A campaign names any model alike."""
-    shared = {"processors", "jobs", "weeks", "seed", "index", "load", "users", "estimates", "f"}
-    assert shared | {"max_estimate"} <= set(inspect.signature(MODELS[name]).parameters)
+    first, *others = inspect.signature(MODELS[name].function).parameters
+    assert first == ("platform" if MODELS[name].clusters else "processors")
+    shared = {"jobs", "weeks", "seed", "index", "load", "users", "estimates", "f", "max_estimate"}
+    assert shared <= set(others)

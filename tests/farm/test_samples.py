@@ -12,6 +12,8 @@ import xarray as xr
 from analysis.store import told
 from core import InputError, Workload, offered_load, scale_load, write_swf
 from core.models import MODELS, poisson
+from core.platform.network import Network
+from core.platform.pool import Pool
 from core.workload.load import scale_arrivals
 from core.workload.resample_blocks import resample_blocks
 from core.workload.resample_users import resample_users, users_for_load
@@ -166,18 +168,21 @@ def test_weeks_without_samples_draw_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_every_model_is_a_trace(model: str) -> None:
     """With parameters of its own function, and none of another's."""
+    row = MODELS[model]
+    machine = Network([40, 24], ["a", "b"]) if row.clusters else Pool(64)
+    platform = machine.to_dict()
     trace = Trace(
-        name="m", model=model, processors=64, jobs=40, parameters={"estimates": "tsafrir"}
+        name="m", model=model, platform=platform, jobs=40, parameters={"estimates": "tsafrir"}
     )
     c = Campaign(name="c", traces=(trace,), policies=("fcfs+easy",), resamples=2)
     w = cell(c, None, 1, "0.6")
-    drawn = MODELS[model](64, jobs=40, seed=0, index=1, estimates="tsafrir")
+    drawn = row.draw(machine, jobs=40, seed=0, index=1, estimates="tsafrir")
     assert w.digest() == scale_load(drawn, 0.6).digest()
     other = "night" if model != "downey" else "mean_run"
     with pytest.raises(InputError, match=f"unknown parameter '{other}' of model '{model}'"):
-        Trace(name="m", model=model, processors=64, jobs=40, parameters={other: 1.0})
+        Trace(name="m", model=model, platform=platform, jobs=40, parameters={other: 1.0})
     with pytest.raises(InputError, match="'select' goes with a log only"):
-        Trace(name="m", model=model, processors=64, jobs=40, select={"widths": [1, 2]})
+        Trace(name="m", model=model, platform=platform, jobs=40, select={"widths": [1, 2]})
 
 
 @pytest.mark.parametrize(

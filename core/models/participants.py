@@ -1,0 +1,251 @@
+"""The workload of Jones and Ligon: each cluster of a network has a Poisson stream of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
+from core.checks import positive, whole
+from core.errors import InputError
+from core.models.parts import LONGEST, Key, check_amount, finish, generator, sums
+from core.models.poisson import MEAN_RUN, NODES, PER_WEEK
+from core.platform.network import Network
+from core.platform.platform import Platform
+from core.workload.join import join
+from core.workload.load import scale_load
+from core.workload.on_network import (
+    ALLTOALL,
+    BANDWIDTH,
+    COMPUTATION,
+    Numbers,
+    asked_of_links,
+    each,
+)
+from core.workload.resample_weeks import WEEK
+from core.workload.workload import Workload
+
+PROCESSORS = 100
+"""Size of the paper's clusters that get `PER_WEEK` jobs a week at the low end of its figures."""
+
+FASTEST = 1e9
+"""Most jobs a week: more than a thousand a second are beyond a clock of seconds."""
+
+AHEAD = 1.1
+"""How much longer streams are drawn where they were too short; no result depends on it."""
+
+
+def participants(
+    platform: Platform,
+    *,
+    jobs: int | None = None,
+    weeks: int | None = None,
+    seed: int = 0,
+    index: int = 0,
+    load: float | None = None,
+    per_week: Numbers | None = None,
+    mean_run: Numbers = MEAN_RUN,
+    least: Numbers = NODES[0],
+    most: Numbers = NODES[1],
+    computation: Numbers = COMPUTATION,
+    bandwidth: Numbers = BANDWIDTH,
+    alltoall: Numbers = ALLTOALL,
+    users: int = 64,
+    estimates: str = "exact",
+    f: float = 5.0,
+    max_estimate: int | None = None,
+) -> Workload:
+    """Draw Poisson arrivals, exponential run times and uniform sizes for each cluster of a network.
+
+    What is drawn for a cluster is keyed by the seed, the index and its place among the clusters,
+    and scaled by the parameters: at another rate the same jobs come sooner or later, and nobody
+    else's change. So workloads of several rates differ by the rates alone (common random numbers).
+
+    The k-th job of cluster c (k from 1, c from 0) of K has number k x K + c, its u-th user u x K +
+    c; users are as in `core.lublin`. Submissions are rounded down to whole seconds, run times to
+    the nearest. Fewer jobs or weeks under the same seed and index are the first of more, unless
+    estimates are Tsafrir's.
+
+    Parameters
+    ----------
+    platform : Network
+        The clusters.
+    jobs, weeks : int, optional
+        How much to draw: this many jobs of all clusters together, or all that are submitted in
+        this many weeks. Exactly one of them is given.
+    seed, index : int
+        Seed of the campaign, and which sample of the model.
+    load : float, optional
+        Scale run times to this offered load of the whole network, as `core.scale_load`; by default
+        the model's own.
+    per_week : float or sequence of float, optional
+        Mean number of jobs a week of each cluster; by default 5.7 for each processor.
+    mean_run : float or sequence of float
+        Mean run time, s. The paper does not print its own.
+    least, most : int or sequence of int
+        Fewest and most processors of a job; all numbers between are equally likely.
+    computation : float or sequence of float
+        Part of a run time that is computation, the paper's K, counted in thousandths; the rest is
+        communication.
+    bandwidth : int or sequence of int
+        What each processor of a job sends on one cluster, kbit/s. The paper does not print its own.
+    alltoall : float or sequence of float
+        Part of that which goes to all others alike, counted in thousandths; the rest goes to
+        neighbours in a mesh. The paper does not print its own.
+    users : int
+        Number of users of each cluster.
+    estimates, f, max_estimate
+        As for `core.models.estimates.draw_estimates`.
+
+    Returns
+    -------
+    Workload
+        The jobs by submission, ties by cluster, with `origin`.
+
+    Raises
+    ------
+    InputError
+        If the platform is no network, a parameter is out of range or has not one value for each
+        cluster, or not exactly one of `jobs` and `weeks` is given.
+
+    References
+    ----------
+    W. M. Jones, W. B. Ligon, Multi-site scheduling with co-allocation on clusters, 2005, section 4:
+    arrivals Poisson, execution times exponential, 10 to 50 nodes, K = 0.7.
+
+    Examples
+    --------
+    >>> four = Network([100] * 4, ["a", "b", "c", "d"])
+    >>> w = participants(four, weeks=2, per_week=[1_000, 1_000, 1_000, 570], seed=7)
+    >>> len(w), w.origin[:6].tolist(), w.name
+    (7074, [1, 2, 3, 3, 2, 3], 'participants-400')
+    """
+    if not isinstance(platform, Network):
+        raise InputError(
+            f"model 'participants' draws jobs for each cluster of a network, and the platform is a "
+            f"{platform.name}; give a platform with name = 'network'"
+        )
+    check_amount(jobs, weeks)
+    key = (f"participants-{platform.size}", whole("seed", seed), whole("index", index))
+    count = len(platform.places)
+    means = each("mean_run", mean_run, count, _mean)
+    bounds = _bounds(platform, least, most)
+    parts = []
+    for c, submit in enumerate(_submissions(_rates(platform, per_week), key, jobs, weeks)):
+        own = _own(key, c)
+        draw = generator(own, "runs")
+        run = np.rint(draw.standard_exponential(submit.size) * means[c]).astype(np.int64)
+        low, high = bounds[c]
+        procs = low + (generator(own, "sizes").random(submit.size) * (high - low + 1)).astype(
+            np.int64
+        )
+        parts.append(
+            finish(
+                own,
+                platform.size,
+                (submit, procs, run),
+                users=users,
+                estimates=estimates,
+                f=f,
+                max_estimate=max_estimate,
+                load=None,
+            )
+        )
+    drawn = join(parts, platform, key[0])
+    asked = asked_of_links(drawn.origin, count, computation, bandwidth, alltoall)
+    drawn = drawn.take(slice(None), **asked)
+    return drawn if load is None else scale_load(drawn, load)
+
+
+def _own(key: Key, cluster: int) -> Key:
+    """Return the key of a cluster's draws; how large the network is, changes no stream."""
+    return f"participants {cluster}", *key[1:]
+
+
+def _rates(platform: Network, per_week: Numbers | None) -> tuple[float, ...]:
+    if per_week is None:
+        return tuple(PER_WEEK * size / PROCESSORS for size in platform.sizes)
+    return each("per_week", per_week, len(platform.sizes), _rate)
+
+
+def _rate(what: str, value: object) -> float:
+    return positive(what, value, most=FASTEST)
+
+
+def _mean(what: str, value: object) -> float:
+    return positive(what, value, most=LONGEST)
+
+
+def _bounds(platform: Network, least: Numbers, most: Numbers) -> Sequence[tuple[int, int]]:
+    count, size = len(platform.places), platform.size
+    low, high = (each(n, v, count, _procs) for n, v in (("least", least), ("most", most)))
+    for a, b in zip(low, high, strict=True):
+        if a > b:
+            raise InputError(f"least={a}, most={b}: give least <= most")
+        if b > size:
+            raise InputError(
+                f"most={b}: a job would be wider than the whole network; give at most the "
+                f"{size} processors of all clusters"
+            )
+    return list(zip(low, high, strict=True))
+
+
+def _procs(what: str, value: object) -> int:
+    return whole(what, value, least=1)
+
+
+def _submissions(
+    rates: Sequence[float], key: Key, jobs: int | None, weeks: int | None
+) -> list[Int64]:
+    """Return when the jobs of each cluster are submitted, each ascending."""
+    total = sum(rates)
+    span = float(weeks) if weeks is not None else (jobs or 0) / total
+    if span > MOST_WEEKS:
+        raise InputError(
+            f"jobs={jobs}: at {total:g} a week they take longer than a century; give fewer jobs, "
+            "or a higher per_week"
+        )
+    if span * total > 2 * MOST_JOBS:
+        raise InputError(_too_many(weeks))
+    while True:
+        drawn = [_before(_arrivals(WEEK / rate, key, c), span) for c, rate in enumerate(rates)]
+        found = sum(submit.size for submit in drawn)
+        if weeks is not None and found > MOST_JOBS:
+            raise InputError(_too_many(weeks))
+        if weeks is not None:
+            return drawn
+        if jobs is not None and found >= jobs:
+            return _first(drawn, jobs)
+        span = AHEAD * span + 1 / total
+
+
+def _too_many(weeks: int | None) -> str:
+    return f"weeks={weeks}: the model draws more than {MOST_JOBS} jobs; give fewer weeks"
+
+
+def _arrivals(gap: float, key: Key, cluster: int) -> Iterator[Float64]:
+    draw = generator(_own(key, cluster), "arrivals")
+    for block in sums(draw.standard_exponential):
+        yield block * gap
+
+
+def _before(blocks: Iterator[Float64], weeks: float) -> Int64:
+    """Return the instants of the first weeks, in whole seconds, of endless ascending ones."""
+    # Whole seconds, so that a longer draw has no other job at the instants of a shorter one.
+    end = float(np.ceil(weeks * WEEK))
+    taken = []
+    for block in blocks:
+        taken.append(block[block < end])
+        if block[-1] >= end:
+            break
+    return np.concatenate(taken).astype(np.int64)
+
+
+def _first(drawn: Sequence[Int64], jobs: int) -> list[Int64]:
+    """Return the first jobs of all clusters together, by instant and cluster."""
+    submit = np.concatenate(drawn)
+    cluster = np.repeat(np.arange(len(drawn)), [own.size for own in drawn])
+    taken = cluster[np.argsort(submit, kind="stable")[:jobs]]
+    count = np.bincount(taken, minlength=len(drawn))
+    return [own[:n] for own, n in zip(drawn, count.tolist(), strict=True)]

@@ -1,0 +1,106 @@
+"""Several workloads as one, on a network where each of them has a cluster of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.arrays import Int64
+from core.errors import InputError
+from core.platform.network import Network
+from core.workload.columns import COLUMNS
+from core.workload.workload import Names, Workload
+
+NUMBERED = ("user", "group", "queue", "partition")
+"""Columns whose numbers mean something within one log alone; below 0 they are unknown."""
+
+
+def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
+    """Make one workload of several, each of which submits to a cluster of its own.
+
+    Number k of a user, group, queue, partition or job of part c (from 0) of K becomes k x K + c, so
+    that no two parts have one in common, and ``divmod`` leads back; what is unknown (below 0)
+    stays -1, but for jobs. Names have the cluster's before them.
+
+    Parameters
+    ----------
+    parts : sequence of Workload
+        Jobs of each cluster, in the order of the network's. What machine they are on, does not
+        count.
+    network : Network
+        Clusters, as wide together as the widest job.
+    name : str
+        Name of the workload.
+
+    Returns
+    -------
+    Workload
+        All jobs by (submit, cluster, position), with `origin`. What the parts dropped and had
+        unasked is added up, the largest estimate is the largest of theirs, and the time of day is
+        unknown.
+
+    Raises
+    ------
+    InputError
+        If there is not one part for each cluster, or a number is too large.
+
+    Examples
+    --------
+    >>> one, two = (Workload.from_columns(submit=[0, 9], run=[1, 1], estimate=[1, 1],
+    ...                                   procs=[1, 1], processors=4, user=[user, -1])
+    ...             for user in (1, 7))
+    >>> both = join([one, two], Network([4, 4], ["north", "south"]), "both")
+    >>> both.submit.tolist(), both.origin.tolist()
+    ([0, 0, 9, 9], [0, 1, 0, 1])
+    >>> both.user.tolist(), both.job.tolist()
+    ([2, 15, -1, -1], [2, 3, 4, 5])
+    """
+    count = len(network.places)
+    if len(parts) != count:
+        raise InputError(f"{len(parts)} workloads are to join {count} clusters; give one for each")
+    order = np.argsort(np.concatenate([part.submit for part in parts]), kind="stable")
+    columns: dict[str, Any] = {}
+    for key in COLUMNS:
+        values = [_apart(part, key, c, count) for c, part in enumerate(parts)]
+        columns[key] = np.concatenate(values)[order]
+        columns[key].flags.writeable = False
+    dropped: Counter[str] = Counter()
+    for part in parts:
+        dropped.update(part.dropped)
+    return Workload(
+        **columns,
+        platform=network,
+        name=name,
+        max_estimate=max(part.max_estimate for part in parts),
+        dropped=dropped,
+        unasked=(sum(part.unasked[0] for part in parts), sum(part.unasked[1] for part in parts)),
+        names=_names(parts, network),
+    )
+
+
+def _apart(part: Workload, key: str, place: int, count: int) -> Int64:
+    """Return a column of a part as numbers that no other part has."""
+    values: Int64 = getattr(part, key)
+    if key == "origin":
+        return np.full(len(part), place, np.int64)
+    if key not in (*NUMBERED, "job"):
+        return values
+    if len(part) and max(int(values.max()), -int(values.min())) >= 2**62 // count:
+        raise InputError(
+            f"workload {part.name!r}: {key} {int(np.abs(values).max())} is too large a number to "
+            f"be told from those of {count - 1} other logs; fewer than {2**62 // count} are known"
+        )
+    own: Int64 = values * count + place
+    return own if key == "job" else np.where(values < 0, -1, own)
+
+
+def _names(parts: Sequence[Workload], network: Network) -> Names:
+    names: dict[str, dict[int, str]] = {}
+    for place, (part, cluster) in enumerate(zip(parts, network.places, strict=True)):
+        for key, known in part.names.items():
+            own = {n * len(parts) + place: f"{cluster}/{name}" for n, name in known.items()}
+            names.setdefault(key, {}).update(own)
+    return names
