@@ -11,6 +11,7 @@ from core.arrays import HORIZON, Bool, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.metrics.capacity import lost_capacity
+from core.metrics.participants import coallocated, migrated, node_time
 from core.metrics.slowdown import TAU, slowdowns
 from core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
 from core.metrics.widths import WIDTHS, width_classes
@@ -228,6 +229,35 @@ class Counted:
     def width_jobs(self) -> Int64:
         """Jobs of each width class, int64[9]."""
         return np.bincount(self.width, minlength=len(WIDTHS))
+
+    @cached_property
+    def origin(self) -> Int64:
+        """Participant whose job it is, an index into the platform's `participants`, int64[k]."""
+        origin: Int64 = self.column("origin")
+        return origin
+
+    @cached_property
+    def origin_jobs(self) -> Int64:
+        """Jobs of each participant, int64[participants]."""
+        return np.bincount(self.origin, minlength=len(self.workload.platform.participants))
+
+    @cached_property
+    def migrated(self) -> Bool:
+        """Whether the job ran on one cluster that is not its origin, bool[k]."""
+        return migrated(self.schedule)[self.kept]
+
+    @cached_property
+    def coallocated(self) -> Bool:
+        """Whether the job ran on several clusters at once, bool[k]."""
+        return coallocated(self.schedule)[self.kept]
+
+    @cached_property
+    def node_time(self) -> Int64:
+        """What jobs held, by origin and cluster, int64[participants, participants], processor s.
+
+        Within the window, also by jobs that do not count.
+        """
+        return node_time(self.schedule, self.window)
 
     @cached_property
     def users(self) -> UserIndex:

@@ -16,7 +16,7 @@ from core.metrics.users import UserIndex, index_users
 from core.metrics.window import NO_WARMUP
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
-from core.workload.columns import NOT_STORED, STORED, is_filled
+from core.workload.columns import COLUMNS, NOT_STORED, STORED, is_filled
 from core.workload.resample_users import origin_user
 from core.workload.workload import Workload
 from farm.campaign.draws import find_draw
@@ -196,7 +196,7 @@ def workload_values(
     """Return the columns and figures of the jobs that every policy meets alike."""
     jobs = made.jobs(*cell[:2])
     columns = {column.stored: getattr(jobs, name) for name, column in STORED.items()}
-    columns |= {name: getattr(jobs, name) for name in jobs.platform.asks}
+    columns |= {COLUMNS[name].stored: getattr(jobs, name) for name in jobs.platform.asks}
     alone = {"jobs": np.asarray(len(jobs)), "max_estimate": np.asarray(jobs.max_estimate)}
     rows, figures = made.measured(block, cell, jobs, len(jobs))
     return len(jobs), {**alone, **columns, **rows}, figures

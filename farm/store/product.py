@@ -169,7 +169,7 @@ class Product:
 
 def _of_column(column: Column) -> Variable:
     return Variable(
-        column.stored or column.name,
+        column.stored,
         (*SAMPLE, "job"),
         "int8" if column.dtype == np.bool_ else "int64",
         column.unit,

@@ -138,7 +138,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     count = slice(int(group["jobs"][at]))
     machine = store.platform(trace)
     names = {name: column.stored for name, column in STORED.items()}
-    names |= {name: name for name in machine.asks}
+    names |= {name: COLUMNS[name].stored for name in machine.asks}
     columns: dict[str, Any] = {
         name: np.asarray(group[array][(*at, count)]).astype(COLUMNS[name].dtype)
         for name, array in names.items()
