@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import core
 import farm
 from analysis import StoreError
 from analysis.papers import report_text, write_report
@@ -31,7 +32,6 @@ from analysis.papers.jones_2005.participants import against_isolation, participa
 from analysis.papers.jones_2005.settings import PARAMETERS, caption, settings, sweeps
 from analysis.papers.jones_2005.turnaround import difference_table, differences, turnaround
 from analysis.papers.spread import spread
-from core.simulation import simulate
 from farm.campaign.samples import sample
 from farm.campaign.shipped import find
 
@@ -71,6 +71,11 @@ def tree() -> xr.DataTree:
     return three_clusters()
 
 
+def at(frame: pd.DataFrame, *key: str) -> dict[Any, Any]:
+    """Return a row of a table by the labels of its index."""
+    return frame.to_dict("index")[key]
+
+
 def nothing() -> pd.DataFrame:
     return pd.DataFrame(index=pd.Index([], name="trace"))
 
@@ -90,19 +95,19 @@ def test_differences_are_paired_by_sample(tree: xr.DataTree) -> None:
     on_fixed = each.sel(difference="ICS+B less no share, on FC")
     assert on_fixed.values.tolist() == [7, 8, 9, 10]
     table = difference_table(values, nothing())
-    row = table.loc[("t", "original", "ICS+B less no share, on FC")]
-    assert row[["low", "median", "high", "later"]].tolist() == [8, 8.5, 9, 4]
+    row = at(table, "t", "original", "ICS+B less no share, on FC")
+    assert [row[name] for name in ("low", "median", "high", "later")] == [8, 8.5, 9, 4]
     assert row["part_median"] == pytest.approx(8.5 / 20)
-    others = table.loc[("t", "original", "ICS+B less ICS, on OC")]
-    assert others[["low", "high", "later"]].tolist() == [-6, -6, 0]
+    others = at(table, "t", "original", "ICS+B less ICS, on OC")
+    assert [others[name] for name in ("low", "high", "later")] == [-6, -6, 0]
 
 
 def test_participants_have_what_they_gave_beyond_what_they_received(tree: xr.DataTree) -> None:
     """Every array with a number for each participant, and the net of two."""
     table = participants_table(tree)
-    net = table.loc[("t", "original", FAIR)].xs("net_given", level="measure")
-    assert net["median"].to_dict() == {"a": 7, "b": 0, "c": -7}
-    assert set(net["units"]) == {"processor s"}
+    rows = [at(table, "t", "original", FAIR, name, "net_given") for name in "abc"]
+    assert [row["median"] for row in rows] == [7, 0, -7]
+    assert {row["units"] for row in rows} == {"processor s"}
     assert set(table.index.get_level_values("measure")) == {
         *("jobs", "response", "given", "received", "net_given")
     }
@@ -133,9 +138,10 @@ def rows(**changed: list[Any]) -> pd.DataFrame:
 
 def test_a_curve_is_of_traces_that_differ_in_the_rate_alone() -> None:
     """Another bandwidth is no point of it; the paper's sizes have the paper's name."""
-    (one,) = sweeps(rows(rate=[720, 570, 600, 570], bandwidth=[50_000, 50_000, 50_000, 9]))
+    one, other = sweeps(rows(rate=[720, 570, 600, 570], bandwidth=[50_000, 50_000, 50_000, 9]))
     assert one.traces.index.tolist() == ["t1", "t2", "t0"]
     assert (one.name, one.title) == ("figure-4", "Figure 4. ")
+    assert other.traces.index.tolist() == ["t3", "t1"]
     assert not list(sweeps(rows(rate=[570, 600])))
 
 
@@ -219,14 +225,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def table(store: Path, name: str, keys: list[str]) -> pd.DataFrame:
-    return pd.read_csv(store / "tables" / f"{name}.csv").set_index(keys)
+    return pd.read_csv(store / "tables" / f"{name}.csv").set_index(keys).sort_index()
 
 
 def responses(trace: str, policy: str, number: int) -> dict[str, float]:
     """Mean turnaround of each group, from a simulation of one cell."""
     one = next(t for t in map(small_trace, RATES) if t.name == trace)
-    jobs = sample(one, None, seed=find("jones-2005").seed, resample=number)
-    done = simulate(jobs, policy)
+    jobs = sample(one, None, draw="replace", seed=find("jones-2005").seed, resample=number)
+    done = core.simulate(jobs, policy)
     of = {
         FIXED: jobs.origin == len(SIZES) - 1,
         OTHERS: jobs.origin < len(SIZES) - 1,
@@ -251,14 +257,14 @@ def test_the_report_has_what_simulations_say(store: Path) -> None:
     each = {policy: [responses("r280", policy, n) for n in numbers] for policy in POLICIES}
     for curve in CURVES.values():
         ours = sorted(of[curve.group] for of in each[curve.policy])
-        row = points.loc[("r280", curve.policy, curve.group)]
+        row = at(points, "r280", curve.policy, curve.group)
         want = [ours[1], statistics.median(ours), ours[2]]
-        assert row[["low", "median", "high"]].tolist() == pytest.approx(want)
+        assert [row[name] for name in ("low", "median", "high")] == pytest.approx(want)
     paired = table(store, "differences", ["trace", "difference"])
     for name, (policy, base, group) in DIFFERENCES.items():
         pairs = zip(each[policy], each[base], strict=True)
         apart = [one[group] - other[group] for one, other in pairs]
-        row = paired.loc[("r280", name)]
+        row = at(paired, "r280", name)
         assert row["median"] == pytest.approx(statistics.median(apart))
         assert row["later"] == sum(x > 0 for x in apart)
 
@@ -279,11 +285,13 @@ def test_what_is_given_is_received(store: Path) -> None:
     """Over all participants, and nothing of it by those who are alone."""
     write_report("jones-2005", store)
     keys = ["trace", "policy", "measure", "origin"]
-    of = table(store, "participants", keys)["median"]
-    assert (of.xs((ALONE, "given"), level=("policy", "measure")) == 0).all()
-    assert (of.xs((FAIR, "received"), level=("policy", "measure")) > 0).any()
-    shares = table(store, "cells", ["trace", "policy", "measure"])["median"]
-    assert shares.loc[("r280", ICS, "coallocated_share")] > 0
+    found = table(store, "participants", keys)
+    for trace in ("r200", "r240", "r280"):
+        alone = [at(found, trace, ALONE, "given", name)["high"] for name in "abc"]
+        assert alone == [0, 0, 0]
+        assert max(at(found, trace, FAIR, "received", name)["median"] for name in "abc") > 0
+    shares = table(store, "cells", ["trace", "policy", "measure"])
+    assert at(shares, "r280", ICS, "coallocated_share")["median"] > 0
 
 
 def test_a_store_without_no_share_is_refused(tree: xr.DataTree, tmp_path: Path) -> None:

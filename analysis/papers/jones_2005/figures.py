@@ -10,7 +10,7 @@ import xarray as xr
 
 from analysis.drawing import FILL, HOUR, STYLE, band_marks, bar_legend, canvas, thin_spaced
 from analysis.papers.jones_2005.names import CURVES, FIXED, GRID, OTHERS
-from analysis.papers.jones_2005.settings import PARAMETERS, RATE, Sweep, value_text
+from analysis.papers.jones_2005.settings import PARAMETERS, RATE, Sweep, rate_text, value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def _panel(axes: Axes, found: xr.Dataset, sweep: Sweep) -> None:
         axes.plot(x, here["median"], color=curve.color, marker="o", markersize=3.5)
     if sweep.parameter != RATE:
         axes.set_xticks(x, [value_text(sweep.parameter, value) for value in values])
-        axes.set_title(f"Others at {sweep.traces[RATE].iloc[0]:,g} jobs a week and 100 nodes")
+        axes.set_title(rate_text(sweep.traces[RATE].iloc[0]))
     axes.set_xlabel(of.meaning + (f", {of.units}" if of.units != "1" else ""))
     axes.margins(x=0.03)
     _hours(axes)

@@ -22,7 +22,7 @@ from analysis.papers.jones_2005.participants import (
     cells_table,
     participants_table,
 )
-from analysis.papers.jones_2005.settings import RATE, Sweep, caption, settings, sweeps
+from analysis.papers.jones_2005.settings import RATE, Sweep, caption, rate_text, settings, sweeps
 from analysis.papers.jones_2005.turnaround import difference_table, turnaround, turnaround_table
 from analysis.papers.spread import span_text, spread, table_text
 from analysis.place import StoreName
@@ -97,16 +97,12 @@ def _of_the_model(values: xr.DataArray, traces: pd.DataFrame) -> dict[str, Figur
             drawn[sweep.name] = sweep_chart(found, [sweep], f"{sweep.title}{said}")
     others = [sweep for sweep in curves if sweep.parameter != RATE]
     if others:
-        common = _common(others)
-        said = "But for the parameter on the axis:\n" + _said(traces.loc[common[0]], "", found)
+        common = traces.loc[_common(others)]
+        said = "But for the parameter on the axis:\n" + _said(common.iloc[0], "", found)
         drawn["sensitivity"] = sweep_chart(found, others, said)
         if found.sizes["policy"] > len({ALONE, ICS, FAIR}):
-            titles = {
-                f"Others at {traces.loc[name, RATE]:,g} jobs a week and 100 nodes": name
-                for name in common
-            }
-            panels = {title: found.sel(trace=name) for title, name in titles.items()}
-            drawn["policies"] = policies_chart(panels, _said(traces.loc[common[0]], RATE, found))
+            panels = {rate_text(r): found.sel(trace=n) for n, r in common[RATE].items()}
+            drawn["policies"] = policies_chart(panels, _said(common.iloc[0], RATE, found))
     return drawn
 
 
@@ -131,7 +127,8 @@ def _of_participants(tree: xr.DataTree, traces: pd.DataFrame) -> dict[str, Figur
     for name in map(str, open_summary(tree)["trace"].values):
         if name not in traces.index:
             found = spread(against_isolation(tree, name))
-            panels = {f"Load {load}": found.sel(load=load) for load in found["load"].values}
+            loads = [str(load) for load in found["load"].values]
+            panels = {f"Load {load}": found.sel(load=load) for load in loads}
             axis = "Mean turnaround / that in isolation"
             said = f"{name}: each participant against itself alone\n{_span(found)}"
             drawn[f"participants-{name}"] = participants_chart(panels, axis, said)

@@ -169,6 +169,17 @@ def value_text(parameter: str, value: Any) -> str:
     return f"{value:,.10g}"
 
 
+def rate_text(rate: float) -> str:
+    """Say at which rate the other clusters are.
+
+    Examples
+    --------
+    >>> rate_text(660.0)
+    'Others at 660 jobs a week and 100 nodes'
+    """
+    return f"Others at {rate:,g} jobs a week and {NODES} nodes"
+
+
 def caption(row: pd.Series, without: str = "") -> str:
     """Say all that a figure's traces have in common, but for one parameter.
 
