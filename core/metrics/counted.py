@@ -332,3 +332,15 @@ def ratio(part: int, whole: int) -> float:
 def mean(values: Float64) -> float:
     """Return the mean of values, NaN where there are none."""
     return float(values.mean()) if values.size else np.nan
+
+
+def means(place: Int64, jobs: Int64, values: Int64 | Float64 | Bool) -> Float64:
+    """Return the mean of values at each place, of which there are so many; NaN where none is.
+
+    Examples
+    --------
+    >>> means(np.array([0, 2, 0]), np.array([2, 0, 1]), np.array([5, 7, 8])).tolist()
+    [6.5, nan, 7.0]
+    """
+    divisor = np.where(jobs > 0, jobs, np.nan)
+    return np.asarray(np.bincount(place, weights=values, minlength=jobs.size) / divisor)

@@ -20,7 +20,7 @@ import numpy as np
 from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
-from core.metrics.counted import Counted, mean, ratio, total
+from core.metrics.counted import Counted, mean, means, ratio, total
 from core.metrics.links import link_loads, link_peaks
 from core.metrics.participants import given, received
 from core.metrics.slowdown import SECOND_TAU, slowdowns
@@ -119,20 +119,15 @@ class Metric:
 
 
 def _per_width(counted: Counted, values: Int64 | Float64) -> Float64:
-    return _means(counted.width, counted.width_jobs, values)
+    return means(counted.width, counted.width_jobs, values)
 
 
 def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:
-    return _means(counted.origin, counted.origin_jobs, values)
+    return means(counted.origin, counted.origin_jobs, values)
 
 
 def _per_week(counted: Counted, values: Int64 | Float64) -> Float64:
-    return _means(counted.week, counted.week_jobs, values)
-
-
-def _means(place: Int64, jobs: Int64, values: Int64 | Float64) -> Float64:
-    divisor = np.where(jobs > 0, jobs, np.nan)
-    return np.asarray(np.bincount(place, weights=values, minlength=jobs.size) / divisor)
+    return means(counted.week, counted.week_jobs, values)
 
 
 def _largest(values: Int64 | Float64) -> Any:

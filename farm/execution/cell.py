@@ -28,6 +28,7 @@ from farm.store.geometry import Block, Cell
 from farm.store.kept import kept_of, recalled
 from farm.store.logs import stored_log
 from farm.store.place import Place
+from farm.store.product import is_had
 from farm.store.reading import stored_jobs
 from farm.store.store import Store
 
@@ -156,7 +157,8 @@ class Simulations:
         Raises
         ------
         InputError
-            If a metric gives another number of values than there are weeks, users or widths.
+            If a metric gives another number of values than there are weeks, users, widths or
+            participants.
         """
         lengths, rows = self.store.lengths_of(block, cell, jobs), {}
         for variable in self.store.arrays_of(self.trace.name, block.kind):
@@ -168,8 +170,9 @@ class Simulations:
                         f"{lengths[variable.name]} entries along {variable.inner[0]!r}"
                     )
                 rows[variable.name] = values
-        figures = self.store.holds[block.kind].figures
-        return rows, {v.name: _value(v.of, of, float) for v in figures if v.of}
+        platform = self.store.platform(self.trace.name)
+        figures = [v for v in self.store.holds[block.kind].figures if v.of and is_had(v, platform)]
+        return rows, {v.name: _value(v.of, of, float) for v in figures}
 
     def _at_load(self, resample: int, load: str) -> Workload:
         known = self.store.settings
