@@ -12,6 +12,8 @@ from core.arrays import Int64
 from core.errors import InputError
 from core.platform.network import Network
 from core.workload.columns import COLUMNS
+from core.workload.resample_weeks import whole_weeks
+from core.workload.select import select_weeks
 from core.workload.workload import Names, Workload
 
 NUMBERED = ("user", "group", "queue", "partition")
@@ -79,6 +81,29 @@ def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
         unasked=(sum(part.unasked[0] for part in parts), sum(part.unasked[1] for part in parts)),
         names=_names(parts, network),
     )
+
+
+def aligned(parts: Sequence[Workload]) -> list[Workload]:
+    """Let workloads begin at one instant, and last as long as the shortest of them.
+
+    Returns
+    -------
+    list of Workload
+        Of each the jobs of its first weeks, counted from its first submission, which is at 0 then:
+        so many weeks as the workload that has fewest has whole ones. The others are dropped as
+        ``outside weeks``.
+
+    Examples
+    --------
+    >>> one, two = (Workload.from_columns(submit=[5, last], run=[1, 1], estimate=[1, 1],
+    ...                                   procs=[1, 1], processors=4)
+    ...             for last in (700_000, 9_000_000))
+    >>> [part.submit.tolist() for part in aligned([one, two])]
+    [[0], [0]]
+    """
+    weeks = min(whole_weeks(part.submit) for part in parts)
+    kept = (select_weeks(part, 0, weeks) for part in parts)
+    return [part.take(slice(None), submit=part.submit - part.submit[0]) for part in kept]
 
 
 def _apart(part: Workload, key: str, place: int, count: int) -> Int64:

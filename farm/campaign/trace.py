@@ -22,6 +22,7 @@ from core.names import choices
 from core.platform.grid import Grid
 from core.platform.platform import Platform, platform_from_dict
 from core.platform.pool import Pool
+from core.workload.on_network import OnNetwork, join_logs, put_on_network
 from core.workload.on_nodes import OnNodes, put_on_nodes
 from core.workload.resample_weeks import WEEK
 from core.workload.select import check_criteria, on_platform, select, select_jobs
@@ -49,6 +50,10 @@ File = Annotated[str, Meta(description="the path of a log")]
 Log = Annotated[str, Meta(min_length=1, description="a name, such as 'KTH-SP2'")]
 Model = Annotated[str, Meta(description=f"a model: {', '.join(MODELS)}")]
 Rows = Annotated[tuple[int, int], Meta(description="[first, last), such as [0, 5000]")]
+Logs = Annotated[
+    tuple[str, ...],
+    Meta(min_length=1, description="a list of logs, such as ['KTH-SP2', 'SDSC-SP2']"),
+]
 Criteria = Annotated[Mapping[str, Any], Meta(description="a table of criteria")]
 
 
@@ -66,7 +71,11 @@ class Trace:
         Name of a log in the registry, or of one fetched by its URL; kept in its full form. With
         `file` it is a log whose file has been found.
     model : str, optional
-        Name of a model in `core.models.MODELS`. One of `file`, `log` and `model` is needed.
+        Name of a model in `core.models.MODELS`.
+    join : tuple of str, optional
+        Logs by their names or paths, each of which becomes a cluster of a network; see
+        `core.workload.on_network.join_logs`. Names are kept in their full form. One of `file`,
+        `log`, `model` and `join` is needed.
     processors : int, optional
         Size of the machine; by default what the registry or the log's header says. A model
         needs it.
@@ -77,6 +86,9 @@ class Trace:
     nodes : mapping, optional
         What becomes of the jobs on nodes: options of `core.workload.on_nodes.OnNodes`, kept in
         full. The machine of the log, or of the model, is then the one that jobs come from.
+    network : mapping, optional
+        Where jobs of logs on a network come from, and what they ask of links: options of
+        `core.workload.on_network.OnNetwork`, kept in full.
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
@@ -84,7 +96,8 @@ class Trace:
     weeks : int, optional
         Weeks of each sample; by default as many as the log has.
     select : mapping, optional
-        Which jobs of the log to keep: the arguments of `core.workload.select.select`.
+        Which jobs of the log, or of each of several, to keep: the arguments of
+        `core.workload.select.select`.
     clean : mapping, optional
         How the rows of the log become jobs: options of `core.logs.clean.Clean`; those at their
         default are left out.
@@ -93,6 +106,8 @@ class Trace:
         partitions, which its owner alone may read.
     parameters : mapping, optional
         Further parameters of the model.
+    found : tuple of str, optional
+        Files of the logs that are joined, where they have been found; no key of a campaign.
 
     Raises
     ------
@@ -104,9 +119,11 @@ class Trace:
     file: File | None = None
     log: Log | None = None
     model: Model | None = None
+    join: Logs | None = None
     processors: Count | None = None
     platform: Table | None = None
     nodes: Table | None = None
+    network: Table | None = None
     rows: Rows | None = None
     jobs: JobCount | None = None
     weeks: WeekCount | None = None
@@ -114,6 +131,7 @@ class Trace:
     clean: Table = field(default_factory=dict)
     names: Switch = False
     parameters: Table = field(default_factory=dict)
+    found: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.file, os.PathLike):
@@ -127,6 +145,7 @@ class Trace:
             self._check_source()
             self._take_platform()
             self._take_nodes()
+            self._take_network()
             object.__setattr__(self, "select", _criteria(self.select))
             object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
@@ -142,15 +161,41 @@ class Trace:
 
     def _check_source(self) -> None:
         from_log = self.log is not None or self.file is not None
-        if from_log == (self.model is not None):
-            raise InputError("give one of 'file', 'log' and 'model'")
+        if [from_log, self.model is not None, self.join is not None].count(True) != 1:
+            raise InputError("give one of 'file', 'log', 'model' and 'join'")
         if self.log is not None:
             entry = registry.find(self.log)
             object.__setattr__(self, "log", entry.name if entry else log_name(self.log))
+        if self.join is not None:
+            self._take_join(self.join)
         if self.rows is not None and not 0 <= self.rows[0] < self.rows[1]:
             raise InputError(
                 f"rows is {list(self.rows)}; it must be [first, last), such as [0, 5000]"
             )
+
+    def _take_join(self, logs: tuple[str, ...]) -> None:
+        for key in ("processors", "platform", "nodes", "rows"):
+            if getattr(self, key) is not None:
+                raise InputError(f"'join' makes a cluster of each log; leave {key!r} out")
+        full = tuple(map(registry.full_name, logs))
+        object.__setattr__(self, "join", full)
+
+    def _take_network(self) -> None:
+        if self.network is None and self.join is None:
+            return
+        how = OnNetwork.from_dict(self.network or {})
+        if self.join is not None:
+            names = [registry.short_name(log) for log in self.join]
+            # What each cluster has, the logs say when they are read.
+            how.network([1] * len(names), names)
+        elif self.machine is None or "origin" not in self.machine.asks:
+            raise InputError(
+                "'network' says what jobs ask of links; give it with 'join', or with a 'platform' "
+                "of name = 'network'"
+            )
+        elif how.links:
+            raise InputError("network: the platform has the links already; leave 'links' out")
+        object.__setattr__(self, "network", how.to_dict())
 
     def _take_platform(self) -> None:
         if self.platform is None:
@@ -195,7 +240,7 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
-        for key in ("rows", "select", "clean", "names"):
+        for key in ("rows", "select", "clean", "names", "network"):
             if getattr(self, key):
                 raise InputError(f"{key!r} goes with a log only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -222,6 +267,8 @@ class Trace:
                     f"file is {values['file']!r}; give the name of a file, without NUL"
                 )
             values["file"] = str((folder / values["file"]).resolve())
+        if isinstance(values.get("join"), list):
+            values["join"] = [_resolved(log, folder) for log in values["join"]]
         return cls(**values)
 
     @property
@@ -256,9 +303,33 @@ class Trace:
         InputError
             If the log is not known, is not what it should be, or cannot be fetched.
         """
+        if self.join is not None and not self.found:
+            files = (part.located(folder).file or "" for part in self._parts)
+            return replace(self, found=tuple(files))
         if self.log is None or self.file is not None:
             return self
         return replace(self, file=str(locate(self.log, folder)))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of its logs, as far as they are known."""
+        return self.found or (() if self.file is None else (self.file,))
+
+    @property
+    def _parts(self) -> list[Trace]:
+        """The traces of the logs that are joined."""
+        parts = []
+        for place, log in enumerate(self.join or ()):
+            path = registry.is_path(log)
+            one = Trace(
+                name=self.name,
+                file=log if path else self.found[place] if self.found else None,
+                log=None if path else log,
+                select=self.select,
+                clean=self.clean,
+            )
+            parts.append(one)
+        return parts
 
     def read(self) -> Workload | None:
         """Return the log, or None for a model.
@@ -270,6 +341,8 @@ class Trace:
         """
         if self.model is not None:
             return None
+        if self.join is not None:
+            return self._joined(self.join)
         entry, machine = registry.find(self.log) if self.log else None, self.machine
         processors = machine.size if machine else entry.processors if entry else None
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
@@ -282,14 +355,27 @@ class Trace:
         kept = kept if self.jobs is None else select_jobs(kept, self.jobs)
         return self.placed(_of_a_century(kept))
 
+    def _joined(self, join: tuple[str, ...]) -> Workload:
+        """Return the jobs of several logs, each of which is a cluster of a network."""
+        read = (part.read() for part in self._parts)
+        logs = [log for log in read if log is not None]
+        how = OnNetwork.from_dict(self.network or {})
+        try:
+            jobs = join_logs(logs, [registry.short_name(log) for log in join], how)
+        except InputError as error:
+            raise InputError(f"trace {self.name!r}: {error}") from None
+        return jobs if self.jobs is None else select_jobs(jobs, self.jobs)
+
     def placed(self, jobs: Workload) -> Workload:
-        """Return jobs of the trace's own machine on the nodes that it asks for, if it does."""
+        """Return jobs of the trace's own machine as they are on what it makes of that."""
+        if self.network is not None:
+            return put_on_network(jobs, OnNetwork.from_dict(self.network))
         if self.nodes is None:
             return jobs
         if jobs.platform.asks:
             raise InputError(
                 f"trace {self.name!r}: 'nodes' puts jobs of a pool on nodes, and these are on "
-                f"{len(jobs.platform.places)} nodes already; leave it out"
+                f"{len(jobs.platform.places)} {jobs.platform.part}s already; leave it out"
             )
         return put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
 
@@ -301,6 +387,9 @@ class Trace:
         InputError
             If the log cannot be found or read.
         """
+        if self.join is not None:
+            each = (part.acknowledgement() for part in self._parts)
+            return "; ".join(whom for whom in dict.fromkeys(each) if whom)
         entry = registry.find(self.log) if self.log else None
         if self.model is not None or entry:
             return entry.acknowledge if entry else ""
@@ -328,6 +417,15 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
     if is_path and (os.path.exists(text) or not registry.find(text)):
         return Trace(file=text, **keys)
     return Trace(log=text, **keys).located(folder)
+
+
+def _resolved(log: object, folder: Path) -> object:
+    """Return a log of a list with its path from a campaign's folder on; others as they are."""
+    if not isinstance(log, str) or not registry.is_path(log):
+        return log
+    if "\0" in log:
+        raise InputError(f"join holds {log!r}; give the name of a file, without NUL")
+    return str((folder / log).resolve())
 
 
 def span_weeks(workload: Workload) -> int:

@@ -88,7 +88,7 @@ def run(
     check_report(wanted)
     wanted = wanted.located(folder)
     target = place_of(store or f"{wanted.name}.farm")
-    read = (campaign, *(t.file for t in wanted.traces if t.file))
+    read = (campaign, *(file for t in wanted.traces for file in t.files))
     page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
         stack.enter_context(_ended_after(stop_after))

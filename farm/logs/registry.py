@@ -117,6 +117,43 @@ def find(name: str) -> Entry | None:
     return next((e for e in entries() if wanted in (e.name.lower(), e.short.lower())), None)
 
 
+def is_path(text: str) -> bool:
+    """Tell whether a word means a file, by its look alone: else it means a log that has a name.
+
+    Examples
+    --------
+    >>> is_path("KTH-SP2"), is_path("mine.swf"), is_path("logs/mine")
+    (False, True, True)
+    """
+    return os.path.basename(text) != text or (text.endswith(ENDS) and find(text) is None)
+
+
+def full_name(log: str) -> str:
+    """Return the full name of a log; a path as it is.
+
+    Examples
+    --------
+    >>> full_name("kth-sp2"), full_name("logs/mine.swf")
+    ('KTH-SP2-1996-2.1-cln', 'logs/mine.swf')
+    """
+    if is_path(log):
+        return log
+    entry = find(log)
+    return entry.name if entry else log_name(log)
+
+
+def short_name(log: str) -> str:
+    """Return the short name of a log, or that of a file.
+
+    Examples
+    --------
+    >>> short_name("KTH-SP2-1996-2.1-cln"), short_name("logs/mine.swf")
+    ('KTH-SP2', 'mine')
+    """
+    entry = None if is_path(log) else find(log)
+    return entry.short if entry else log_name(log)
+
+
 def cache_folder() -> Path:
     """Return the folder in which fetched logs are kept.
 
