@@ -332,4 +332,5 @@ def test_logs_that_ship_are_four_participants() -> None:
     assert campaign.resample_axis == tuple(range(11))
     assert list(campaign.fairness) == ["isolation"]
     (trace,) = campaign.traces
-    assert trace.join == ("KTH-SP2", "SDSC-SP2", "CTC-SP2", "HPC2N")
+    named = ("KTH-SP2", "SDSC-SP2", "CTC-SP2", "HPC2N")
+    assert list(trace.join or ()) == [farm.Trace(log=name).log for name in named]
