@@ -11,7 +11,7 @@ from typing import Any
 from core.models.downey import downey
 from core.models.jann import jann
 from core.models.lublin import lublin
-from core.models.participants import participants
+from core.models.participants import EACH, participants
 from core.models.poisson import poisson
 from core.platform.platform import Platform
 from core.workload.workload import Workload
@@ -28,13 +28,19 @@ class Model:
     ----------
     function : callable
         Draws a workload from a machine, `SAMPLE` and its own parameters.
-    clusters : bool
-        Whether it draws for each cluster of a network, numbers users and jobs by `join`, and so
-        takes the platform; else it takes its processors.
+    each : tuple of str
+        Parameters that may be a list of one number for each cluster of a network: it then draws
+        for each, numbers users and jobs by `join`, and takes the platform. A model without such
+        takes its processors.
     """
 
     function: Callable[..., Workload]
-    clusters: bool = False
+    each: tuple[str, ...] = ()
+
+    @property
+    def clusters(self) -> bool:
+        """Whether it draws for each cluster of a network."""
+        return bool(self.each)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -82,7 +88,7 @@ MODELS: Mapping[str, Model] = MappingProxyType(
         "downey": Model(downey),
         "jann": Model(jann),
         "poisson": Model(poisson),
-        "participants": Model(participants, clusters=True),
+        "participants": Model(participants, each=EACH),
     }
 )
 """Every model by its name."""

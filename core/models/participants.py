@@ -35,6 +35,9 @@ FASTEST = 1e9
 AHEAD = 1.1
 """How much longer streams are drawn where they were too short; no result depends on it."""
 
+EACH = ("per_week", "mean_run", "least", "most", "computation", "bandwidth", "alltoall")
+"""Parameters that may be a list of one number for each cluster."""
+
 
 def participants(
     platform: Platform,

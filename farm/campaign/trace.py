@@ -447,10 +447,11 @@ def _of_a_century(log: Workload) -> Workload:
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
-    known = MODELS[name].parameters
+    known, each = MODELS[name].parameters, MODELS[name].each
     for key, value in parameters.items():
-        if not isinstance(value, str | int | float | list):
-            raise InputError(f"{key}={value!r}; it must be a number, a name, or a list of numbers")
+        if not isinstance(value, (str, int, float, *([list] if key in each else []))):
+            several = ", or a list of one number for each cluster" if key in each else ""
+            raise InputError(f"{key}={value!r}; it must be a number or a name{several}")
         if key not in known:
             raise InputError(f"unknown parameter {key!r} of model {name!r}; {choices(key, known)}")
 

@@ -270,7 +270,7 @@ def test_load_that_is_none_is_refused(load: object) -> None:
 
 def test_trace_needs_exactly_one_source() -> None:
     """A trace is a file or a model."""
-    with pytest.raises(InputError, match="one of 'file', 'log' and 'model'"):
+    with pytest.raises(InputError, match="one of 'file', 'log', 'model' and 'join'"):
         Trace(name="both", file="a.swf", model="lublin", processors=4, jobs=5)
-    with pytest.raises(InputError, match="one of 'file', 'log' and 'model'"):
+    with pytest.raises(InputError, match="one of 'file', 'log', 'model' and 'join'"):
         Trace(name="none")

@@ -1,0 +1,1 @@
+"""Kernels of clusters that are tied by links."""

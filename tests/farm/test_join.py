@@ -1,0 +1,218 @@
+"""Logs that are joined as the clusters of a network, from a campaign's file on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tomli_w
+
+from core import InputError, read_log, write_swf
+from core.models.poisson import poisson
+from core.workload.on_network import OnNetwork, join_logs
+from core.workload.resample_weeks import whole_weeks
+from farm.campaign.campaign import Campaign
+from farm.campaign.samples import jobs_of
+from farm.campaign.trace import Trace
+from farm.logs import registry
+from farm.planning.extents import extent_of
+from farm.store.logs import load_log, log_bytes
+from tests.farm.refusals import Said
+
+SIZES, WEEKS, NAMES = (64, 32), (4, 3), ("north", "south")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two logs, of four weeks and of three."""
+    folder = tmp_path_factory.mktemp("site")
+    for size, weeks, name in zip(SIZES, WEEKS, NAMES, strict=True):
+        w = poisson(size, weeks=weeks, seed=size, per_week=40, users=4, most=20)
+        write_swf(w, folder / f"{name}.swf")
+    return folder
+
+
+def plain(**keys: Any) -> dict[str, Any]:
+    trace = {"name": "both", "join": ["north.swf", "south.swf"], **keys.pop("trace", {})}
+    fixed = {"name": "joined", "policies": ["fcfs+isolated(10)"], "resamples": 2, "log": True}
+    return {**fixed, "traces": [trace], **keys}
+
+
+def written(folder: Path, campaign: dict[str, Any]) -> Path:
+    path = folder / "joined.toml"
+    path.write_text(tomli_w.dumps(campaign))
+    return path
+
+
+def test_a_campaign_joins_files(site: Path) -> None:
+    """Paths are relative to the campaign's folder; the campaign's own text leads back to it."""
+    network = {"links": [1_000, 2_000], "bandwidth": 3}
+    campaign = Campaign.from_toml(written(site, plain(trace={"network": network})))
+    trace = campaign.traces[0]
+    assert trace.join == (str(site / "north.swf"), str(site / "south.swf"))
+    w = trace.read()
+    assert w is not None
+    logs = [read_log(site / f"{name}.swf") for name in NAMES]
+    assert w.digest() == join_logs(logs, NAMES, OnNetwork.from_dict(network)).digest()
+    assert w.platform.places == NAMES
+    assert w.platform.sizes == SIZES
+    again = written(site, campaign.to_dict())
+    assert Campaign.from_toml(again) == campaign
+    assert campaign.located().to_toml() == campaign.to_toml()
+
+
+def test_logs_are_selected_and_cleaned_one_by_one(site: Path) -> None:
+    """Weeks are those of each log; the first jobs are those of all."""
+    keys = {"select": {"weeks": [1, 3]}, "clean": {"kill": False}, "jobs": 50}
+    trace = Trace.from_dict(plain(trace=keys)["traces"][0], site)
+    w = trace.read()
+    assert w is not None
+    assert len(w) == 50
+    assert set(w.origin.tolist()) == {0, 1}
+    assert w.submit[0] == 0
+    whole = Trace.from_dict(plain(trace={"select": {"weeks": [1, 3]}})["traces"][0], site).read()
+    assert whole is not None
+    assert whole_weeks(whole.submit) == 2
+    assert len(w) + sum(w.dropped.values()) == sum(len(read_log(site / f"{n}.swf")) for n in NAMES)
+
+
+def test_samples_keep_clusters_and_loads(site: Path) -> None:
+    """A pure function of seed, number and load; weeks, users and jobs reach as far as they are."""
+    c = Campaign.from_toml(written(site, plain(loads=["original", 0.9])))
+    trace, w = c.traces[0], c.traces[0].read()
+    assert w is not None
+    for load in c.loads:
+        one, two = (
+            jobs_of(trace, w, seed=1, resample=2, draw=c.draw, load=load, load_by=c.load_by)
+            for _ in range(2)
+        )
+        assert one.digest() == two.digest()
+        assert one.platform == w.platform
+        assert np.array_equal(one.job % 2, one.origin)
+    extent = extent_of(trace, c)
+    assert extent.weeks == {load: (3, 3) for load in c.loads}
+    assert set(extent.users) == set(w.user.tolist())
+
+
+def test_the_store_keeps_the_joined_log(site: Path) -> None:
+    """With its network, origins and what jobs ask for."""
+    w = Trace.from_dict(plain()["traces"][0], site).read()
+    assert w is not None
+    back = load_log(log_bytes(w))
+    assert back.digest() == w.digest()
+    assert back.platform == w.platform
+    assert np.array_equal(back.origin, w.origin)
+
+
+@pytest.mark.usefixtures("traces_cache")
+def test_named_logs_are_found_and_thanked(tmp_path: Path, traces: Path) -> None:
+    """By their short names; a folder of the same name here is not the log."""
+    trace = Trace(name="two", join=("kth-sp2", "METACENTRUM"))
+    full = [registry.find(name) for name in ("KTH-SP2", "METACENTRUM")]
+    names = [entry.name for entry in full if entry]
+    assert trace.join == tuple(names)
+    assert trace.files == ()
+    located = trace.located(traces)
+    assert located.files == tuple(str(traces / f"{name}.swf.gz") for name in names)
+    assert located == trace
+    assert located.to_dict() == trace.to_dict()
+    w = located.read()
+    assert w is not None
+    assert w.platform.places == ("KTH-SP2", "METACENTRUM")
+    assert w.platform.sizes == (100, 806)
+    assert located.acknowledgement() == "; ".join(entry.acknowledge for entry in full if entry)
+
+
+NETWORK = {"name": "network", "configuration": {"clusters": [64, 32], "names": ["a", "b"]}}
+MODEL = {"name": "m", "model": "participants", "weeks": 2, "platform": NETWORK}
+
+
+def on(**changes: Any) -> dict[str, Any]:
+    """Return a platform that is a network with another configuration."""
+    return {**NETWORK, "configuration": {**NETWORK["configuration"], **changes}}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("trace", "words"),
+    [
+        ({**MODEL, "parameters": {"most": 97}}, ("'m'", "most=97", "at most the 96 processors")),
+        ({**MODEL, "platform": on(links=[5, 0])}, ("'m'", "links holds 0", "at least 1 kbit/s")),
+        ({**MODEL, "parameters": {"computation": 1.1}}, ("'m'", "computation is 1.1", "0 to 1")),
+        ({**MODEL, "parameters": {"computation": -0.1}}, ("'m'", "computation is -0.1", "0 to 1")),
+        ({**MODEL, "parameters": {"per_week": [5, 0]}}, ("'m'", "per_week=0", "above 0")),
+        ({**MODEL, "parameters": {"per_week": [5]}}, ("'m'", "per_week=[5]", "2, one for each")),
+        ({**MODEL, "parameters": {"per_weak": 5}}, ("'per_weak'", "did you mean 'per_week'")),
+        ({**MODEL, "parameters": {"users": [5, 5]}}, ("'m'", "users=[5, 5]", "a number or a name")),
+        ({**MODEL, "network": {}}, ("'m'", "'network' goes with a log only")),
+        (
+            {"name": "m", "model": "participants", "weeks": 2, "processors": 64},
+            ("'m'", "the platform is a pool", "name = 'network'"),
+        ),
+        ({"join": []}, ("join is []", "a list of logs")),
+        ({"join": "north.swf"}, ("join is 'north.swf'", "a list of logs")),
+        ({"join": [5]}, ("join is [5]", "a list of logs")),
+        ({"join": ["north.swf", "north.swf"]}, ("names holds 'north' twice",)),
+        ({"join": ["north.swf", "east.swf"]}, ("east.swf", "cannot read")),
+        ({"join": ["north.swf", "KTH-SPP2"]}, ("KTH-SPP2",)),
+        ({"file": "north.swf"}, ("one of 'file', 'log', 'model' and 'join'",)),
+        ({"processors": 64}, ("'join' makes a cluster of each log; leave 'processors' out",)),
+        ({"platform": NETWORK}, ("'join' makes a cluster of each log; leave 'platform' out",)),
+        ({"rows": [0, 5]}, ("'join' makes a cluster of each log; leave 'rows' out",)),
+        ({"network": {"links": 0}}, ("links holds 0", "at least 1 kbit/s")),
+        ({"network": {"links": [5]}}, ("links holds 1; give 2, one a cluster",)),
+        ({"network": {"computation": 7}}, ("network: computation is 7", "0 to 1")),
+        ({"network": {"computaton": 7}}, ("'computaton'", "did you mean 'computation'")),
+        (
+            {"join": None, "file": "north.swf", "network": {}},
+            ("'network' says what jobs ask", "'join'", "name = 'network'"),
+        ),
+        (
+            {"join": None, "file": "north.swf", "platform": NETWORK, "network": {"links": 5}},
+            ("the platform has the links already; leave 'links' out",),
+        ),
+        (
+            {
+                "join": None,
+                "file": "north.swf",
+                "platform": NETWORK,
+                "network": {"origin": "partition"},
+            },
+            ("has a partition that is a cluster", "the clusters are a, b"),
+        ),
+    ],
+)
+def test_bad_input_is_refused(
+    site: Path, trace: dict[str, Any], words: tuple[str, ...], said: Said
+) -> None:
+    """With one sentence, before anything is written."""
+    campaign = plain(trace=trace)
+    campaign["traces"] = [
+        {key: value for key, value in one.items() if value is not None}
+        for one in ([trace] if "model" in trace else campaign["traces"])
+    ]
+    sentence = said("plan", str(written(site, campaign)))
+    for word in words:
+        assert word in sentence
+
+
+def test_a_job_wider_than_the_network_is_dropped_and_counted(tmp_path: Path) -> None:
+    """Of a log on a network; what a model draws is refused instead."""
+    row = "{} {} -1 10 {} -1 -1 {} 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+    text = "".join(row.format(k, k, procs, procs) for k, procs in enumerate((1, 96, 97), 1))
+    (tmp_path / "wide.swf").write_text("; MaxProcs: 128\n" + text)
+    w = Trace(file=str(tmp_path / "wide.swf"), platform=NETWORK).read()
+    assert w is not None
+    assert w.procs.tolist() == [1, 96]
+    assert dict(w.dropped) == {"too wide": 1}
+    assert w.origin.tolist() == [0, 0]
+
+
+def test_joined_nodes_are_refused(site: Path) -> None:
+    """A log of jobs on nodes is no cluster."""
+    (site / "nodes.csv").write_text("job,submit,nodes,walltime,run\n1,0,1,60,9\n")
+    (site / "nodes.toml").write_text('[[nodes]]\nnames = "n[1-2]"\ncapacity = 1\n')
+    trace = Trace.from_dict(plain(trace={"join": ["north.swf", "nodes.csv"]})["traces"][0], site)
+    with pytest.raises(InputError, match="trace 'both': log 'nodes' is of a machine of nodes"):
+        trace.read()
