@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.audit import times, times_on_nodes
+from core.audit import times, times_on_network, times_on_nodes
 from core.audit.replay import Replay
+from core.audit.replay_of_network import NetworkReplay
 from core.audit.replay_of_nodes import NodesReplay
 from core.audit.verdict import Fault
 from core.platform.grid import Grid
+from core.platform.network import Network
 from core.platform.nodes import Nodes
 from core.platform.pool import Pool
 from core.policy.policy import Policy
@@ -68,6 +70,17 @@ KINDS: dict[str, Kind] = {
             times_on_nodes.overload,
         ),
         NodesReplay,
+    ),
+    Network.name: Kind(
+        ("start", "submit", "segments", "end", "capacity"),
+        times.unstarted,
+        (
+            times.early,
+            times_on_network.misplaced,
+            times_on_network.ended,
+            times_on_network.overload,
+        ),
+        NetworkReplay,
     ),
 }
 """The kinds of platform by name."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from core.arrays import Int64
 from core.audit.verdict import Fault
 from core.logs.schedules import LoggedSchedule
 from core.schedule import Schedule
@@ -80,22 +83,55 @@ def _overload(schedule: Schedule, place: int) -> Fault | None:
     work, platform = schedule.workload, schedule.workload.platform
     size, several = platform.sizes[place], len(platform.sizes) > 1
     lasting = np.flatnonzero((work.run > 0) & (schedule.place == place))
-    instants = np.concatenate((schedule.start[lasting], schedule.end[lasting]))
-    change = np.concatenate((work.procs[lasting], -work.procs[lasting]))
+    over = first_over(schedule.start[lasting], schedule.end[lasting], work.procs[lasting], size)
+    if over is None:
+        return None
+    instant, used = over.instant, over.asked
+    job = int(lasting[over.which])
+    there = f" on {platform.places[place]}" if several else ""
+    why = (
+        f"job {work.job[job]} ({work.procs[job]} processors) started at {instant} s, when the "
+        f"jobs that run{there} need {used} of {size} processors"
+    )
+    return Fault(instant, job, "capacity", why)
+
+
+class Over(NamedTuple):
+    """Say when more is asked for than there is: who is too many, s, and what is asked in all."""
+
+    which: int
+    instant: int
+    asked: int
+
+
+def first_over(start: Int64, end: Int64, asked: Int64, limit: int) -> Over | None:
+    """Return the first instant at which more is asked for than there is.
+
+    Parameters
+    ----------
+    start, end : int64[k]
+        When each begins and ceases to ask, later than it begins, s.
+    asked : int64[k]
+        What each asks for.
+    limit : int
+        What there is.
+
+    Examples
+    --------
+    >>> first_over(np.array([0, 4, 5]), np.array([5, 9, 6]), np.array([2, 1, 3]), 3)
+    Over(which=2, instant=5, asked=4)
+    """
+    instants = np.concatenate((start, end))
+    change = np.concatenate((asked, -asked))
     order = np.argsort(instants, kind="stable")
     used = np.cumsum(change[order])
     # Only the level after the last change of an instant is ever in force.
     final = np.append(np.diff(instants[order]) > 0, True)[: used.size]
-    bad = np.flatnonzero(final & (used > size))
+    bad = np.flatnonzero(final & (used > limit))
     if not bad.size:
         return None
     instant, level = int(instants[order][bad[0]]), int(used[bad[0]])
-    starting = lasting[schedule.start[lasting] == instant]
-    level -= int(work.procs[starting].sum())
-    job = int(starting[np.argmax(level + np.cumsum(work.procs[starting]) > size)])
-    there = f" on {platform.places[place]}" if several else ""
-    why = (
-        f"job {work.job[job]} ({work.procs[job]} processors) started at {instant} s, when the "
-        f"jobs that run{there} need {used[bad[0]]} of {size} processors"
-    )
-    return Fault(instant, job, "capacity", why)
+    starting = np.flatnonzero(start == instant)
+    before = level - int(asked[starting].sum())
+    first = int(starting[np.argmax(before + np.cumsum(asked[starting]) > limit)])
+    return Over(first, instant, level)

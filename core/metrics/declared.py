@@ -427,11 +427,11 @@ _ROWS = (
     ),
     Metric(
         "origin_given", "processor s", "what jobs of other clusters held on the cluster",
-        lambda c: given(c.node_time), over=ORIGIN, better=NEITHER, dtype="int64",
+        lambda c: given(c.node_time), over=ORIGIN, better=NEITHER,
     ),
     Metric(
         "origin_received", "processor s", "what the cluster's jobs held on other clusters",
-        lambda c: received(c.node_time), over=ORIGIN, better=NEITHER, dtype="int64",
+        lambda c: received(c.node_time), over=ORIGIN, better=NEITHER,
     ),
     Metric(
         "origin_utilisation", "1", "share of the cluster's processors in use, by jobs of anyone",
@@ -439,11 +439,11 @@ _ROWS = (
     ),
     Metric(
         "origin_link_load", "1",
-        "what is asked of the cluster's link, averaged over time, of its capacity",
+        "mean of what is asked of the cluster's link / its capacity",
         lambda c: link_loads(c.schedule, c.window), over=ORIGIN, better=NEITHER,
     ),
     Metric(
-        "origin_link_peak", "1", "most that is asked of the cluster's link, of its capacity",
+        "origin_link_peak", "1", "most that is asked of the cluster's link / its capacity",
         lambda c: link_peaks(c.schedule, c.window), over=ORIGIN, better=NEITHER,
     ),
 )  # fmt: skip

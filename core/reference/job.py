@@ -8,6 +8,9 @@ from math import ceil
 
 from core.workload.workload import Workload
 
+WHOLE_SPEED = 2**30
+"""Parts of a second's work that a job does in a second where no link holds it up."""
+
 
 @dataclass(eq=False)
 class Job:
@@ -27,6 +30,8 @@ class Job:
         Number of the user; -1 where unknown.
     weight, properties, reserved, serial : int
         What it asks of nodes, as the columns of the same names.
+    origin, communication, bandwidth, alltoall : int
+        What it asks of a network, as the columns of the same names.
     killed : bool
         Whether its end is a kill at its estimate.
     start : int
@@ -45,6 +50,14 @@ class Job:
         When it was cut off before its end, s; -1 if it was not.
     refused : bool
         Whether it never starts.
+    parts : tuple of int
+        Processors that it has on each cluster of a network; none elsewhere.
+    demands : tuple of int
+        What it asks of the link of each of these clusters, kbit/s.
+    speed : int
+        Parts of work that it does in a second now, on a network.
+    done, counted : int
+        Parts of work that it had done at the instant up to which they were counted, s.
     """
 
     position: int
@@ -58,6 +71,10 @@ class Job:
     properties: int = -1
     reserved: int = -1
     serial: int = -1
+    origin: int = 0
+    communication: int = 0
+    bandwidth: int = 0
+    alltoall: int = 0
     killed: bool = False
     start: int = -1
     place: int = 0
@@ -67,18 +84,43 @@ class Job:
     nodes: tuple[int, ...] = ()
     cut: int = -1
     refused: bool = False
+    parts: tuple[int, ...] = ()
+    demands: tuple[int, ...] = ()
+    speed: int = WHOLE_SPEED
+    done: int = 0
+    counted: int = -1
 
     @property
     def end(self) -> int:
         """When it ends, s, which the scheduler does not know; -1 if it is refused."""
         if self.refused or self.cut >= 0:
             return self.cut
+        if self.parts:
+            return self.finish(self.run)
         return self.start + self.on(self.run, self.width)
 
     @property
     def predicted_end(self) -> int:
         """When it ends as far as the scheduler knows, s."""
+        if self.parts:
+            return self.finish(self.estimate)
         return self.start + self.lasts
+
+    def finish(self, seconds: int) -> int:
+        """Return the first second by which so much work is done, if it goes on at its speed.
+
+        Examples
+        --------
+        >>> job = Job(0, 1, 0, 5, 9, 4, -1, start=3, counted=3, speed=WHOLE_SPEED // 2 + 1)
+        >>> job.finish(0), job.finish(1), job.finish(5)
+        (3, 5, 13)
+        """
+        return self.counted + ceil(Fraction(seconds * WHOLE_SPEED - self.done, self.speed))
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether it runs on processors of several clusters."""
+        return sum(procs > 0 for procs in self.parts) > 1
 
     @property
     def lasts(self) -> int:
@@ -139,6 +181,10 @@ def jobs_of(workload: Workload) -> list[Job]:
             properties=int(workload.properties[i]),
             reserved=int(workload.reserved[i]),
             serial=int(workload.serial[i]),
+            origin=int(workload.origin[i]),
+            communication=int(workload.communication[i]),
+            bandwidth=int(workload.bandwidth[i]),
+            alltoall=int(workload.alltoall[i]),
             killed=bool(workload.killed[i]),
         )
         for i in range(len(workload))

@@ -34,6 +34,9 @@ GROUPS = {
 SELDOM = frozenset({"refused", "lost"})
 """What is printed where there is any."""
 
+COLUMN = 14
+"""Width of a column of numbers, at least."""
+
 FEW = 0.05
 """Where the log does not say the wait of more jobs than this share, nothing stands beside."""
 
@@ -215,6 +218,7 @@ def _as_json(
             "dropped": dict(jobs.dropped),
             "cautions": dict(cautions),
             "metrics": _plain(schedule, tau),
+            "participants": _plain_participants(schedule, tau),
             "counts": dict(schedule.counts),
             "as_logged": _plain(was, tau) if was else None,
             "sha256_starts": schedule.digest(),
@@ -226,8 +230,23 @@ def _as_json(
 def _plain(schedule: Schedule, tau: int) -> dict[str, float | None]:
     from core import summarise
 
+    return {name: _fact(value) for name, value in summarise(schedule, tau).items()}
+
+
+def _plain_participants(schedule: Schedule, tau: int) -> dict[str, dict[str, float | None]]:
+    """Return the metrics of each participant, by its name; empty where there are none."""
+    from core import by_origin
+
+    found = {name: values.tolist() for name, values in by_origin(schedule, tau).items()}
+    return {
+        who: {name: _fact(values[i]) for name, values in found.items()}
+        for i, who in enumerate(schedule.workload.platform.participants)
+    }
+
+
+def _fact(value: float) -> float | None:
     # JSON has no NaN.
-    return {k: v if v == v else None for k, v in summarise(schedule, tau).items()}
+    return value if value == value else None
 
 
 def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[str, str]:
@@ -264,7 +283,7 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     for title, names in GROUPS.items():
         shown = [name for name in names if name not in SELDOM or found[name]]
         lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in shown)]
-    lines += _counted(schedule)
+    lines += [*_participants(schedule, tau), *_counted(schedule)]
     if every:
         lines += ["further", *(_line(name, found[name], beside.get(name)) for name in found)]
     else:
@@ -275,6 +294,25 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
         left = jobs_without if without else ""
         lines.append(f"as logged: by the starts of the log, with run times as simulated{left}")
     return "\n".join(lines)
+
+
+def _participants(schedule: Schedule, tau: int) -> list[str]:
+    """Return a table of what each participant has, where there are any."""
+    from core import by_origin
+    from core.metrics.declared import METRICS
+    from core.numerals import significant
+
+    names = schedule.workload.platform.participants
+    if not names:
+        return []
+    wide = max(COLUMN, *(len(name) + 2 for name in names))
+    lines = ["".join([f"{'participants':<66}", *(f"{name:>{wide}}" for name in names)])]
+    for name, values in by_origin(schedule, tau).items():
+        metric = METRICS[name]
+        said = metric.meaning + ("" if metric.unit == "1" else f", {metric.unit}")
+        shown = [f"{significant(value):>{wide}}" for value in values.tolist()]
+        lines.append("".join([f"  {said:<64}", *shown]))
+    return lines
 
 
 def _counted(schedule: Schedule) -> list[str]:
