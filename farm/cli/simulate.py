@@ -104,7 +104,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--out",
-    help="Write the schedule as SWF, - is standard output; on nodes as NAME.csv and NAME.toml.",
+    help="Write the schedule: SWF, - is standard output; on nodes and networks NAME.csv and .toml.",
 )
 @click.option("--all", "every", is_flag=True, help="Print every metric, not only the first ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print every metric, as JSON.")
@@ -173,21 +173,22 @@ def simulate(
 
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
-    """Return where the schedule goes: the file, and on nodes that of the machine beside it."""
-    from farm.cli.node_files import node_files
+    """Return where the schedule goes, with the machine beside it where SWF cannot hold it."""
+    from farm.cli.table_files import table_files
     from farm.output import output
 
-    return node_files(out, read) if log.platform.asks else output("--out", out, read)
+    platform = log.platform
+    return table_files(out, read, platform) if platform.asks else output("--out", out, read)
 
 
 def _write(
     target: Output | tuple[Output, Output], schedule: Schedule, notes: Mapping[str, str]
 ) -> None:
     from core.logs.swf import swf_bytes
-    from farm.cli.node_files import write_node_files
+    from farm.cli.table_files import write_table
 
     if isinstance(target, tuple):
-        write_node_files(target, schedule.workload, schedule, notes)
+        write_table(target, schedule.workload, schedule, notes)
         return
     packed = target.name.lower().endswith(".gz")
     target.write(swf_bytes(schedule.workload, schedule, notes, packed=packed))
