@@ -37,7 +37,7 @@ from farm.campaign.shipped import find
 
 POLICIES = [ALONE, ICS, FAIR]
 SIZES = (20, 20, 10)
-RATES = (200, 240, 280)
+RATES = (1000, 1200, 1400)
 
 
 def three_clusters() -> xr.DataTree:
@@ -200,10 +200,10 @@ def test_policies_stand_side_by_side() -> None:
 
 
 def small_trace(rate: int, **changed: Any) -> farm.Trace:
-    """Three small clusters; the last has 200 jobs a week and 100 nodes at every rate."""
-    per_week = [rate * size / 100 for size in SIZES[:-1]] + [200 * SIZES[-1] / 100]
+    """Three small clusters; the last has the least of the rates at every one."""
+    per_week = [rate * size / 100 for size in SIZES[:-1]] + [RATES[0] * SIZES[-1] / 100]
     own = {"per_week": per_week, "least": 2, "most": 10, "mean_run": 6_000, "bandwidth": 50_000}
-    configuration = {"clusters": SIZES, "names": ["a", "b", "c"], "links": [100_000] * 3}
+    configuration = {"clusters": SIZES, "names": ["a", "b", "c"], "links": [10**6] * 3}
     name = f"r{rate}" + "".join(f"-{key}" for key in changed)
     return farm.Trace(
         name=name,
@@ -254,17 +254,17 @@ def test_the_report_has_what_simulations_say(store: Path) -> None:
     }
     points = table(store, "turnaround", ["trace", "policy", "group"])
     numbers = range(1, 5)
-    each = {policy: [responses("r280", policy, n) for n in numbers] for policy in POLICIES}
+    each = {policy: [responses("r1400", policy, n) for n in numbers] for policy in POLICIES}
     for curve in CURVES.values():
         ours = sorted(of[curve.group] for of in each[curve.policy])
-        row = at(points, "r280", curve.policy, curve.group)
+        row = at(points, "r1400", curve.policy, curve.group)
         want = [ours[1], statistics.median(ours), ours[2]]
         assert [row[name] for name in ("low", "median", "high")] == pytest.approx(want)
     paired = table(store, "differences", ["trace", "difference"])
     for name, (policy, base, group) in DIFFERENCES.items():
         pairs = zip(each[policy], each[base], strict=True)
         apart = [one[group] - other[group] for one, other in pairs]
-        row = at(paired, "r280", name)
+        row = at(paired, "r1400", name)
         assert row["median"] == pytest.approx(statistics.median(apart))
         assert row["later"] == sum(x > 0 for x in apart)
 
@@ -273,9 +273,9 @@ def test_the_report_says_what_a_trace_sets(store: Path) -> None:
     """Rates for 100 nodes, and what is not said at its default."""
     traces = settings(store)
     assert traces["rate"].tolist() == [*RATES, RATES[0]]
-    assert set(traces["fixed_rate"]) == {200}
+    assert set(traces["fixed_rate"]) == {RATES[0]}
     assert traces["bandwidth"].tolist() == [50_000, 50_000, 50_000, 1000]
-    assert set(traces["links"]) == {(100_000,)}
+    assert set(traces["links"]) == {(1_000_000,)}
     assert set(traces["computation"]) == {0.7}
     assert set(PARAMETERS) <= set(traces)
     assert "ICS+B less no share, on FC" in report_text("jones-2005", store)
@@ -286,12 +286,12 @@ def test_what_is_given_is_received(store: Path) -> None:
     write_report("jones-2005", store)
     keys = ["trace", "policy", "measure", "origin"]
     found = table(store, "participants", keys)
-    for trace in ("r200", "r240", "r280"):
+    for trace in ("r1000", "r1200", "r1400"):
         alone = [at(found, trace, ALONE, "given", name)["high"] for name in "abc"]
         assert alone == [0, 0, 0]
         assert max(at(found, trace, FAIR, "received", name)["median"] for name in "abc") > 0
     shares = table(store, "cells", ["trace", "policy", "measure"])
-    assert at(shares, "r280", ICS, "coallocated_share")["median"] > 0
+    assert at(shares, "r1400", ICS, "coallocated_share")["median"] > 0
 
 
 def test_a_store_without_no_share_is_refused(tree: xr.DataTree, tmp_path: Path) -> None:
