@@ -22,6 +22,7 @@ from analysis.store import (
     known_label,
     of_log,
     of_samples,
+    open_metric,
     open_summary,
     open_trace,
 )
@@ -70,7 +71,8 @@ def bands(
     store : path or DataTree
         The store's folder, or an open tree.
     metric : str
-        A variable of the summary, such as ``bounded_slowdown``.
+        A variable of the summary, such as ``bounded_slowdown``, or one of each participant, such
+        as ``origin_wait``.
     over : str
         The dimension to reduce. Over ``resample``, resample 0 is left out: it is the log itself.
     kind, trim, q, level
@@ -91,7 +93,8 @@ def bands(
         samples that the numbers span; ``coverage``, the share of the population of samples that
         these can be expected to hold, which no interval has; ``least`` and ``most`` of all samples;
         and ``log``, the value of the log itself, where the store has it. A metric's further
-        dimension, such as ``width``, stays. The attributes say the same in words.
+        dimension, such as ``origin``, stays, before ``policy``. The attributes say the same in
+        words.
 
     Raises
     ------
@@ -109,7 +112,7 @@ def bands(
     ('2 to 9 of 10', 0.636)
     """
     rule = band_rule(kind, trim, q, level)
-    summary = open_summary(store)
+    summary = open_metric(store, metric)
     where = {"trace": trace, "load": load, "policy": policy}
     values = at_labels(_samples(summary, metric, over), **where)
     band = _band(values, over, rule)
@@ -308,7 +311,7 @@ def gains(
     store : path or DataTree
         The store's folder, or an open tree.
     metric : str
-        A variable of the summary that depends on the policy.
+        A variable of the summary, or one of each participant, that depends on the policy.
     baseline : str
         A label of the store's policy axis, or another spelling of it.
     kind, trim, q, level, trace, load, policy
@@ -331,7 +334,7 @@ def gains(
     >>> gains(xr.DataTree(root), "wait", "fcfs+easy")["wait"].values.tolist()
     [[0.2, 0.35, 0.5]]
     """
-    rule, summary = band_rule(kind, trim, q, level), open_summary(store)
+    rule, summary = band_rule(kind, trim, q, level), open_metric(store, metric)
     values = _samples(summary, metric, RESAMPLE)
     if "policy" not in values.dims:
         raise StoreError(f"metric {metric!r} is the same for every policy; compare another")

@@ -34,6 +34,9 @@ VERSION = 5
 ARRAYS = "results.zarr"
 """Where in a store the arrays are."""
 
+ORIGIN = "origin"
+"""The dimension of what there is one value of for each participant."""
+
 LOG = 0
 """The resample that is the log itself; samples count from 1."""
 
@@ -107,6 +110,53 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     # A tree hands its root's coordinates down to every group.
     own = {name for values in data.values() for name in values.dims}
     return data.drop_dims(set(data.dims) - own)
+
+
+def open_metric(store: Store, metric: str) -> xr.Dataset:
+    """Open the summary of a store, with a metric in it that has a value for each participant.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder, or an open tree.
+    metric : str
+        One of the summary, or of the arrays on ``origin`` of some traces.
+
+    Returns
+    -------
+    Dataset
+        The summary; and of the latter the metric, on (trace, resample, load, origin, policy), NaN
+        where a trace has no such participant. Without it if the store has no such metric.
+
+    Raises
+    ------
+    StoreError
+        As `open_summary`.
+
+    Examples
+    --------
+    >>> root = xr.Dataset(coords={"trace": ["sites"], "policy": ["fcfs+ics"]})
+    >>> waits = xr.DataArray([[4.0, 7.0]], {"policy": ["fcfs+ics"], "origin": ["a", "b"]})
+    >>> tree = xr.DataTree.from_dict({"/": root, "/sites": xr.Dataset({"origin_wait": waits})})
+    >>> open_metric(tree, "origin_wait")["origin_wait"].sel(trace="sites", origin="b").item()
+    7.0
+    """
+    summary = open_summary(store)
+    if metric in summary or "trace" not in summary.coords:
+        return summary
+    parts = {}
+    for trace in map(str, summary["trace"].values):
+        values = open_trace(store, trace).get(metric)
+        if values is not None and ORIGIN in values.dims:
+            parts[trace] = values.astype(np.float64).reset_coords(drop=True)
+    if not parts:
+        return summary
+    labels = dict.fromkeys(who for one in parts.values() for who in one[ORIGIN].values.tolist())
+    each = [one.reindex({ORIGIN: list(labels)}) for one in parts.values()]
+    joined = xr.concat(each, xr.Variable("trace", list(parts)), combine_attrs="override")
+    joined = joined.assign_coords(trace=list(parts)).reindex(trace=summary["trace"].values)
+    order = [str(name) for name in joined.dims if name not in (ORIGIN, "policy")]
+    return summary.assign({metric: joined.transpose(*order, ORIGIN, "policy")})
 
 
 def open_tree(store: StoreName) -> xr.DataTree:

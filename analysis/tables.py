@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from analysis.band_rule import ranks_text
+from analysis.store import ORIGIN
 from core.arrays import Float64
 from core.numerals import NOTHING, grouped
 
@@ -63,6 +64,9 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     others = [name for name in (LOG, *STANDING) if name in bands]
     columns = columns.assign({name: bands[name] for name in others})
     frame = columns.to_dataframe(dim_order=cell)[[*labels, *others]]
+    if ORIGIN in cell:
+        # Of another trace's clusters this one has no sample that could be missing.
+        frame = frame[frame["n"] > 0]
     frame.attrs = {**bands.attrs, **values.attrs}
     return frame
 

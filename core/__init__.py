@@ -15,7 +15,7 @@ from core.metrics.fairness import (
     unfairness,
 )
 from core.metrics.slowdown import bounded_slowdown, pp_bounded_slowdown
-from core.metrics.summary import summarise
+from core.metrics.summary import by_origin, summarise
 from core.metrics.users import user_waits
 from core.metrics.widths import mean_by_width
 from core.models import MODELS
@@ -52,6 +52,7 @@ __all__ = [
     "Schedule",
     "Workload",
     "bounded_slowdown",
+    "by_origin",
     "downey",
     "fair_start_times",
     "jann",

@@ -238,7 +238,7 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
 def _as_recorded(store: Store, record: Record) -> Store:
     """Return a store that holds of a block no more than its record: it may yet have to learn."""
     kind = record.head.block.kind
-    if record.head.holds == store.holding_digest(kind):
+    if record.head.holds == store.holding_digest(record.head.block):
         return store
     arrays, figures = store.holds[kind].arrays, store.holds[kind].figures
     known = Holding(

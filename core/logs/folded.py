@@ -71,6 +71,8 @@ def folded(names: Sequence[str]) -> list[str]:
     --------
     >>> folded(["a1", "a2", "a3", "b", "a09", "a10"])
     ['a[1-3]', 'b', 'a[09-10]']
+    >>> folded(["b", "aa", "aa3"])
+    ['b', 'aa', 'aa3']
     """
     texts = []
     for _, run in groupby(enumerate(names), lambda one: _key(*one)):
@@ -83,10 +85,11 @@ def folded(names: Sequence[str]) -> list[str]:
     return texts
 
 
-def _key(place: int, name: str) -> tuple[str, int]:
+def _key(place: int, name: str) -> tuple[str, int, bool]:
     """Return what names that follow one another in a range have in common."""
     found = _NUMBERED.fullmatch(name)
-    return (found[1], int(found[2]) - place) if found else (name, place)
+    # Else aa would be in the range of an aa3 that follows it.
+    return (found[1], int(found[2]) - place, True) if found else (name, place, False)
 
 
 def _numbers(part: str, text: str, where: str) -> list[str]:

@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from core.own import load
 
 if TYPE_CHECKING:
+    from core.schedule import Schedule
     from core.workload.workload import Workload
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Declare the machine that a log of a format has in a file beside it.
+
+    Parameters
+    ----------
+    platform : str
+        Its kind of platform.
+    reads : str
+        What reads the file, as ``module:function``, from its path.
+    writes : str
+        The same of what gives the bytes of both files, the log's first, from a workload, and a
+        schedule and notes or None.
+    """
+
+    platform: str
+    reads: str
+    writes: str
+
+    def read(self, path: str | os.PathLike[str]) -> Any:
+        """Return what the file says.
+
+        Raises
+        ------
+        InputError
+            If it is of another form.
+        """
+        reader: Any = load(self.reads)
+        return reader(path)
+
+    def both(
+        self, jobs: Workload, schedule: Schedule | None, notes: Mapping[str, str] | None
+    ) -> tuple[bytes, bytes]:
+        """Return the bytes of the log and of the file beside it.
+
+        Raises
+        ------
+        InputError
+            If the form cannot hold the jobs.
+        """
+        writer: Any = load(self.writes)
+        found: tuple[bytes, bytes] = writer(jobs, schedule, notes)
+        return found
 
 
 @dataclass(frozen=True)
@@ -30,8 +77,8 @@ class Format:
         Its reader, as ``module:function``: readers use the rows, so the rows cannot import them.
     schedules : str
         The same of schedules, from a path, processors and cleaning; empty where it has none.
-    on_nodes : bool
-        Whether its jobs ask for nodes: the reader then takes a `platform` too.
+    beside : Beside, optional
+        The machine that stands in a file beside; the reader then takes a `platform` too.
     """
 
     meaning: str
@@ -40,7 +87,7 @@ class Format:
     fields: int | None
     function: str
     schedules: str = ""
-    on_nodes: bool = False
+    beside: Beside | None = None
 
     @property
     def reader(self) -> Callable[..., Workload]:
@@ -81,10 +128,35 @@ FORMATS: dict[str, Format] = {
         fields=None,
         function="core.logs.oar:read_oar",
         schedules="core.logs.oar:read_oar_schedule",
-        on_nodes=True,
+        beside=Beside("nodes", "core.logs.machine:read_machine", "core.logs.oar:oar_bytes"),
+    ),
+    "clusters": Format(
+        meaning="jobs on clusters with links as CSV, and the clusters as TOML beside it",
+        ends=(".csv",),
+        opens=lambda line: (
+            {"submit", "procs", "origin"} <= {w.strip() for w in line.lower().split(",")}
+        ),
+        fields=None,
+        function="core.logs.clusters:read_clusters",
+        schedules="core.logs.clusters:read_clusters_schedule",
+        beside=Beside(
+            "network", "core.logs.clusters:read_network", "core.logs.clusters:clusters_bytes"
+        ),
     ),
 }
 """Every format by its name; the first is that of a file that nothing tells."""
+
+
+def beside_of(platform: str) -> Beside | None:
+    """Return how jobs on a kind of platform are written where SWF cannot hold what they ask for.
+
+    Examples
+    --------
+    >>> beside_of("network").writes, beside_of("pool")
+    ('core.logs.clusters:clusters_bytes', None)
+    """
+    rows = (known.beside for known in FORMATS.values())
+    return next((row for row in rows if row is not None and row.platform == platform), None)
 
 
 def file_ends() -> tuple[str, ...]:
@@ -95,5 +167,5 @@ def file_ends() -> tuple[str, ...]:
     >>> file_ends()[:3]
     ('.swf.gz', '.swf', '.gwf.gz')
     """
-    ends = (end for known in FORMATS.values() for end in known.ends)
+    ends = dict.fromkeys(end for known in FORMATS.values() for end in known.ends)
     return tuple(end + packed for end in ends for packed in (".gz", ""))

@@ -1,4 +1,4 @@
-"""The machine beside a log of jobs on nodes: a TOML file of the same name."""
+"""The machine beside a table of jobs: a TOML file of the same name; of nodes what it says."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def read_machine(path: str | os.PathLike[str]) -> Machine:
     Nodes(capacities=(2, 2, 2), names=('n1', 'n2', 'n3'), sets=(('fast', ('n2', 'n3')),), down=())
     """
     source = os.fspath(path)
-    plain_text = _parsed(source)
+    plain_text = parsed(source, "nodes")
     try:
-        _check_keys(plain_text, KEYS, "the file")
+        check_keys(plain_text, KEYS, "the file")
         names, capacities = _nodes(plain_text.get("nodes"))
         return Machine(
             Nodes(capacities, names, _sets(plain_text.get("sets", {})), _down(plain_text)),
-            _time(plain_text, "epoch"),
-            _time(plain_text, "max_walltime"),
+            time_of(plain_text, "epoch"),
+            time_of(plain_text, "max_walltime"),
         )
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
@@ -120,7 +120,7 @@ def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
     """
     platform = machine.platform
     times = {"epoch": machine.epoch, "max_walltime": machine.max_walltime}
-    head = [f"# {key}: {' '.join(note.split())}" for key, note in notes.items()]
+    head = comments(notes)
     head += [f"{key} = {value}" for key, value in times.items() if value >= 0]
     parts = ["\n".join(head)] if head else []
     for name in platform.names:
@@ -134,24 +134,43 @@ def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
         lines = (f"{_key(name)} = {_listed(nodes)}" for name, nodes in sets.items())
         parts.append("\n".join(["[sets]", *lines]))
     for name, first, until in platform.down:
-        parts.append(f"[[down]]\nnames = {_quoted(name)}\nfrom = {first}\nuntil = {until}")
+        parts.append(f"[[down]]\nnames = {quoted(name)}\nfrom = {first}\nuntil = {until}")
     return "\n\n".join(parts) + "\n"
 
 
-def _parsed(source: str) -> dict[str, Any]:
+def comments(notes: Mapping[str, str]) -> list[str]:
+    """Return notes as lines of a TOML file."""
+    return [f"# {key}: {' '.join(note.split())}" for key, note in notes.items()]
+
+
+def parsed(source: str, places: str) -> dict[str, Any]:
+    """Return the TOML of a machine of some places, such as nodes.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no TOML.
+    """
     try:
         with open(source, "rb") as file:
             return tomllib.load(file)
     except OSError as error:
         raise InputError(
-            f"{source}: cannot read the machine's nodes ({error.strerror}); a log of jobs on nodes "
-            "needs them in a TOML file of its name beside it"
+            f"{source}: cannot read the machine's {places} ({error.strerror}); a log of jobs on "
+            f"{places} needs them in a TOML file of its name beside it"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{source}: not TOML ({error})") from None
 
 
-def _check_keys(table: object, known: Sequence[str], where: str) -> None:
+def check_keys(table: object, known: Sequence[str], where: str) -> None:
+    """Refuse what is no table, or has an unknown key.
+
+    Raises
+    ------
+    InputError
+        With where that is, and what would be right.
+    """
     if not isinstance(table, Mapping):
         raise InputError(f"{where} is {table!r}; give a table of {', '.join(known)}")
     for key in table:
@@ -168,7 +187,7 @@ def _nodes(groups: object) -> tuple[list[str], list[int]]:
     capacities: list[int] = []
     for place, group in enumerate(groups, 1):
         where = f"[[nodes]] {place}"
-        _check_keys(group, ("names", "capacity"), where)
+        check_keys(group, ("names", "capacity"), where)
         found = _names(group.get("names"), f"{where}: names")
         names += found
         capacity = whole(f"{where}: capacity", group.get("capacity"), least=1)
@@ -193,7 +212,7 @@ def _down(table: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
         raise InputError(f"down is {given!r}; give [[down]] with names, from and until")
     for place, one in enumerate(given, 1):
         where = f"[[down]] {place}"
-        _check_keys(one, ("names", "from", "until"), where)
+        check_keys(one, ("names", "from", "until"), where)
         first, until = (
             whole(f"{where}: {key}", one.get(key), least=0, most=HORIZON)
             for key in ("from", "until")
@@ -209,18 +228,19 @@ def _names(given: object, where: str) -> list[str]:
     return [name for text in texts for name in unfolded(text, where)]
 
 
-def _time(table: Mapping[str, Any], key: str) -> int:
+def time_of(table: Mapping[str, Any], key: str) -> int:
+    """Return a time that a machine's file may say, s; -1 where it does not."""
     return whole(key, table[key], least=0, most=HORIZON) if key in table else -1
 
 
 def _listed(names: Sequence[str]) -> str:
-    return f"[{', '.join(map(_quoted, folded(names)))}]"
+    return f"[{', '.join(map(quoted, folded(names)))}]"
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _quoted(plain(name, "a set's name"))
+    return name if _BARE.fullmatch(name) else quoted(plain(name, "a set's name"))
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Return a text as TOML has it: as JSON, which escapes what it must."""
     return json.dumps(text, ensure_ascii=False)

@@ -5,23 +5,17 @@ The same form holds a schedule: with the columns `SCHEDULED`.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import re
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from core.arrays import Bool, Int8, Int64
+from core.arrays import Bool, Int64
 from core.errors import InputError
 from core.files import write_whole
 from core.logs.clean import AS_HERE, Clean
-from core.logs.folded import unfolded
 from core.logs.machine import Machine, machine_file, machine_text, read_machine
-from core.logs.oar_text import SCHEDULED, SHOWN, Table, read_table
 from core.logs.rows import (
     Kept,
     check_sizes,
@@ -30,12 +24,14 @@ from core.logs.rows import (
     number_words,
     to_workload,
 )
-from core.logs.schedules import KILL_MARK, LoggedSchedule
+from core.logs.schedules import LoggedSchedule
+from core.logs.table import SHOWN, Form, Table, read_table, share_word, table_bytes
+from core.logs.table_schedules import told_schedule, written_schedule
 from core.names import choices
-from core.platform.nodes import ANY, Nodes
-from core.schedule import Schedule, Segments, State
+from core.platform.nodes import ANY, MOST, Nodes
+from core.schedule import Schedule
 from core.workload.columns import UNKNOWN, is_filled
-from core.workload.workload import MILLION, Workload
+from core.workload.workload import Workload
 
 REASONS = {
     "too heavy": "more processors on each node than any node of its set has",
@@ -43,11 +39,24 @@ REASONS = {
 }
 """Why a row cannot be simulated, beside what holds for every log."""
 
-STATES = {state.name.lower(): state for state in State}
-"""How the states of jobs are written."""
+DIGITS = 6
+"""Decimals of a serial part: it is counted in millionths."""
 
-_SHARE = re.compile(r"0|1|0?\.\d{1,6}|1\.0{1,6}", re.ASCII)
-_ON = re.compile(r"([^*]+)(?:\*([1-9]\d{0,9}))?", re.ASCII)
+FORM = Form(
+    "a log of jobs on nodes",
+    needed=("job", "submit", "nodes", "walltime", "run"),
+    jobs=(
+        *("job", "submit", "nodes", "weight", "walltime", "run"),
+        *("properties", "reserved", "serial", "user"),
+    ),
+    least={
+        **dict.fromkeys(("submit", "run", "reserved"), 0),
+        **dict.fromkeys(("job", "nodes", "weight", "walltime"), 1),
+    },
+    most={"nodes": MOST, "weight": MOST},
+    empty={"weight": 1, "reserved": -1},
+)
+"""The columns of such a log."""
 
 
 def read_oar(
@@ -125,24 +134,7 @@ def read_oar_schedule(
         and was not refused.
     """
     table, kept, work = _read(path, processors, None, None, None, clean)
-    source = os.fspath(path)
-    for name in SCHEDULED:
-        if name not in table.numbers and name not in table.words:
-            raise InputError(
-                f"{source} has no column {name!r}; a schedule on nodes has {', '.join(SCHEDULED)}"
-            )
-    state = _states(table, source)[kept.place]
-    run = kept["run"] + clean.run_plus
-    return LoggedSchedule(
-        work,
-        "",
-        kept["start"],
-        np.zeros(len(work), np.bool_),
-        overrun=np.where(work.killed, run - work.estimate - KILL_MARK, 0),
-        end=kept["end"],
-        state=state,
-        segments=_segments(table, kept, work, source),
-    )
+    return told_schedule(table, kept, work, clean)
 
 
 def write_oar(
@@ -215,13 +207,9 @@ def oar_bytes(
         raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
     columns = _written(workload, platform)
     if schedule is not None:
-        columns |= _written_schedule(schedule)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+        columns |= written_schedule(schedule)
     machine = Machine(platform, workload.epoch, workload.max_estimate)
-    return stream.getvalue().encode(), machine_text(machine, notes or {}).encode()
+    return table_bytes(columns), machine_text(machine, notes or {}).encode()
 
 
 def _read(
@@ -242,8 +230,8 @@ def _read(
     beside = machine_file(path)
     # Of a machine that is given nothing else is asked.
     found = read_machine(beside) if platform is None else Machine(platform, -1, -1)
-    table = read_table(path)
-    columns = {**table.numbers, **_asked(table, found.platform, source)}
+    table = read_table(path, FORM)
+    columns = {**table.numbers, **_asked(table, found.platform)}
     user, names = number_words(table.words["user"])
     columns["user"] = user
     columns = chosen_rows(columns, source, rows)
@@ -267,14 +255,14 @@ def _read(
     return table, kept, workload
 
 
-def _asked(table: Table, platform: Nodes, source: str) -> dict[str, Int64]:
+def _asked(table: Table, platform: Nodes) -> dict[str, Int64]:
     """Return the columns of jobs that follow from those of the file."""
     numbers = table.numbers
     late = (numbers["reserved"] >= 0) & (numbers["reserved"] < numbers["submit"])
     if late.any():
         j = int(late.argmax())
         raise InputError(
-            f"{source}, line {table.line[j]}: reserved is {numbers['reserved'][j]}, before the "
+            f"{table.at(j)}: reserved is {numbers['reserved'][j]}, before the "
             f"submit {numbers['submit'][j]}; give an instant from then on, or nothing"
         )
     reserved = np.where(numbers["reserved"] < 0, -1, numbers["reserved"] - numbers["submit"])
@@ -283,8 +271,8 @@ def _asked(table: Table, platform: Nodes, source: str) -> dict[str, Int64]:
         "allocated": np.full(reserved.size, UNKNOWN),
         "request_time": numbers["walltime"],
         "reserved": reserved,
-        "properties": _sets(table, platform, source),
-        "serial": _serial(table, source),
+        "properties": _sets(table, platform),
+        "serial": table.shares("serial", DIGITS, UNKNOWN, "for a job that is not moldable"),
     }
     if "start" in numbers:
         known = numbers["start"] >= numbers["submit"]
@@ -292,29 +280,16 @@ def _asked(table: Table, platform: Nodes, source: str) -> dict[str, Int64]:
     return columns
 
 
-def _sets(table: Table, platform: Nodes, source: str) -> Int64:
+def _sets(table: Table, platform: Nodes) -> Int64:
     place = {"": ANY, **{name: k for k, name in enumerate(platform.set_names)}}
     words = table.words["properties"]
     for j, word in enumerate(words):
         if word not in place:
             raise InputError(
-                f"{source}, line {table.line[j]}: properties is {word[:SHOWN]!r}, and the machine "
+                f"{table.at(j)}: properties is {word[:SHOWN]!r}, and the machine "
                 f"has no such set; {choices(word, platform.set_names, 'nothing for any node')}"
             )
     return np.array([place[word] for word in words], np.int64)
-
-
-def _serial(table: Table, source: str) -> Int64:
-    """Return the serial parts in millionths, exactly."""
-    found = []
-    for j, word in enumerate(table.words["serial"]):
-        if word and not _SHARE.fullmatch(word):
-            raise InputError(
-                f"{source}, line {table.line[j]}: serial is {word[:SHOWN]!r}; give a share from 0 "
-                "to 1 of at most six decimals, or nothing for a job that is not moldable"
-            )
-        found.append(int(Decimal(word) * MILLION) if word else UNKNOWN)
-    return np.array(found, np.int64)
 
 
 def _faults(columns: Mapping[str, Int64], platform: Nodes) -> dict[str, Bool]:
@@ -325,45 +300,6 @@ def _faults(columns: Mapping[str, Int64], platform: Nodes) -> dict[str, Bool]:
     there = np.array(enough, np.int64)[kind.reshape(-1)]
     found = (there == 0, there < columns["nodes"])
     return dict(zip(REASONS, found, strict=True))
-
-
-def _states(table: Table, source: str) -> Int8:
-    found = np.zeros(table.line.size, np.int8)
-    for j, word in enumerate(table.words["state"]):
-        where = f"{source}, line {table.line[j]}"
-        if word not in STATES:
-            raise InputError(f"{where}: state is {word[:SHOWN]!r}; {choices(word, STATES)}")
-        found[j] = STATES[word]
-        if found[j] != State.REFUSED and min(table.numbers[k][j] for k in ("start", "end")) < 0:
-            raise InputError(f"{where}: a job that is {word} has a start and an end; give both")
-    return found
-
-
-def _segments(table: Table, kept: Kept, work: Workload, source: str) -> Segments:
-    places = {name: k for k, name in enumerate(work.platform.places)}
-    rows: list[tuple[int, int, int]] = []
-    for j, row in enumerate(kept.place.tolist()):
-        where = f"{source}, line {table.line[row]}: on"
-        words = table.words["on"][row].split()
-        rows += sorted((j, *one) for one in _parts(words, int(work.weight[j]), places, where))
-    job, place, procs = np.array(rows, np.int64).reshape(-1, 3).T
-    return Segments(job.copy(), place.copy(), procs.copy())
-
-
-def _parts(
-    words: Iterable[str], weight: int, places: Mapping[str, int], where: str
-) -> list[tuple[int, int]]:
-    parts = []
-    for word in words:
-        found = _ON.fullmatch(word)
-        if found is None:
-            raise InputError(f"{where} holds {word[:SHOWN]!r}; give NODE or NODE*PROCESSORS")
-        for name in unfolded(found[1], where):
-            if name not in places:
-                near = choices(name, places) if len(places) < 20 else "no such node"
-                raise InputError(f"{where} names the node {name!r}; {near}")
-            parts.append((places[name], int(found[2] or weight)))
-    return parts
 
 
 def _written(work: Workload, platform: Nodes) -> dict[str, list[object]]:
@@ -379,30 +315,9 @@ def _written(work: Workload, platform: Nodes) -> dict[str, list[object]]:
         "run": (work.run + work.killed).tolist(),
         "properties": [sets[k] for k in work.properties.tolist()],
         "reserved": ["" if at < 0 else at for at in reserved.tolist()],
-        "serial": [_share(part) for part in work.serial.tolist()],
+        "serial": ["" if k < 0 else share_word(k, DIGITS) for k in work.serial.tolist()],
         "user": ["" if u < 0 else names.get(u, u) for u in work.user.tolist()],
     }
     if not is_filled(work, "serial"):
         del columns["serial"]
     return columns
-
-
-def _share(millionths: int) -> str:
-    if millionths < 0:
-        return ""
-    return f"{millionths // MILLION}.{millionths % MILLION:06d}".rstrip("0").rstrip(".")
-
-
-def _written_schedule(schedule: Schedule) -> dict[str, list[object]]:
-    parts, places = schedule.segments, schedule.workload.platform.places
-    on: list[list[str]] = [[] for _ in range(len(schedule.workload))]
-    if parts is not None:
-        rows = zip(parts.job.tolist(), parts.place.tolist(), parts.procs.tolist(), strict=True)
-        for job, place, procs in rows:
-            on[job].append(f"{places[place]}*{procs}")
-    return {
-        "start": ["" if at < 0 else at for at in schedule.start.tolist()],
-        "end": ["" if at < 0 else at for at in schedule.end.tolist()],
-        "state": [State(code).name.lower() for code in schedule.state.tolist()],
-        "on": [" ".join(words) for words in on],
-    }

@@ -41,10 +41,10 @@ def read_log(
         The log.
     processors : int, optional
         Size of the machine; by default what the header of an SWF log says. The others need it,
-        but for one of jobs on nodes, which has a machine beside it.
+        but for one that has its machine beside it.
     platform : Platform, optional
-        The machine, instead of that: of a log of jobs on nodes it stands for the one beside it, of
-        any other its size counts.
+        The machine, instead of that: it stands for one of its kind that is beside the log; of any
+        other log its size counts.
     rows : (int, int), optional
         Only these data rows, [first, last), before anything is dropped or sorted.
     jobs : int, optional
@@ -73,9 +73,10 @@ def read_log(
     1
     """
     known, given = FORMATS[format_of(path)], {"rows": rows, "jobs": jobs, "clean": clean}
-    if known.on_nodes:
-        nodes = platform if platform is not None and platform.asks else None
-        return known.reader(path, processors=processors, platform=nodes, **given)
+    if known.beside is not None:
+        same = platform is not None and platform.name == known.beside.platform
+        machine = platform if same else None
+        return known.reader(path, processors=processors, platform=machine, **given)
     size = processors if platform is None else platform.size
     return known.reader(path, processors=size, **given)
 

@@ -11,6 +11,8 @@ from core.arrays import HORIZON, Bool, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.metrics.capacity import lost_capacity
+from core.metrics.links import link_demands
+from core.metrics.participants import coallocated, migrated, node_time
 from core.metrics.slowdown import TAU, slowdowns
 from core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
 from core.metrics.widths import WIDTHS, width_classes
@@ -230,6 +232,40 @@ class Counted:
         return np.bincount(self.width, minlength=len(WIDTHS))
 
     @cached_property
+    def origin(self) -> Int64:
+        """Participant whose job it is, an index into the platform's `participants`, int64[k]."""
+        origin: Int64 = self.column("origin")
+        return origin
+
+    @cached_property
+    def origin_jobs(self) -> Int64:
+        """Jobs of each participant, int64[participants]."""
+        return np.bincount(self.origin, minlength=len(self.workload.platform.participants))
+
+    @cached_property
+    def migrated(self) -> Bool:
+        """Whether the job ran on one cluster that is not its origin, bool[k]."""
+        return migrated(self.schedule)[self.kept]
+
+    @cached_property
+    def coallocated(self) -> Bool:
+        """Whether the job ran on several clusters at once, bool[k]."""
+        return coallocated(self.schedule)[self.kept]
+
+    @cached_property
+    def node_time(self) -> Int64:
+        """What jobs held, by origin and cluster, int64[participants, participants], processor s.
+
+        Within the window, also by jobs that do not count.
+        """
+        return node_time(self.schedule, self.window)
+
+    @cached_property
+    def link_demands(self) -> Int64:
+        """What each part of a job asks of its cluster's link, int64[parts], kbit/s, of all jobs."""
+        return link_demands(self.schedule)
+
+    @cached_property
     def users(self) -> UserIndex:
         """The users that there is a number for, and which of them each job is of."""
         return self._users or index_users(self.workload)
@@ -302,3 +338,15 @@ def ratio(part: int, whole: int) -> float:
 def mean(values: Float64) -> float:
     """Return the mean of values, NaN where there are none."""
     return float(values.mean()) if values.size else np.nan
+
+
+def means(place: Int64, jobs: Int64, values: Int64 | Float64 | Bool) -> Float64:
+    """Return the mean of values at each place, of which there are so many; NaN where none is.
+
+    Examples
+    --------
+    >>> means(np.array([0, 2, 0]), np.array([2, 0, 1]), np.array([5, 7, 8])).tolist()
+    [6.5, nan, 7.0]
+    """
+    divisor = np.where(jobs > 0, jobs, np.nan)
+    return np.asarray(np.bincount(place, weights=values, minlength=jobs.size) / divisor)

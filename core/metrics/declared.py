@@ -20,15 +20,19 @@ import numpy as np
 from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
-from core.metrics.counted import Counted, mean, ratio, total
+from core.metrics.counted import Counted, mean, means, ratio, total
+from core.metrics.links import link_loads, link_peaks
+from core.metrics.participants import given, received
 from core.metrics.slowdown import SECOND_TAU, slowdowns
 from core.metrics.users import fairness_of_users, gini_index, jain_index
 from core.names import choices
+from core.platform.platform import Platform
 from core.workload.load import work
 from core.workload.workload import Workload
 
-CELL, WEEK, USER, WIDTH = "cell", "week", "user", "width"
-"""What there is one value of: a simulation, or each week, user or width class of it."""
+CELL, WEEK, USER, WIDTH, ORIGIN = "cell", "week", "user", "width", "origin"
+"""What there is one value of: a simulation, or each week, user, width class or participant of it.
+"""
 
 SMALLER, LARGER, NEITHER = "smaller", "larger", ""
 """Which values are better."""
@@ -47,14 +51,17 @@ class Metric:
     unit, meaning : str
         Unit (1 for a pure number) and one line for axes and tables.
     of : callable
-        From a `core.metrics.counted.Counted` to the value, or to one for each week, user or
-        width; of what is shared, from the workload.
-    over : {"cell", "week", "user", "width"}
+        From a `core.metrics.counted.Counted` to the value, or to one for each week, user, width
+        or participant; of what is shared, from the workload.
+    over : {"cell", "week", "user", "width", "origin"}
         What there is one value of.
     better : {"smaller", "larger", ""}
         Which values are better, where one can say so.
     shared : bool
         Whether it is a matter of the jobs alone, which no policy changes.
+    among : bool
+        Whether it is a matter of several participants, as what there is one value of each of is:
+        on other platforms there is no such metric.
     dtype : {"float64", "int64"}
         Kind of its values; floats are NaN where there is none, whole numbers 0.
 
@@ -76,15 +83,28 @@ class Metric:
     over: str = CELL
     better: str = SMALLER
     shared: bool = False
+    among: bool = False
     dtype: str = "float64"
 
     def value(self, counted: Counted) -> Any:
         """Return the metric of the jobs that count."""
         return self.of(counted.workload if self.shared else counted)
 
+    def there_is(self, platform: Platform | None) -> bool:
+        """Tell whether schedules on a platform have it; without one, on whichever.
+
+        Examples
+        --------
+        >>> from core import Pool
+        >>> METRICS["wait"].there_is(Pool(4)), METRICS["origin_wait"].there_is(Pool(4))
+        (True, False)
+        """
+        participants = platform.participants if platform else ()
+        return bool(participants) or not (self.among or self.over == ORIGIN)
+
     def __post_init__(self) -> None:
         choices = {
-            "over": (CELL, WEEK, USER, WIDTH),
+            "over": (CELL, WEEK, USER, WIDTH, ORIGIN),
             "better": (SMALLER, LARGER, NEITHER),
             "dtype": ("float64", "int64"),
         }
@@ -99,16 +119,15 @@ class Metric:
 
 
 def _per_width(counted: Counted, values: Int64 | Float64) -> Float64:
-    return _means(counted.width, counted.width_jobs, values)
+    return means(counted.width, counted.width_jobs, values)
+
+
+def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:
+    return means(counted.origin, counted.origin_jobs, values)
 
 
 def _per_week(counted: Counted, values: Int64 | Float64) -> Float64:
-    return _means(counted.week, counted.week_jobs, values)
-
-
-def _means(place: Int64, jobs: Int64, values: Int64 | Float64) -> Float64:
-    divisor = np.where(jobs > 0, jobs, np.nan)
-    return np.asarray(np.bincount(place, weights=values, minlength=jobs.size) / divisor)
+    return means(counted.week, counted.week_jobs, values)
 
 
 def _largest(values: Int64 | Float64) -> Any:
@@ -147,6 +166,12 @@ def _utilisation(counted: Counted) -> float:
     else:
         done = total(window.inside(schedule.start, schedule.end) * taken)
     return ratio(done, _capacity(counted))
+
+
+def _origin_utilisation(counted: Counted) -> Float64:
+    lasts = counted.window.end - counted.window.begin
+    there = np.array(counted.workload.platform.sizes, np.float64) * (lasts or np.nan)
+    return np.asarray(counted.node_time.sum(axis=0) / there)
 
 
 def _capacity(counted: Counted) -> int:
@@ -308,6 +333,14 @@ _ROWS = (
         lambda c: gini_index(c.compared_nuwt),
     ),
     Metric(
+        "migrated_share", "1", "share of the jobs that ran on one cluster, not their own",
+        lambda c: mean(c.migrated), better=NEITHER, among=True,
+    ),
+    Metric(
+        "coallocated_share", "1", "share of the jobs that ran on several clusters at once",
+        lambda c: mean(c.coallocated), better=NEITHER, among=True,
+    ),
+    Metric(
         "week_jobs", "1", "number of jobs ended in the week",
         lambda c: c.week_jobs,
         over=WEEK, better=NEITHER, dtype="int64",
@@ -366,21 +399,78 @@ _ROWS = (
         "geometric mean of the bounded slowdowns of the jobs of the width",
         lambda c: _geometric_means(_per_width(c, c.log_slowdown)), over=WIDTH,
     ),
+    Metric(
+        "origin_jobs", "1", "number of jobs of the cluster",
+        lambda c: c.origin_jobs,
+        over=ORIGIN, better=NEITHER, dtype="int64",
+    ),
+    Metric(
+        "origin_wait", "s", "mean wait of the cluster's jobs",
+        lambda c: _per_origin(c, c.wait), over=ORIGIN,
+    ),
+    Metric(
+        "origin_response", "s", "mean response time of the cluster's jobs",
+        lambda c: _per_origin(c, c.response), over=ORIGIN,
+    ),
+    Metric(
+        "origin_bounded_slowdown", "1", "mean bounded slowdown of the cluster's jobs",
+        lambda c: _per_origin(c, c.slowdown), over=ORIGIN,
+    ),
+    Metric(
+        "origin_migrated_share", "1", "share of the cluster's jobs that ran on one other cluster",
+        lambda c: _per_origin(c, c.migrated), over=ORIGIN, better=NEITHER,
+    ),
+    Metric(
+        "origin_coallocated_share", "1",
+        "share of the cluster's jobs that ran on several clusters at once",
+        lambda c: _per_origin(c, c.coallocated), over=ORIGIN, better=NEITHER,
+    ),
+    Metric(
+        "origin_given", "processor s", "what jobs of other clusters held on the cluster",
+        lambda c: given(c.node_time), over=ORIGIN, better=NEITHER,
+    ),
+    Metric(
+        "origin_received", "processor s", "what the cluster's jobs held on other clusters",
+        lambda c: received(c.node_time), over=ORIGIN, better=NEITHER,
+    ),
+    Metric(
+        "origin_utilisation", "1", "share of the cluster's processors in use, by jobs of anyone",
+        _origin_utilisation, over=ORIGIN, better=LARGER,
+    ),
+    Metric(
+        "origin_link_load", "1",
+        "mean of what is asked of the cluster's link / its capacity",
+        lambda c: link_loads(c.schedule, c.link_demands, c.window), over=ORIGIN, better=NEITHER,
+    ),
+    Metric(
+        "origin_link_peak", "1", "most that is asked of the cluster's link / its capacity",
+        lambda c: link_peaks(c.schedule, c.link_demands, c.window), over=ORIGIN, better=NEITHER,
+    ),
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
 """Every metric of our own, by name."""
 
 
-def metrics_over(what: str) -> tuple[Metric, ...]:
-    """Return our own metrics that have one value of each cell, week, user or width.
+def metrics_over(what: str, platform: Platform | None = None) -> tuple[Metric, ...]:
+    """Return our own metrics that have one value of each cell, week, user, width or origin.
+
+    Parameters
+    ----------
+    what : str
+        Which of these.
+    platform : Platform, optional
+        What the schedules are on; by default those metrics that there are on whichever.
 
     Examples
     --------
     >>> [metric.name for metric in metrics_over("user")]
     ['user_jobs', 'user_work', 'user_nuwt']
+    >>> metrics_over("origin")
+    ()
     """
-    return tuple(metric for metric in METRICS.values() if metric.over == what)
+    rows = METRICS.values()
+    return tuple(row for row in rows if row.over == what and row.there_is(platform))
 
 
 def find_metric(name: str) -> Metric:

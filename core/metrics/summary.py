@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy.typing as npt
+
 from core.metrics.counted import Counted
-from core.metrics.declared import CELL, metrics_over
+from core.metrics.declared import CELL, ORIGIN, metrics_over
 from core.metrics.slowdown import TAU
 from core.metrics.window import NO_WARMUP
 from core.schedule import Schedule
@@ -47,4 +51,40 @@ def summarise(
     (20.0, 42.0, 1.0, 2.6)
     """
     counted = Counted(schedule, tau, warmup, cooldown)
-    return {metric.name: float(metric.value(counted)) for metric in metrics_over(CELL)}
+    rows = metrics_over(CELL, schedule.workload.platform)
+    return {metric.name: float(metric.value(counted)) for metric in rows}
+
+
+def by_origin(
+    schedule: Schedule,
+    tau: float = TAU,
+    warmup: float | str = NO_WARMUP,
+    cooldown: bool = False,
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the metrics that `core.metrics.declared` has of a participant, by name.
+
+    Parameters
+    ----------
+    schedule, tau, warmup, cooldown
+        As for `summarise`.
+
+    Returns
+    -------
+    dict of str to array, shape (participants,)
+        In the order of `Platform.participants`; empty where the platform has none.
+
+    Raises
+    ------
+    InputError
+        As `summarise`.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> w = Workload.from_columns(submit=[0], run=[40], estimate=[40], procs=[2], processors=2)
+    >>> by_origin(simulate(w, "fcfs+none"))
+    {}
+    """
+    counted = Counted(schedule, tau, warmup, cooldown)
+    rows = metrics_over(ORIGIN, schedule.workload.platform)
+    return {metric.name: metric.value(counted) for metric in rows}

@@ -139,7 +139,7 @@ def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
     ([2, 1], [10, 0], [6, 8])
     """
     place, count = index.place[counted.kept], index.label.size
-    wait = _added(place, count, counted.wait)
+    wait = added(place, count, counted.wait)
     if counted.window.counts is None and counted.schedule.is_as_asked:
         return UserSums(index.jobs, wait, index.work)
     jobs, work = _got(place, count, counted.held, counted.procs)
@@ -148,11 +148,17 @@ def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
 
 def _got(place: Int64, count: int, held: Int64, procs: Int64) -> tuple[Int64, Int64]:
     jobs = np.bincount(place, minlength=count + 1)[:count]
-    return jobs, _added(place, count, held * procs)
+    return jobs, added(place, count, held * procs)
 
 
-def _added(place: Int64, count: int, values: Int64) -> Int64:
-    """Return the sum of values from 0 on of each of so many users."""
+def added(place: Int64, count: int, values: Int64) -> Int64:
+    """Return the sum of values from 0 on at each of so many places, int64[count], exactly.
+
+    Examples
+    --------
+    >>> added(np.array([1, 0, 1, 2]), 2, np.array([5, 6, 7, 8])).tolist()
+    [6, 12]
+    """
     if int(values.max(initial=0)) * values.size < EXACT:
         # 0.1 ms for 77,000 jobs, where numpy's exact addition at places takes 0.7.
         sums = np.bincount(place, weights=values, minlength=count + 1)

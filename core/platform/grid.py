@@ -86,6 +86,11 @@ class Grid:
         return tuple(self.clusters)
 
     @property
+    def participants(self) -> tuple[str, ...]:
+        """Empty: jobs belong to the whole."""
+        return ()
+
+    @property
     def key(self) -> str:
         """Text that stands for the grid in a workload's digest; names change no schedule."""
         return "grid " + " ".join(map(str, self.clusters))

@@ -44,7 +44,7 @@ class Network:
     Examples
     --------
     >>> network = Network([100, 50], ["north", "south"], [1_000_000, 100_000])
-    >>> network.size, network.places, network.sizes
+    >>> network.size, network.participants, network.sizes
     (150, ('north', 'south'), (100, 50))
     >>> Network([100, 50], ["north", "south"], [1_000_000, 0])
     Traceback (most recent call last):
@@ -101,6 +101,11 @@ class Network:
     def sizes(self) -> tuple[int, ...]:
         """Processors of each cluster."""
         return tuple(self.clusters)
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """Names of the clusters: each has jobs of its own."""
+        return self.places
 
     @property
     def key(self) -> str:

@@ -158,6 +158,11 @@ class Nodes:
         return tuple(self.capacities)
 
     @property
+    def participants(self) -> tuple[str, ...]:
+        """Empty: jobs belong to the whole."""
+        return ()
+
+    @property
     def set_names(self) -> tuple[str, ...]:
         """Names of the property sets, of which a job's `properties` is the index."""
         return tuple(name for name, _ in self._sets)

@@ -53,6 +53,10 @@ class Platform(Protocol):
         """Processors of each place."""
 
     @property
+    def participants(self) -> tuple[str, ...]:
+        """Names of the places to which jobs belong (`Columns.origin`); empty where they do not."""
+
+    @property
     def key(self) -> str:
         """Text that stands for the platform in a workload's digest."""
 

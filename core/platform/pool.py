@@ -66,6 +66,11 @@ class Pool:
         return (self.processors,)
 
     @property
+    def participants(self) -> tuple[str, ...]:
+        """Empty: jobs belong to the whole."""
+        return ()
+
+    @property
     def key(self) -> str:
         """Text that stands for the pool in a workload's digest."""
         return str(self.processors)

@@ -52,6 +52,8 @@ class Column:
         else it has the default.
     stored : str
         Name of its array in a store; empty where a store has none, beside its copy of the log.
+    asked : bool
+        Whether those traces alone have that array whose platform asks for it.
     digest : str
         When the digest of a workload counts the column: `ALWAYS`, `FILLED` or `NEVER`.
     """
@@ -64,6 +66,7 @@ class Column:
     travels: bool
     stored: str
     digest: str
+    asked: bool = False
 
     def __post_init__(self) -> None:
         if self.default is None and not self.travels:
@@ -79,6 +82,7 @@ def column(
     travels: bool = True,
     stored: str = OWN_NAME,
     digest: str = FILLED,
+    asked: bool = False,
 ) -> Any:
     """Declare a column as a field of a dataclass; its parameters are those of `Column`.
 
@@ -90,7 +94,7 @@ def column(
     >>> columns_of(Weighted)["weight"].stored
     'weight'
     """
-    row = Column("", unit, meaning, np.dtype(dtype), default, travels, stored, digest)
+    row = Column("", unit, meaning, np.dtype(dtype), default, travels, stored, digest, asked)
     if default is None:
         return field(metadata={Column: row})
     return field(default=None, metadata={Column: row})
@@ -112,9 +116,11 @@ def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
     return column(unit, meaning, default=_unknown, travels=travels, stored="", digest=NEVER)
 
 
-def _asked(meaning: str, default: Default = _unknown, *, unit: str = "1") -> Any:
+def _asked(
+    meaning: str, default: Default = _unknown, *, unit: str = "1", stored: str = OWN_NAME
+) -> Any:
     """Declare what a job asks of nodes or links; on other platforms nobody looks at it."""
-    return column(unit, meaning, default=default, stored="")
+    return column(unit, meaning, default=default, stored=stored, asked=True)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -206,7 +212,8 @@ class Columns:
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")
     reserved: Int64 = _asked("start asked for in advance, after submission; -1 for none", unit="s")
     serial: Int64 = _asked("serial part of a moldable job, in millionths; -1 for a rigid one")
-    origin: Int64 = _asked("cluster to which the job is submitted", _zeros)
+    # A store has a dimension `origin`.
+    origin: Int64 = _asked("cluster to which the job is submitted", _zeros, stored="job_origin")
     communication: Int64 = _asked("part of the run time that is communication, in 1/1000", _zeros)
     bandwidth: Int64 = _asked("what each processor sends on one cluster", _zeros, unit="kbit/s")
     alltoall: Int64 = _asked("part of it that goes to all others alike, in 1/1000", _zeros)
@@ -245,11 +252,14 @@ COLUMNS = columns_of(Columns)
 """Every column of a workload by its name, in the order in which digests and files hold them."""
 
 
-STORED = MappingProxyType({name: row for name, row in COLUMNS.items() if row.stored})
-"""Those of which a store has an array."""
+STORED = MappingProxyType(
+    {name: row for name, row in COLUMNS.items() if row.stored and not row.asked}
+)
+"""Those of which a store has an array of every trace."""
 
 NOT_STORED = tuple(name for name in COLUMNS if name not in STORED)
-"""The others: what a log says of a job beside, which only the store's copy of the log has."""
+"""The others: what a log says of a job beside, which only the store's copy of the log has, and
+what jobs ask for on some platforms."""
 
 
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:

@@ -31,6 +31,7 @@ RESAMPLES = 10
 POLICIES = (
     ("fcfs+easy", "spf+easy", "saf+easy", "saf+easy,threshold={limit}"),
     ("fcfs+conservative", "fcfs+demt", "saf+conservative"),
+    ("fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)"),
 )
 """What is compared unless others are asked for, the first whose rules know the machine; gains are
 over the first of them."""

@@ -159,7 +159,8 @@ QUESTION = (
         default=Question.metric,
         show_default=True,
         shell_complete=words.metrics,
-        help="A metric of the store's summary, such as wait.",
+        help="A metric of the store's summary, such as wait, or of each participant, such as "
+        "origin_wait.",
     ),
     click.option(
         "--kind",

@@ -34,6 +34,9 @@ GROUPS = {
 SELDOM = frozenset({"refused", "lost"})
 """What is printed where there is any."""
 
+COLUMN = 14
+"""Width of a column of numbers, at least."""
+
 FEW = 0.05
 """Where the log does not say the wait of more jobs than this share, nothing stands beside."""
 
@@ -101,7 +104,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--out",
-    help="Write the schedule as SWF, - is standard output; on nodes as NAME.csv and NAME.toml.",
+    help="Write the schedule: SWF, - is standard output; on nodes and networks NAME.csv and .toml.",
 )
 @click.option("--all", "every", is_flag=True, help="Print every metric, not only the first ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print every metric, as JSON.")
@@ -170,21 +173,22 @@ def simulate(
 
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
-    """Return where the schedule goes: the file, and on nodes that of the machine beside it."""
-    from farm.cli.node_files import node_files
+    """Return where the schedule goes, with the machine beside it where SWF cannot hold it."""
+    from farm.cli.table_files import table_files
     from farm.output import output
 
-    return node_files(out, read) if log.platform.asks else output("--out", out, read)
+    platform = log.platform
+    return table_files(out, read, platform) if platform.asks else output("--out", out, read)
 
 
 def _write(
     target: Output | tuple[Output, Output], schedule: Schedule, notes: Mapping[str, str]
 ) -> None:
     from core.logs.swf import swf_bytes
-    from farm.cli.node_files import write_node_files
+    from farm.cli.table_files import write_table
 
     if isinstance(target, tuple):
-        write_node_files(target, schedule.workload, schedule, notes)
+        write_table(target, schedule.workload, schedule, notes)
         return
     packed = target.name.lower().endswith(".gz")
     target.write(swf_bytes(schedule.workload, schedule, notes, packed=packed))
@@ -215,6 +219,7 @@ def _as_json(
             "dropped": dict(jobs.dropped),
             "cautions": dict(cautions),
             "metrics": _plain(schedule, tau),
+            "participants": _plain_participants(schedule, tau),
             "counts": dict(schedule.counts),
             "as_logged": _plain(was, tau) if was else None,
             "sha256_starts": schedule.digest(),
@@ -226,8 +231,23 @@ def _as_json(
 def _plain(schedule: Schedule, tau: int) -> dict[str, float | None]:
     from core import summarise
 
+    return {name: _fact(value) for name, value in summarise(schedule, tau).items()}
+
+
+def _plain_participants(schedule: Schedule, tau: int) -> dict[str, dict[str, float | None]]:
+    """Return the metrics of each participant, by its name; empty where there are none."""
+    from core import by_origin
+
+    found = {name: values.tolist() for name, values in by_origin(schedule, tau).items()}
+    return {
+        who: {name: _fact(values[i]) for name, values in found.items()}
+        for i, who in enumerate(schedule.workload.platform.participants)
+    }
+
+
+def _fact(value: float) -> float | None:
     # JSON has no NaN.
-    return {k: v if v == v else None for k, v in summarise(schedule, tau).items()}
+    return value if value == value else None
 
 
 def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[str, str]:
@@ -264,7 +284,7 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     for title, names in GROUPS.items():
         shown = [name for name in names if name not in SELDOM or found[name]]
         lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in shown)]
-    lines += _counted(schedule)
+    lines += [*_participants(schedule, tau), *_counted(schedule)]
     if every:
         lines += ["further", *(_line(name, found[name], beside.get(name)) for name in found)]
     else:
@@ -275,6 +295,25 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
         left = jobs_without if without else ""
         lines.append(f"as logged: by the starts of the log, with run times as simulated{left}")
     return "\n".join(lines)
+
+
+def _participants(schedule: Schedule, tau: int) -> list[str]:
+    """Return a table of what each participant has, where there are any."""
+    from core import by_origin
+    from core.metrics.declared import METRICS
+    from core.numerals import significant
+
+    names = schedule.workload.platform.participants
+    if not names:
+        return []
+    wide = max(COLUMN, *(len(name) + 2 for name in names))
+    lines = ["".join([f"{'participants':<66}", *(f"{name:>{wide}}" for name in names)])]
+    for name, values in by_origin(schedule, tau).items():
+        metric = METRICS[name]
+        said = metric.meaning + ("" if metric.unit == "1" else f", {metric.unit}")
+        shown = [f"{significant(value):>{wide}}" for value in values.tolist()]
+        lines.append("".join([f"  {said:<64}", *shown]))
+    return lines
 
 
 def _counted(schedule: Schedule) -> list[str]:

@@ -29,6 +29,7 @@ TITLES = {
     "with_properties": "jobs with properties",
     "reserved": "jobs reserved in advance",
     "moldable": "moldable jobs",
+    "communicating": "jobs that communicate",
     "sha256_columns": "sha256 of columns",
 }
 """How people read the keys of the JSON that are not words of theirs."""
@@ -193,24 +194,29 @@ def busiest(
 @TRACES
 @click.option("--out", required=True, help="NAME.csv; the machine goes to NAME.toml beside it.")
 def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
-    """Write the jobs of a campaign's TRACE on nodes as a table, to be looked at or changed.
+    """Write jobs of a campaign's TRACE on nodes or a network as a table, to look at or change.
 
     The files are a log like others: `file = "NAME.csv"` of a campaign, `farm simulate NAME.csv`.
     """
     from core.errors import InputError
     from core.names import choices
     from farm.campaign.shipped import find
-    from farm.cli.node_files import node_files, write_node_files
+    from farm.cli.table_files import table_files, write_table
 
     known = {one.name: one for one in find(campaign).traces}
     if trace not in known:
         raise InputError(f"campaign {campaign!r} has no trace {trace!r}; {choices(trace, known)}")
     source = known[trace].located(folder)
-    files = node_files(out, [campaign, source.file or ""])
     jobs = source.read()
     if jobs is None:
         raise InputError(f"trace {trace!r} is a model, which has other jobs in each sample")
-    write_node_files(files, jobs)
+    if not jobs.platform.asks:
+        raise InputError(
+            f"trace {trace!r} is on a {jobs.platform.name}, whose jobs ask for processors alone; "
+            "farm simulate --out writes a log of them"
+        )
+    files = table_files(out, [campaign, *source.files], jobs.platform)
+    write_table(files, jobs)
 
 
 def _shown(key: str, value: Any) -> str:
@@ -266,16 +272,24 @@ def _facts(trace: Trace) -> dict[str, Any]:
     }
 
 
+ASKED = {
+    "properties": ("with_properties", -1),
+    "reserved": ("reserved", -1),
+    "serial": ("moldable", -1),
+    "communication": ("communicating", 0),
+}
+"""Of columns that jobs ask for on some platforms: the key of how many do, and what none of them has
+less than."""
+
+
 def _asked(log: Workload) -> dict[str, Any]:
-    """Return how many jobs ask for what, where the machine is one of nodes."""
-    if not log.platform.asks:
+    """Return places, and how many jobs ask for what, where the platform knows more than procs."""
+    platform = log.platform
+    if not platform.asks:
         return {}
-    return {
-        "nodes": len(log.platform.places),
-        "with_properties": int((log.properties >= 0).sum()),
-        "reserved": int((log.reserved >= 0).sum()),
-        "moldable": int((log.serial >= 0).sum()),
-    }
+    rows = (ASKED[name] + (getattr(log, name),) for name in platform.asks if name in ASKED)
+    found = {key: int((values > nothing).sum()) for key, nothing, values in rows}
+    return {f"{platform.part}s": len(platform.places), **found}
 
 
 def _meaning(reason: str) -> str:

@@ -16,7 +16,7 @@ from core.metrics.users import UserIndex, index_users
 from core.metrics.window import NO_WARMUP
 from core.schedule import Schedule
 from core.simulation.simulate import simulate
-from core.workload.columns import NOT_STORED, STORED, is_filled
+from core.workload.columns import COLUMNS, NOT_STORED, STORED, is_filled
 from core.workload.resample_users import origin_user
 from core.workload.workload import Workload
 from farm.campaign.draws import find_draw
@@ -28,6 +28,7 @@ from farm.store.geometry import Block, Cell
 from farm.store.kept import kept_of, recalled
 from farm.store.logs import stored_log
 from farm.store.place import Place
+from farm.store.product import is_had
 from farm.store.reading import stored_jobs
 from farm.store.store import Store
 
@@ -156,7 +157,8 @@ class Simulations:
         Raises
         ------
         InputError
-            If a metric gives another number of values than there are weeks, users or widths.
+            If a metric gives another number of values than there are weeks, users, widths or
+            participants.
         """
         lengths, rows = self.store.lengths_of(block, cell, jobs), {}
         for variable in self.store.arrays_of(self.trace.name, block.kind):
@@ -168,8 +170,9 @@ class Simulations:
                         f"{lengths[variable.name]} entries along {variable.inner[0]!r}"
                     )
                 rows[variable.name] = values
-        figures = self.store.holds[block.kind].figures
-        return rows, {v.name: _value(v.of, of, float) for v in figures if v.of}
+        platform = self.store.platform(self.trace.name)
+        figures = [v for v in self.store.holds[block.kind].figures if v.of and is_had(v, platform)]
+        return rows, {v.name: _value(v.of, of, float) for v in figures}
 
     def _at_load(self, resample: int, load: str) -> Workload:
         known = self.store.settings
@@ -196,7 +199,7 @@ def workload_values(
     """Return the columns and figures of the jobs that every policy meets alike."""
     jobs = made.jobs(*cell[:2])
     columns = {column.stored: getattr(jobs, name) for name, column in STORED.items()}
-    columns |= {name: getattr(jobs, name) for name in jobs.platform.asks}
+    columns |= {COLUMNS[name].stored: getattr(jobs, name) for name in jobs.platform.asks}
     alone = {"jobs": np.asarray(len(jobs)), "max_estimate": np.asarray(jobs.max_estimate)}
     rows, figures = made.measured(block, cell, jobs, len(jobs))
     return len(jobs), {**alone, **columns, **rows}, figures

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.metrics.counted import means
 from core.metrics.fairness import lateness_of, resource_equality, unserved
+from core.policy.policy import Policy
 from core.simulation.fair_start import fair_start_times
+from core.simulation.network import isolated_starts
 from core.simulation.promises import NO_PROMISE, promises
 from farm.execution.cell import Figures, Simulations
 from farm.store.block import Rows
@@ -55,6 +58,34 @@ def promise(
     promised = promises(schedule.workload, schedule.policy)[here]
     late = lateness_of(schedule.start[here], promised)
     return _kept("promised", promised, np.where(promised == NO_PROMISE, 0, late))
+
+
+def isolation(
+    made: Simulations, block: Block, cell: Cell, stored: Rows | None
+) -> tuple[int, Rows, Figures]:
+    """Return the starts of a cell's jobs if each cluster were alone, s, and who starts later.
+
+    Beside these, for each cluster, the mean lateness of all its jobs, and the mean gain of those
+    that fit it. W. M. Jones and W. B. Ligon (2005), section 3, judge by this by eye.
+    """
+    schedule = made.schedule(cell)
+    jobs, start = schedule.workload, schedule.start
+    alone = isolated_starts(jobs, Policy.parse(schedule.policy))
+    fits = alone >= 0
+    late = np.where(fits, lateness_of(start, alone), 0)
+    count, rows, figures = _kept("fst_isolation", alone, late)
+    many = len(jobs.platform.participants)
+    of_each = {
+        "origin_lateness_isolation": means(
+            jobs.origin, np.bincount(jobs.origin, minlength=many), late
+        ),
+        "origin_gain_isolation": means(
+            jobs.origin[fits],
+            np.bincount(jobs.origin[fits], minlength=many),
+            (alone - start)[fits],
+        ),
+    }
+    return count, {**rows, **of_each}, figures
 
 
 def _kept(name: str, due: Array, late: Array) -> tuple[int, Rows, Figures]:

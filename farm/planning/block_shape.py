@@ -49,7 +49,8 @@ def lay_out(
     Parameters
     ----------
     sizes : mapping of str to int
-        Lengths of job, week, user and width, and of node where there is such a dimension.
+        Lengths of job, week, user and width, and of node and origin where there are such
+        dimensions.
     axes : mapping of str to sequence
         Labels of resample, load and policy.
     kinds : sequence of Product

@@ -122,6 +122,12 @@ def promise_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
     return 2 * cell_seconds(cell, policy, load)
 
 
+def isolation_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
+    """Return the CPU time of starts in isolation and the simulation held against them, s."""
+    # Each cluster alone has the reservations of the policy, and no migration.
+    return 2 * cell_seconds(cell, policy, load)
+
+
 def queue(jobs: int, policy: Policy, load: str) -> float:
     """Return how long the queue is on average, against that of a long trace at load 0.7.
 

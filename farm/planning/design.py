@@ -290,6 +290,13 @@ def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]
                 f"{', '.join(row.platforms)}; leave its policies out, or give the trace a campaign "
                 "of its own"
             )
+    for (name, one), kind in product(sources.items(), [PRODUCTS[k] for k in campaign.fairness]):
+        if kind.among and not platform_from_dict(one["platform"]).participants:
+            raise InputError(
+                f"fairness {kind.name!r} compares each cluster of a network with itself alone, and "
+                f"trace {name!r} is on a platform of kind {one['platform']['name']!r}; leave it "
+                "out, or give the trace a campaign of its own"
+            )
 
 
 def _counted(policies: Iterable[str]) -> dict[str, str]:

@@ -281,7 +281,7 @@ def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, boo
 
 
 def _as_queued(jobs: Workload) -> Workload:
-    """Return the jobs where `QUEUE_POLICY` knows the machine: those on nodes in one pool."""
+    """Return the jobs where `QUEUE_POLICY` knows the machine: those on any other in one pool."""
     return jobs.take(slice(None), platform=Pool(jobs.processors)) if jobs.platform.asks else jobs
 
 

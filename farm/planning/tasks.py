@@ -89,7 +89,7 @@ def missing_blocks(
         return (
             head is not None
             and head.span == store.span_of(block)
-            and head.holds == store.holding_digest(block.kind)
+            and head.holds == store.holding_digest(block)
             and not (retry_failed and head.failed)
         )
 

@@ -197,9 +197,7 @@ def create_trace(root: zarr.Group, store: Store, trace: str) -> None:
     labels |= {"week": range(1, sizes["week"] + 1), "width": list(WIDTHS)}
     if store.users[trace]:
         labels["user"] = store.users[trace]
-    if store.nodes(trace):
-        labels["node"] = store.nodes(trace)
-    write_coordinates(group, labels)
+    write_coordinates(group, {**labels, **store.parts(trace)})
     create_values(group, WEEKS, weeks.shape, weeks.shape, None)
     group[WEEKS.name][...] = weeks  # type: ignore[index]
     for kind in store.holds:

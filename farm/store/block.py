@@ -161,7 +161,7 @@ class OpenBlock:
 
     @property
     def _head(self) -> Head:
-        holds = self.store.holding_digest(self.block.kind)
+        holds = self.store.holding_digest(self.block)
         failed = tuple(sorted(self._errors))
         own = self.store.own_digest(self._span.policies)
         return Head(self.block, self.store.identity, self._span, failed, holds, own)
@@ -205,7 +205,7 @@ class OpenBlock:
         if stored is None:
             return set()
         kept, places = set(), {cell: i for i, cell in enumerate(self.cells)}
-        lacks = head.holds != self.store.holding_digest(self.block.kind)
+        lacks = head.holds != self.store.holding_digest(self.block)
         for old, label in enumerate(head.span.cells):
             if old in body.errors or label not in places:
                 continue

@@ -38,8 +38,8 @@ class Layout:
     long : tuple of 3 int
         The same for products that take long.
     inner : mapping of str to int
-        Lengths of a shard along job, week, user, width and, where there is such a dimension,
-        node: the whole dimension, until a later cell or load has more of them.
+        Lengths of a shard along job, week, user, width and, where there are such dimensions,
+        node and origin: the whole dimension, until a later cell or load has more of them.
     long_jobs : int
         Length along `job` of products that take long: a cell that would take longer than a block
         is cut into pieces of this many jobs.

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import InputError
 from core.metrics.declared import CELL as ONE
-from core.metrics.declared import METRICS, SMALLER, Metric, find_metric
+from core.metrics.declared import LARGER, METRICS, SMALLER, Metric, find_metric
 from core.own import load as imported
 from core.platform.platform import PLATFORMS, Platform
 from core.policy.rules import COUNTS
 from core.workload.columns import COLUMNS, STORED, Column
-from farm.store.schema import AXES, CELL, COORDINATES, SAMPLE, WEEKS, Variable
+from farm.store.schema import AXES, CELL, COORDINATES, ORIGIN, SAMPLE, WEEKS, Variable
 
 LATE, UNFAIR = "late", "unfair_jobs"
 """Sums that a record keeps of a piece's fairness: total lateness, and jobs late."""
@@ -89,6 +90,8 @@ class Product:
         Whether a cell of it may take so long that it is cut along its jobs.
     optional : bool
         Whether only those campaigns have it that ask for it.
+    among : bool
+        Whether it is a matter of several participants, so that every trace needs them.
     sums : mapping of str to Variable
         Figures of the summary that are a sum over all pieces of a cell, by the sum's name in the
         records, divided by the cell's jobs.
@@ -103,6 +106,7 @@ class Product:
     simulates: bool = False
     long: bool = False
     optional: bool = False
+    among: bool = False
     sums: tuple[tuple[str, Variable], ...] = ()
 
     @property
@@ -130,14 +134,15 @@ class Product:
         Raises
         ------
         InputError
-            If one of them is no metric.
+            If one of them is no metric, or none that there is on any of the platforms.
         """
+        platforms = tuple(platforms)
         wanted = {variable for platform in platforms for variable in self.columns(platform)}
         arrays = [*self.arrays, *(variable for _, variable in self.kept if variable in wanted)]
         figures = [variable for _, variable in self.sums]
         if self.simulates:
             figures += [Variable(name, AXES, "int64", "1", said) for name, said in counts.items()]
-        for of, metric in self._metrics(own):
+        for of, metric in self._metrics(own, platforms):
             if metric.over == ONE:
                 figures.append(_variable(of, metric, ("trace", *self.dims)))
             else:
@@ -149,11 +154,21 @@ class Product:
         wanted = {*platform.keeps, *platform.asks}
         return (*self.arrays, *(variable for name, variable in self.kept if name in wanted))
 
-    def _metrics(self, own: Iterable[str]) -> Iterator[tuple[str, Metric]]:
+    def _metrics(
+        self, own: Iterable[str], platforms: Iterable[Platform]
+    ) -> Iterator[tuple[str, Metric]]:
         if self.simulates or not self.policies:
-            yield from ((n, m) for n, m in METRICS.items() if m.shared != self.policies)
-        if self.simulates:
-            yield from ((name, find_metric(name)) for name in own)
+            for name, metric in METRICS.items():
+                if metric.shared != self.policies and _is_somewhere(metric, platforms):
+                    yield name, metric
+        for name in own if self.simulates else ():
+            metric = find_metric(name)
+            if not _is_somewhere(metric, platforms):
+                raise InputError(
+                    f"metric {name!r} is one of participants, and no trace of the campaign is on "
+                    "a platform of kind 'network'; leave it out"
+                )
+            yield name, metric
 
     def values(self, *arguments: Any) -> Any:
         """Make rows and figures of a cell; see `farm.execution.cell`."""
@@ -167,9 +182,21 @@ class Product:
         return seconds
 
 
+def is_had(variable: Variable, platform: Platform) -> bool:
+    """Tell whether a trace on a platform has an array or a figure that its store has."""
+    if ORIGIN in variable.dims and not platform.participants:
+        return False
+    metric = METRICS.get(variable.of)
+    return metric is None or metric.there_is(platform)
+
+
+def _is_somewhere(metric: Metric, platforms: Iterable[Platform]) -> bool:
+    return metric.there_is(None) or any(map(metric.there_is, platforms))
+
+
 def _of_column(column: Column) -> Variable:
     return Variable(
-        column.stored or column.name,
+        column.stored,
         (*SAMPLE, "job"),
         "int8" if column.dtype == np.bool_ else "int64",
         column.unit,
@@ -185,7 +212,13 @@ def _of_job(name: str, dtype: str, units: str, long_name: str) -> Variable:
     return Variable(name, (*CELL, "job"), dtype, units, long_name)
 
 
-def _fairness(kind: str, array: Variable, long: bool) -> Product:
+def _of_origin(name: str, units: str, long_name: str, better: str) -> Variable:
+    return Variable(name, (*CELL, ORIGIN), "float64", units, long_name, better)
+
+
+def _fairness(
+    kind: str, array: Variable, *more: Variable, long: bool = False, among: bool = False
+) -> Product:
     """Declare what compares each job with what it was due."""
     figures = (
         (LATE, f"unfairness_{kind}", array.units, "mean lateness over all jobs"),
@@ -193,11 +226,12 @@ def _fairness(kind: str, array: Variable, long: bool) -> Product:
     )
     return Product(
         kind,
-        (array,),
+        (array, *more),
         f"farm.execution.fairness:{kind}",
         f"farm.planning.cost:{kind}_seconds",
         long=long,
         optional=True,
+        among=among,
         sums=tuple(
             (sum_, Variable(name, AXES, "float64", units, f"{what} ({array.long_name})", SMALLER))
             for sum_, name, units, what in figures
@@ -260,12 +294,26 @@ _ROWS = (
             "resource_share", "float64", "processor s",
             "processor-seconds that equal sharing would have given",
         ),
-        long=False,
     ),
     _fairness(
         "promise",
         _of_job("promised", "int64", "s", "start promised at arrival; -1 where none was"),
-        long=False,
+    ),
+    _fairness(
+        "isolation",
+        _of_job(
+            "fst_isolation", "int64", "s",
+            "start if the job's cluster were alone; -1 of a job wider than that",
+        ),
+        _of_origin(
+            "origin_lateness_isolation", "s",
+            "mean lateness of the cluster's jobs against their starts if it were alone", SMALLER,
+        ),
+        _of_origin(
+            "origin_gain_isolation", "s",
+            "mean time by which the cluster's jobs start earlier than if it were alone", LARGER,
+        ),
+        among=True,
     ),
 )  # fmt: skip
 

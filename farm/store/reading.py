@@ -73,7 +73,8 @@ def job_table(
     pandas.DataFrame
         Columns submit, run, estimate, start, wait (s), procs, job_user, number, killed,
         backfilled; on a grid also place; on nodes also weight, properties, reserved (s), serial,
-        end (s) and state.
+        end (s) and state; on a network also job_origin, communication, bandwidth (kbit/s),
+        alltoall and end (s).
 
     Raises
     ------
@@ -138,7 +139,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     count = slice(int(group["jobs"][at]))
     machine = store.platform(trace)
     names = {name: column.stored for name, column in STORED.items()}
-    names |= {name: name for name in machine.asks}
+    names |= {name: COLUMNS[name].stored for name in machine.asks}
     columns: dict[str, Any] = {
         name: np.asarray(group[array][(*at, count)]).astype(COLUMNS[name].dtype)
         for name, array in names.items()

@@ -23,6 +23,9 @@ CELL = (*SAMPLE, "policy")
 AXES = ("trace", *CELL)
 """Dimensions of the summary."""
 
+ORIGIN = "origin"
+"""The dimension of participants."""
+
 TARGET_LOAD = "target_load"
 """The coordinate that has the loads as numbers, which an axis of a plot needs."""
 
@@ -36,6 +39,7 @@ COORDINATES = {
     "user": "user number of the log or model",
     "width": "processors of a job",
     "node": "node of the machine",
+    ORIGIN: "participant: the cluster to which jobs are submitted",
 }
 """Long name of each coordinate."""
 
@@ -49,8 +53,8 @@ class Variable:
     name : str
         Its name in the store.
     dims : tuple of str
-        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user and width, after job
-        perhaps node; in the summary those of `AXES`.
+        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user, width and origin,
+        after job perhaps node; in the summary those of `AXES`.
     dtype, units, long_name : str
         Kind of its values, their unit (1 for a pure number), and one line of meaning.
     better : {"smaller", "larger", ""}

@@ -113,7 +113,7 @@ def check_metadata(store: Store, *, mend: bool = False) -> list[str]:
     inside = (".", *CELL, TARGET_LOAD, WEEKS.name, "week", "width")
     names = [".", *store.axes, TARGET_LOAD, *(v.name for v in store.figures)]
     names += [f"{trace}/{name}" for trace in store.axes["trace"] for name in inside]
-    names += [f"{trace}/node" for trace in store.axes["trace"] if store.nodes(trace)]
+    names += [f"{trace}/{name}" for trace in store.axes["trace"] for name in store.parts(trace)]
     can, cannot = _unsound(store, names), _unsound(store, sorted(_arrays(store)))
     for name in (*cannot, *([] if mend else can)):
         raise InputError(

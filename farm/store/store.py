@@ -32,9 +32,9 @@ from farm.store.geometry import (
 )
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
 from farm.store.place import Place, Where, place_of
-from farm.store.product import KEPT, PRODUCTS, Holding, Product
+from farm.store.product import KEPT, PRODUCTS, Holding, Product, is_had
 from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_name
-from farm.store.schema import CELL, SAMPLE, Variable
+from farm.store.schema import CELL, ORIGIN, SAMPLE, Variable
 from farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
 
 
@@ -182,24 +182,26 @@ class Store:
         """Declarations of the arrays of the summary."""
         return tuple(v for holding in self.holds.values() for v in holding.figures)
 
-    def holding_digest(self, kind: str) -> str:
-        """Return what a record says it has of a product: 8 hexadecimal digits.
+    def holding_digest(self, block: Block) -> str:
+        """Return what a block's record says it has of its product: 8 hexadecimal digits.
 
         They stand for all names, and for the sources of the metrics that users bring.
         """
-        if kind not in self._digests:
-            holding = self.holds[kind]
+        platform = self.platform(block.trace)
+        key = block.kind, bool(platform.participants)
+        if key not in self._digests:
+            holding = self.holds[block.kind]
             lines = [
                 f"{v.name} {self.own.get(v.of.partition(':')[0], '') if ':' in v.of else ''}"
                 for v in (*holding.arrays, *holding.figures)
-                if v.name not in KEPT and v.name not in COUNTS
+                if v.name not in KEPT and v.name not in COUNTS and is_had(v, platform)
             ]
             text = "\n".join(sorted(lines))
-            self._digests[kind] = hashlib.sha256(text.encode()).hexdigest()[:8]
-        return self._digests[kind]
+            self._digests[key] = hashlib.sha256(text.encode()).hexdigest()[:8]
+        return self._digests[key]
 
     @cached_property
-    def _digests(self) -> dict[str, str]:
+    def _digests(self) -> dict[tuple[str, bool], str]:
         return {}
 
     def own_digest(self, policies: tuple[str, ...]) -> str:
@@ -251,12 +253,13 @@ class Store:
 
     def arrays_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
         """Return the declarations of the arrays that a trace has of one product."""
-        users, own = self.users[trace], PRODUCTS[kind].columns(self.platform(trace))
+        users, platform = self.users[trace], self.platform(trace)
+        own = PRODUCTS[kind].columns(platform)
         others = KEPT.difference(v.name for v in own)
         return tuple(
             v
             for v in self.holds[kind].arrays
-            if (users or "user" not in v.dims) and v.name not in others
+            if (users or "user" not in v.dims) and v.name not in others and is_had(v, platform)
         )
 
     def platform(self, trace: str) -> Platform:
@@ -269,11 +272,13 @@ class Store:
     def _platforms(self) -> dict[str, Platform]:
         return {}
 
-    def nodes(self, trace: str) -> tuple[str, ...]:
-        """Return the labels of the dimension `node` of a trace; none where it has no such one."""
+    def parts(self, trace: str) -> dict[str, tuple[str, ...]]:
+        """Return the labels of those dimensions that a trace has by its platform."""
         platform = self.platform(trace)
         kept = (v for kind in self.holds for v in PRODUCTS[kind].columns(platform))
-        return platform.places if any("node" in v.dims for v in kept) else ()
+        nodes = platform.places if any("node" in v.dims for v in kept) else ()
+        labels = {"node": nodes, ORIGIN: platform.participants}
+        return {dimension: names for dimension, names in labels.items() if names}
 
     def place_of(self, block: Block, span: Span) -> tuple[slice, ...]:
         """Return the places of a block's cells along resample, load and, if it has one, policy."""
@@ -299,10 +304,9 @@ class Store:
         """Return the length of every dimension of a trace's group."""
         along = {axis: len(self.axes[axis]) for axis in CELL}
         weeks, users = entries(self.weeks[trace]), len(self.users[trace])
-        nodes = self.nodes(trace)
         return {
             **along, "job": self.jobs[trace], "week": weeks, "user": users, "width": len(WIDTHS),
-            **({"node": len(nodes)} if nodes else {}),
+            **{dimension: len(names) for dimension, names in self.parts(trace).items()},
         }  # fmt: skip
 
     def block_shape(self, block: Block, variable: Variable) -> tuple[int, ...]:

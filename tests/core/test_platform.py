@@ -36,6 +36,10 @@ class Pair:
         return ("left", "right")
 
     @property
+    def participants(self) -> tuple[str, ...]:
+        return ()
+
+    @property
     def key(self) -> str:
         return json.dumps(self.to_dict())
 

@@ -147,6 +147,7 @@ def test_stored_names() -> None:
     assert [name for name in COLUMNS if name not in STORED] == [
         "group", "queue", "partition", "nodes", "logged_wait",
         "weight", "properties", "reserved", "serial",
+        "origin", "communication", "bandwidth", "alltoall",
     ]  # fmt: skip
 
 

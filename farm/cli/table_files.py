@@ -1,4 +1,4 @@
-"""Where commands write jobs on nodes: a table, and the machine in a file beside it."""
+"""Where commands write jobs that SWF cannot hold: a table, and the machine in a file beside it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from core.logs.formats import Beside
+    from core.platform.platform import Platform
     from core.schedule import Schedule
     from core.workload.workload import Workload
     from farm.output import Output
 
 
-def node_files(out: str, read: Iterable[str | os.PathLike[str]]) -> tuple[Output, Output]:
+def table_files(
+    out: str, read: Iterable[str | os.PathLike[str]], platform: Platform
+) -> tuple[Output, Output]:
     """Return where the table and its machine go, if that destroys nothing.
 
     Parameters
     ----------
     out : str
         What ``--out`` names: NAME.csv, of which the machine is NAME.toml.
+    platform : Platform
+        The machine, one whose jobs ask for more than processors.
     read : iterable of path
         Files that the command reads; the machines of tables among them are read, too.
 
@@ -29,13 +35,13 @@ def node_files(out: str, read: Iterable[str | os.PathLike[str]]) -> tuple[Output
         place of the machine is not one.
     """
     from core.errors import InputError
-    from core.logs.machine import machine_file, read_machine
+    from core.logs.machine import machine_file
     from farm.output import output
 
     if not out.lower().endswith((".csv", ".csv.gz")):
         raise InputError(
-            f"--out {out}: jobs on nodes are a CSV file with the machine in another beside it; "
-            "give NAME.csv"
+            f"--out {out}: jobs on {platform.part}s are a CSV file with the machine in another "
+            "beside it; give NAME.csv"
         )
     there = [path for path in read if os.fspath(path) not in ("", ".")]
     there += [machine_file(path) for path in there]
@@ -43,7 +49,7 @@ def node_files(out: str, read: Iterable[str | os.PathLike[str]]) -> tuple[Output
     table, machine = (output("--out", os.fspath(name), there) for name in (out, beside))
     if beside.exists():
         try:
-            read_machine(beside)
+            _form(platform).read(beside)
         except InputError:
             raise InputError(
                 f"--out {out}: the machine would replace {beside}, which is something else; give "
@@ -52,7 +58,7 @@ def node_files(out: str, read: Iterable[str | os.PathLike[str]]) -> tuple[Output
     return table, machine
 
 
-def write_node_files(
+def write_table(
     files: tuple[Output, Output],
     jobs: Workload,
     schedule: Schedule | None = None,
@@ -67,9 +73,15 @@ def write_node_files(
     """
     import gzip
 
-    from core.logs.oar import oar_bytes
-
-    table, machine = oar_bytes(jobs, schedule, notes)
+    table, machine = _form(jobs.platform).both(jobs, schedule, notes)
     files[1].write(machine)
     packed = files[0].name.lower().endswith(".gz")
     files[0].write(gzip.compress(table, mtime=0) if packed else table)
+
+
+def _form(platform: Platform) -> Beside:
+    from core.logs.formats import beside_of
+
+    form = beside_of(platform.name)
+    assert form is not None, f"jobs on {platform.part}s have a form of their own"
+    return form

@@ -1,0 +1,170 @@
+"""What jobs ask of the links of a network's clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.arrays import Float64, Int64
+from core.metrics.window import Window
+from core.schedule import Schedule
+from core.workload.workload import THOUSAND
+
+
+def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
+    """Return how many pairs of neighbours of a mesh a run of its processors parts.
+
+    The mesh has rows of ceil(sqrt(procs)), filled one by one; the last may be short.
+
+    Parameters
+    ----------
+    procs, first, count : int64[k]
+        Processors of the mesh, at least 1; where the run begins, from 0; how many it has.
+
+    Returns
+    -------
+    int64[k]
+        Pairs of which one is in the run and one is not.
+
+    References
+    ----------
+    W. M. Jones and W. B. Ligon, Ensuring fairness among participating clusters during multi-site
+    parallel job scheduling, 2005, section 2.2.
+
+    Examples
+    --------
+    Of 2 x 2, the upper row, and the two in the middle; of a row of 3 over one of 1, the last.
+
+    >>> cut_pairs(np.array([4, 4, 5]), np.array([0, 1, 4]), np.array([2, 2, 1])).tolist()
+    [2, 4, 2]
+    """
+    last, row = first + count, _row(procs)
+    beside = (first > 0) & (first % row != 0)
+    beyond = (last < procs) & (last % row != 0)
+    # A place is above the one that is a row further on.
+    below = np.minimum(last, procs - row) - np.maximum(first, last - row)
+    above = np.minimum(last, first + row) - np.maximum(first, row)
+    pairs: Int64 = beside.astype(np.int64) + beyond + np.maximum(below, 0) + np.maximum(above, 0)
+    return pairs
+
+
+def link_demands(schedule: Schedule) -> Int64:
+    """Return what each part of a job asks of the link of its cluster, in each direction.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        On a network, with k parts of jobs in its `segments`.
+
+    Returns
+    -------
+    int64[k]
+        kbit/s, exact, in the order of the segments; 0 of a job inside one cluster.
+
+    Examples
+    --------
+    Four processors on two clusters, all of whose 100 kbit/s goes to all others alike.
+
+    >>> from core import Workload
+    >>> from core.platform.network import Network
+    >>> from core.schedule import Segments
+    >>> w = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[4], bandwidth=[100],
+    ...                           alltoall=[1000], platform=Network([3, 3], ["a", "b"]))
+    >>> parts = Segments(np.array([0, 0]), np.array([0, 1]), np.array([3, 1]))
+    >>> link_demands(Schedule(w, "fcfs+ics", w.submit, w.killed, segments=parts)).tolist()
+    [100, 100]
+    """
+    jobs, parts = schedule.workload, schedule.segments
+    if parts is None:
+        return np.zeros(0, np.int64)
+    whole, first = schedule.taken[parts.job], _counted_off(schedule)
+    found = np.zeros(parts.job.size, np.int64)
+    over = parts.procs < whole
+    job, n, k = parts.job[over], whole[over], parts.procs[over]
+    alltoall, bandwidth = jobs.alltoall[job], jobs.bandwidth[job]
+    # Everything over the one denominator, so that it is rounded once; a workload bounds bandwidth
+    # x procs^2 so that this fits 64 bits.
+    everywhere = 4 * alltoall * k * (n - k)
+    beside = (THOUSAND - alltoall) * cut_pairs(n, first[over], k) * (n - 1)
+    found[over] = -(-bandwidth * (everywhere + beside) // (4 * THOUSAND * (n - 1)))
+    return found
+
+
+def link_loads(schedule: Schedule, demands: Int64, window: Window) -> Float64:
+    """Return how much of the capacity of each link was asked for over a window, float64[places].
+
+    Parameters
+    ----------
+    schedule : Schedule
+        On a network of which all links have a capacity.
+    demands : int64[k]
+        What its parts ask for, as `link_demands` says.
+    window : Window
+        The time that counts.
+
+    Returns
+    -------
+    float64[places]
+        Of what co-allocated jobs asked for, not of what they got: above 1 where links are
+        ignored. NaN in a window of no time, and without capacities.
+    """
+    links, parts = _capacities(schedule), schedule.segments
+    if parts is None or not links.size or window.end == window.begin:
+        return np.full(len(schedule.workload.platform.places), np.nan)
+    lasting = window.inside(schedule.start, schedule.end)[parts.job].astype(np.float64)
+    asked = np.bincount(parts.place, demands * lasting, minlength=links.size)
+    loads: Float64 = asked / (links * float(window.end - window.begin))
+    return loads
+
+
+def link_peaks(schedule: Schedule, demands: Int64, window: Window) -> Float64:
+    """Return the most that was asked of each link at an instant of a window, of its capacity.
+
+    Parameters and results are as for `link_loads`.
+    """
+    links, parts = _capacities(schedule), schedule.segments
+    if parts is None or not links.size or window.end == window.begin:
+        return np.full(len(schedule.workload.platform.places), np.nan)
+    begins = np.maximum(schedule.start, window.begin)[parts.job]
+    ends = np.minimum(schedule.end, window.end)[parts.job]
+    some = (demands > 0) & (begins < ends)
+    most = [
+        _most(begins[here], ends[here], demands[here])
+        for place in range(links.size)
+        for here in [some & (parts.place == place)]
+    ]
+    peaks: Float64 = np.array(most, np.float64) / links
+    return peaks
+
+
+def _capacities(schedule: Schedule) -> Float64:
+    """Return the capacity of each link, kbit/s; empty where they have no limit."""
+    return np.array(getattr(schedule.workload.platform, "links", ()), np.float64)
+
+
+def _most(begins: Int64, ends: Int64, demand: Int64) -> int:
+    """Return the largest sum of what is asked for at one instant."""
+    # Who ends at an instant has ended before others begin.
+    signs, instants = np.concatenate((-demand, demand)), np.concatenate((ends, begins))
+    order = np.argsort(instants, kind="stable")
+    return int(np.cumsum(signs[order]).max(initial=0))
+
+
+def _counted_off(schedule: Schedule) -> Int64:
+    """Return how many processors of the job are counted off before those of each part, int64[k]."""
+    parts = schedule.segments
+    assert parts is not None, "called with segments alone"
+    order = np.lexsort((parts.place, parts.job))
+    job, procs = parts.job[order], parts.procs[order]
+    before = np.cumsum(procs) - procs
+    leads = np.searchsorted(job, job)
+    found = np.empty(job.size, np.int64)
+    found[order] = before - before[leads]
+    return found
+
+
+def _row(procs: Int64) -> Int64:
+    """Return ceil(sqrt(procs)), exactly."""
+    row = np.ceil(np.sqrt(procs.astype(np.float64))).astype(np.int64)
+    row += row * row < procs
+    row -= (row - 1) * (row - 1) >= procs
+    return row

@@ -1,0 +1,92 @@
+"""Who of the participants in a network held whose processors, and whose jobs went where."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.arrays import Bool, Int64
+from core.metrics.users import added
+from core.metrics.window import Window
+from core.schedule import Schedule
+
+
+def node_time(schedule: Schedule, window: Window) -> Int64:
+    """Return what the jobs of each participant held on each cluster within a window.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        On a network of c clusters.
+    window : Window
+        The time that counts.
+
+    Returns
+    -------
+    int64[c, c]
+        Processor s, by the jobs' origin and by the cluster that they were on; exact.
+
+    Examples
+    --------
+    >>> from core import Workload
+    >>> from core.metrics.window import window_of
+    >>> from core.platform.network import Network
+    >>> from core.schedule import Segments
+    >>> w = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[4], origin=[1],
+    ...                           platform=Network([3, 3], ["a", "b"]))
+    >>> parts = Segments(np.array([0, 0]), np.array([0, 1]), np.array([3, 1]))
+    >>> schedule = Schedule(w, "fcfs+ics", w.submit, w.killed, segments=parts)
+    >>> node_time(schedule, window_of(schedule)).tolist()
+    [[0, 0], [27, 9]]
+    """
+    jobs, parts = schedule.workload, schedule.segments
+    count = len(jobs.platform.places)
+    if parts is None:
+        return np.zeros((count, count), np.int64)
+    held = window.inside(schedule.start, schedule.end)[parts.job] * parts.procs
+    pair = jobs.origin[parts.job] * count + parts.place
+    return added(pair, count * count, held).reshape(count, count)
+
+
+def given(times: Int64) -> Int64:
+    """Return what jobs of others held on each cluster, of `node_time`.
+
+    Examples
+    --------
+    >>> given(np.array([[5, 1], [27, 9]])).tolist()
+    [27, 1]
+    """
+    others: Int64 = times.sum(axis=0) - times.diagonal()
+    return others
+
+
+def received(times: Int64) -> Int64:
+    """Return what the jobs of each cluster held elsewhere, of `node_time`.
+
+    Examples
+    --------
+    >>> received(np.array([[5, 1], [27, 9]])).tolist()
+    [1, 27]
+    """
+    elsewhere: Int64 = times.sum(axis=1) - times.diagonal()
+    return elsewhere
+
+
+def coallocated(schedule: Schedule) -> Bool:
+    """Return whether each job ran on several clusters at once, bool[n]."""
+    return _parts(schedule) > 1
+
+
+def migrated(schedule: Schedule) -> Bool:
+    """Return whether each job ran on one cluster that is not its origin, bool[n]."""
+    jobs, parts = schedule.workload, schedule.segments
+    away = np.zeros(len(jobs), np.bool_)
+    if parts is not None:
+        away[parts.job] = parts.place != jobs.origin[parts.job]
+    moved: Bool = away & (_parts(schedule) == 1)
+    return moved
+
+
+def _parts(schedule: Schedule) -> Int64:
+    """Return on how many clusters each job ran, int64[n]."""
+    job = np.zeros(0, np.int64) if schedule.segments is None else schedule.segments.job
+    return np.bincount(job, minlength=len(schedule.workload))
