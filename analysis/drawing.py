@@ -216,6 +216,25 @@ def own_marks(axes: Axes, x: Any, y: Any, **look: Any) -> None:
     axes.plot(x, y, **{**OWN_MARK, "zorder": 5, **look})
 
 
+def band_marks(axes: Axes, x: Any, of: xr.Dataset, color: str) -> None:
+    """Draw bands as vertical lines with a dot for the median, and numbers of the log itself.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    x : float or float[k]
+        Where along the axis.
+    of : Dataset
+        ``low``, ``median``, ``high`` and ``log``, a number each or k.
+    color : str
+        Of the lines.
+    """
+    axes.vlines(x, of["low"].values, of["high"].values, color=color, linewidth=5)
+    axes.plot(x, of["median"].values, "o", color="black", markersize=3.5, zorder=4)
+    own_marks(axes, x, of["log"].values)
+
+
 def bar_legend(figure: Figure, colors: Mapping[str, str], *, own: bool) -> None:
     """Put what the colours of bars are below all panels, and what a mark is where there are any."""
     from matplotlib.lines import Line2D

@@ -43,6 +43,9 @@ REPORTS = {
     "eyraud-2006": Report(
         "analysis.papers.eyraud_2006.report", "analysis.papers.eyraud_2006.printed:NEEDS"
     ),
+    "jones-2005": Report(
+        "analysis.papers.jones_2005.report", "analysis.papers.jones_2005.names:NEEDS"
+    ),
 }
 """The reports there are."""
 

@@ -10,8 +10,8 @@ from core.kernels.grid.machines import idle_machines
 from core.kernels.jit import NEVER
 from core.kernels.network.rooms import Plans
 from core.kernels.network.run import run_network
-from core.kernels.network.split import Split
-from core.kernels.network.spread import FIELDS, Spread
+from core.kernels.network.split import empty_split
+from core.kernels.network.spread import nobody_spread
 from core.kernels.network.waiting import DUE, NOT_RESERVED, STATE, Waiting
 from core.kernels.network.world import (
     FIRST_ROOM,
@@ -111,16 +111,26 @@ def isolated_starts(workload: Workload, policy: Policy) -> Int64:
 def _alone(workload: Workload, policy: Policy) -> tuple[Int64, np.ndarray]:
     """Return starts, and who was backfilled, where no cluster takes a job of another."""
     n, key = len(workload), _key(workload, policy)
+    sizes = np.array(workload.platform.sizes, np.int64)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    for c, size in enumerate(workload.platform.sizes):
+    # One array for all clusters, cluster by cluster, so that who looks on sees all of them.
+    seen, begin = np.full(n, -1, np.int64), 0
+    for c, size in enumerate(sizes.tolist()):
         chosen = np.flatnonzero((workload.origin == c) & (workload.procs <= size))
-        own = workload.take(chosen, platform=Pool(size))
-        planner = idle_planner(own, NO_PROMISE)
+        planner = idle_planner(workload.take(chosen, platform=Pool(size)), NO_PROMISE)
+        own = seen[begin : begin + chosen.size]
+        begin += chosen.size
+        underway().follow(seen)
         ranking = Ranking(KEYED, key[chosen], np.zeros(chosen.size))
-        options = PoolOptions(RESERVING, policy.depth or DEPTH, NEVER, False)
-        run_reserving(planner, Rankings(ranking, ranking, False, False), options, False, False)
+        run_reserving(
+            planner._replace(jobs=planner.jobs._replace(start=own)),
+            Rankings(ranking, ranking, False, False),
+            PoolOptions(RESERVING, policy.depth or DEPTH, NEVER, False),
+            False,
+            False,
+        )
         underway().check()
-        start[chosen], backfilled[chosen] = planner.jobs.start, planner.jobs.backfilled
+        start[chosen], backfilled[chosen] = own, planner.jobs.backfilled
     return start, backfilled
 
 
@@ -206,7 +216,9 @@ def idle_world(workload: Workload, policy: Policy) -> World:
     asks = Asks(
         workload.origin, workload.communication, workload.bandwidth, workload.alltoall, kind
     )
-    machines, spread = idle_machines(size, n), _nobody_spread(n, network)
+    link = np.array(network.links or [NEVER] * clusters, np.int64)
+    # Each part holds at least one processor, and each that is co-allocated has two.
+    spread = nobody_spread(n, min(n, network.size // 2), link)
     notes = Notes(
         np.empty(n, np.int64),
         np.zeros(1, np.int64),
@@ -215,15 +227,6 @@ def idle_world(workload: Workload, policy: Policy) -> World:
         np.zeros(clusters, np.int64),
         np.full(n, -1, np.int64),
         np.full(n, -1, np.int64),
-    )
-    split = Split(
-        np.zeros(clusters, np.int64),
-        np.zeros(clusters, np.int64),
-        np.zeros(clusters, np.int64),
-        np.zeros(clusters, np.int64),
-        np.zeros(clusters + 1, np.int64),
-        np.zeros(clusters + 1, np.int64),
-        np.empty((clusters + 1) * (widest + 1), np.int64),
     )
     # Each that runs has an end in a profile, each reservation two; those that are over are
     # forgotten once they fill half of it.
@@ -241,7 +244,8 @@ def idle_world(workload: Workload, policy: Policy) -> World:
     )
     jobs = idle_jobs(workload, workload.procs)
     waiting = _nobody_waiting(workload, _key(workload, policy))
-    return World(jobs, asks, machines, spread, waiting, plans, split, notes)
+    split = empty_split(clusters, widest)
+    return World(jobs, asks, idle_machines(size, n), spread, waiting, plans, split, notes)
 
 
 def _kinds(workload: Workload) -> tuple[Int64, int]:
@@ -269,26 +273,6 @@ def _nobody_waiting(workload: Workload, key: Int64) -> Waiting:
         key,
         np.full(n, NOT_RESERVED, np.int64),
         state,
-    )
-
-
-def _nobody_spread(n: int, network: Network) -> Spread:
-    clusters = len(network.sizes)
-    slots = min(n, network.size // 2)
-    link = np.array(network.links or [NEVER] * clusters, np.int64)
-    return Spread(
-        np.arange(slots),
-        np.zeros(1, np.int64),
-        np.empty((FIELDS, slots), np.int64),
-        # The system lends memory as it is written to: rows of jobs that are co-allocated.
-        np.empty((n, clusters), np.int64),
-        np.zeros(1, np.int64),
-        np.zeros((slots, clusters), np.int64),
-        np.zeros(slots),
-        link,
-        np.zeros(clusters, np.int64),
-        np.zeros(clusters),
-        np.zeros(slots, np.bool_),
     )
 
 

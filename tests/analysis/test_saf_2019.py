@@ -481,7 +481,7 @@ def test_an_unknown_report_is_refused_before_anything_runs(tmp_path: Path) -> No
     command = ["run", str(tmp_path / "small.toml"), "--store", str(tmp_path / "s")]
     result = CliRunner().invoke(cli, command)
     assert isinstance(result.exception, ValueError)
-    known = "saf-2019, sabin-2005, klusacek-2012, eyraud-2006"
+    known = "saf-2019, sabin-2005, klusacek-2012, eyraud-2006, jones-2005"
     assert str(result.exception) == f"report 'fig1' is unknown; known: {known}"
     assert not (tmp_path / "s").exists()
 

@@ -9,7 +9,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import OWN_LABEL, OWN_MARK, STYLE, bar_legend, canvas, own_marks, thin_spaced
+from analysis.drawing import (
+    OWN_LABEL,
+    OWN_MARK,
+    STYLE,
+    band_marks,
+    bar_legend,
+    canvas,
+    own_marks,
+    thin_spaced,
+)
 from analysis.papers.eyraud_2006.differences import MEASURES
 from analysis.papers.eyraud_2006.printed import DEMT
 from core.arrays import Float64
@@ -157,11 +166,8 @@ def _bands(axes: Axes, of: xr.Dataset, colors: Mapping[str, str]) -> None:
         labels.append(trace if load == "original" else f"{trace}\nload {load}")
         here = of.sel(trace=trace, load=load)
         for i, (policy, color) in enumerate(colors.items()):
-            one = here.sel(policy=policy)
             x = place + (i - (len(colors) - 1) / 2) * room
-            axes.vlines(x, one["low"].item(), one["high"].item(), color=color, linewidth=5)
-            axes.plot([x], [one["median"].item()], "o", color="black", markersize=3.5, zorder=4)
-            own_marks(axes, [x], [one["log"].item()])
+            band_marks(axes, x, here.sel(policy=policy), color)
     axes.axhline(0, color="#888888", linewidth=0.8)
     axes.set_xticks(range(len(labels)), labels)
     axes.set_xlim(-0.6, len(labels) - 0.4)

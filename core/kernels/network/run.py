@@ -51,16 +51,18 @@ from core.kernels.network.waiting import (
     remove,
 )
 from core.kernels.network.world import (
+    FIRST_ROOM,
     IGNORED,
     LEAST_ROOM,
     MOST_ROOM,
+    NOWHERE,
+    OVER_LINKS,
     UNUSED,
     Options,
     World,
     note_overtaken,
     renew,
-    start_inside,
-    start_spread,
+    start,
 )
 from core.kernels.queue import precedes
 
@@ -90,7 +92,7 @@ def start_due(world: World, c: int, now: int) -> None:
             i += 1
 
 
-@routine
+@verb
 def plan_own(world: World, c: int, now: int, depth: int) -> None:
     """Bring the plan of cluster `c` up to date: its first jobs start or hold reservations."""
     waiting, machines, plans = world.waiting, world.machines, world.plans
@@ -150,11 +152,10 @@ def schedule_own(world: World, c: int, now: int, depth: int) -> None:
     state[OWN, c], state[DUE, c] = state[COUNT, c], 0
 
 
-@routine
-def find_rooms(world: World, c: int, place: int, now: int) -> int:
-    """Note the room of each cluster for the job at a place of queue `c`; return all together."""
-    waiting, plans, room = world.waiting, world.plans, world.split.room
-    at, total = waiting.first[c] + place, 0
+@verb
+def find_rooms(world: World, c: int, at: int, now: int) -> int:
+    """Note the room of each cluster for a job that waits in queue `c`; return all together."""
+    waiting, plans, room, total = world.waiting, world.plans, world.split.room, 0
     length, t = waiting.length[at], waiting.reserved[waiting.job[at]]
     for d in range(room.size):
         if d == c and t != NOT_RESERVED:
@@ -167,9 +168,9 @@ def find_rooms(world: World, c: int, place: int, now: int) -> int:
 
 
 @verb
-def chosen_cluster(world: World, need: int, to: int) -> int:
-    """Return the cluster that a job migrates to, -1 if none has room for it."""
-    room, chosen = world.split.room, -1
+def chosen_cluster(room: Int64, need: int, to: int) -> int:
+    """Return the cluster that a job goes to, of those that have room for it."""
+    chosen = NOWHERE
     for d in range(room.size):
         if room[d] < need:
             continue
@@ -181,18 +182,6 @@ def chosen_cluster(world: World, need: int, to: int) -> int:
         if better:
             chosen = d
     return chosen
-
-
-@routine
-def migrate(world: World, c: int, place: int, now: int, options: Options) -> bool:
-    """Start the job at a place of queue `c` on a cluster that has room for it, if one has."""
-    find_rooms(world, c, place, now)
-    need = world.waiting.need[world.waiting.first[c] + place]
-    chosen = chosen_cluster(world, need, options.to)
-    if chosen < 0:
-        return False
-    start_inside(world, c, place, chosen, now, options.depth)
-    return True
 
 
 @verb
@@ -216,26 +205,34 @@ def note_failure(world: World, j: int) -> None:
     failed[0, kind], failed[1, kind] = world.notes.sooner[0], length
 
 
-@routine
-def co_allocate(world: World, c: int, place: int, now: int, options: Options) -> bool:
-    """Start the job at a place of queue `c` on several clusters, if it can be split so."""
-    waiting, asks, spread, split = world.waiting, world.asks, world.spread, world.split
-    at = waiting.first[c] + place
-    j, need = waiting.job[at], waiting.need[at]
-    if is_hopeless(world, j) or find_rooms(world, c, place, now) < need:
-        return False
+@verb
+def co_allocation(world: World, j: int, ignored: bool) -> int:
+    """Return where a job goes that all clusters together have room for, and note its split."""
+    asks, spread, split, need = world.asks, world.spread, world.split, world.jobs.procs[j]
+    inside = chosen_cluster(split.room, need, FIRST_ROOM)
+    if inside != NOWHERE:
+        return inside
     for d in range(split.room.size):
-        if split.room[d] >= need:
-            start_inside(world, c, place, d, now, options.depth)
-            return True
-    for d in range(split.room.size):
-        free = options.links == IGNORED or spread.link[d] == NEVER
+        free = ignored or spread.link[d] == NEVER
         split.spare[d] = NEVER if free else spread.link[d] - spread.asked[d]
-    if not find_split(split, need, asks.bandwidth[j], asks.alltoall[j]):
-        note_failure(world, j)
-        return False
-    start_spread(world, c, place, now, options)
-    return True
+    if find_split(split, need, asks.bandwidth[j], asks.alltoall[j]):
+        return OVER_LINKS
+    note_failure(world, j)
+    return NOWHERE
+
+
+@verb
+def destination(world: World, part: int, c: int, now: int, options: Options) -> int:
+    """Return where the next job of queue `c` goes in this part of a pass."""
+    waiting, split = world.waiting, world.split
+    at = waiting.first[c] + waiting.state[AT, c]
+    j, need = waiting.job[at], waiting.need[at]
+    if part == ALL and is_hopeless(world, j):
+        return NOWHERE
+    total = find_rooms(world, c, at, now)
+    if part == ONE:
+        return chosen_cluster(split.room, need, options.to)
+    return co_allocation(world, j, options.links == IGNORED) if total >= need else NOWHERE
 
 
 @verb
@@ -273,34 +270,6 @@ def next_of(world: World, now: int, table: Int64, most: int) -> int:
     return found
 
 
-@routine
-def walk(world: World, part: int, now: int, options: Options) -> None:
-    """Make the part of a pass in which jobs migrate, or that in which they are co-allocated."""
-    waiting, plans, machines, notes = world.waiting, world.plans, world.machines, world.notes
-    state = waiting.state
-    table = plans.one if part == ONE else plans.all
-    for c in range(waiting.first.size):
-        state[AT, c] = state[FRESH, c]
-    while True:
-        most = most_free(machines) if part == ONE else all_free(machines)
-        c = next_of(world, now, table, most)
-        if c < 0:
-            return
-        before, place = notes.sooner[0], state[AT, c]
-        j = waiting.job[waiting.first[c] + place]
-        if part == ONE:
-            started = migrate(world, c, place, now, options)
-        else:
-            started = co_allocate(world, c, place, now, options)
-        if not started:
-            state[AT, c] += 1
-            continue
-        tabulate(plans)
-        if notes.sooner[0] != before:
-            for d in range(waiting.first.size):
-                state[AT, d] = place_of(waiting, d, j)
-
-
 @verb
 def all_free(machines: Machines) -> int:
     """Return the processors that nobody has."""
@@ -308,6 +277,30 @@ def all_free(machines: Machines) -> int:
     for c in range(machines.size.size):
         total += machines.free[c, 0]
     return total
+
+
+@routine
+def walk(world: World, part: int, now: int, options: Options) -> None:
+    """Make the part of a pass in which jobs migrate, or that in which they are co-allocated."""
+    waiting, plans, notes = world.waiting, world.plans, world.notes
+    state, table = waiting.state, plans.one if part == ONE else plans.all
+    for c in range(waiting.first.size):
+        state[AT, c] = state[FRESH, c]
+    while True:
+        machines = world.machines
+        c = next_of(world, now, table, most_free(machines) if part == ONE else all_free(machines))
+        if c < 0:
+            return
+        to = destination(world, part, c, now, options)
+        if to == NOWHERE:
+            state[AT, c] += 1
+            continue
+        before, j = notes.sooner[0], waiting.job[waiting.first[c] + state[AT, c]]
+        start(world, c, state[AT, c], to, now, options.depth)
+        tabulate(plans)
+        if notes.sooner[0] != before:
+            for d in range(waiting.first.size):
+                state[AT, d] = place_of(waiting, d, j)
 
 
 @verb
@@ -319,7 +312,7 @@ def is_somebody_to_look_at(world: World) -> bool:
     return found
 
 
-@routine
+@verb
 def make_pass(world: World, now: int, options: Options) -> None:
     """Make the parts of a pass."""
     state, notes, depth = world.waiting.state, world.notes, options.depth
@@ -329,7 +322,8 @@ def make_pass(world: World, now: int, options: Options) -> None:
             state[VOID, c] = 1
             renew(world)
     for c in range(state.shape[1]):
-        schedule_own(world, c, now, depth)
+        if state[VOID, c] + state[DUE, c] > 0 or state[OWN, c] < state[COUNT, c]:
+            schedule_own(world, c, now, depth)
     before = notes.sooner[0]
     if is_somebody_to_look_at(world) and all_free(world.machines) > 0:
         tabulate(world.plans)
@@ -351,7 +345,7 @@ def free_up(world: World, c: int, now: int, predicted: int, depth: int) -> None:
         state[VOID, c] = 1
 
 
-@routine
+@verb
 def complete(world: World, now: int, depth: int) -> None:
     """End whatever is to end now."""
     jobs, machines, spread, notes = world.jobs, world.machines, world.spread, world.notes

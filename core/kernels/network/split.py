@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from core.arrays import Int64
 from core.kernels.jit import NEVER, routine, verb
 
@@ -33,6 +35,23 @@ class Split(NamedTuple):
     low: Int64
     high: Int64
     fewest: Int64
+
+
+def empty_split(clusters: int, widest: int) -> Split:
+    """Return what a search of jobs up to this width needs.
+
+    Examples
+    --------
+    >>> split = empty_split(3, 8)
+    >>> split.room[:], split.spare[:] = [3, 2, 4], [100, 9, 100]
+    >>> find_split(split, 6, 10, 0), split.take.tolist()
+    (True, [3, 0, 3])
+    """
+    return Split(
+        *(np.zeros(clusters, np.int64) for _ in range(4)),
+        *(np.zeros(clusters + 1, np.int64) for _ in range(2)),
+        np.empty((clusters + 1) * (widest + 1), np.int64),
+    )
 
 
 @verb

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from core.arrays import Bool, Float64, Int64
 from core.kernels.jit import NEVER, routine, verb
 
@@ -43,6 +45,31 @@ class Spread(NamedTuple):
     asked: Int64
     used: Float64
     known: Bool
+
+
+def nobody_spread(n: int, slots: int, link: Int64) -> Spread:
+    """Return room for n jobs, of which so many run at once, over links of these capacities.
+
+    Examples
+    --------
+    >>> nobody_spread(9, 4, np.array([100, 100])).demand.shape
+    (4, 2)
+    """
+    clusters = link.size
+    return Spread(
+        np.arange(slots),
+        np.zeros(1, np.int64),
+        np.zeros((FIELDS, slots), np.int64),
+        # The system lends memory as it is written to: rows of jobs that are co-allocated.
+        np.zeros((n, clusters), np.int64),
+        np.zeros(1, np.int64),
+        np.zeros((slots, clusters), np.int64),
+        np.zeros(slots),
+        link,
+        np.zeros(clusters, np.int64),
+        np.zeros(clusters),
+        np.zeros(slots, np.bool_),
+    )
 
 
 @verb

@@ -19,6 +19,9 @@ KEPT, IGNORED, UNUSED = 0, 1, 2
 MOST_ROOM, LEAST_ROOM, FIRST_ROOM = 0, 1, 2
 """Codes of the cluster that a job migrates to."""
 
+NOWHERE, OVER_LINKS = -1, -2
+"""In place of a cluster: none has room; parts on several."""
+
 
 class Asks(NamedTuple):
     """What each job asks for on a network, int64[n], as the columns of a workload.
@@ -107,22 +110,10 @@ def begin(world: World, c: int, place: int, now: int, depth: int) -> int:
     return int(j)
 
 
-@routine
-def start_inside(world: World, c: int, place: int, to: int, now: int, depth: int) -> None:
-    """Start the job at a place of queue `c` on cluster `to`, which has room for it."""
-    jobs, plans, machines = world.jobs, world.plans, world.machines
-    j = begin(world, c, place, now, depth)
-    launch_on(jobs, machines, to, j, now)
-    if depth > 0:
-        take(plans, to, now, jobs.estimate[j], jobs.procs[j])
-    measure(plans, machines, to, now, depth)
-
-
-@routine
-def start_spread(world: World, c: int, place: int, now: int, options: Options) -> None:
-    """Start the job at a place of queue `c` on the parts that the split has."""
+@verb
+def spread_out(world: World, j: int, now: int, depth: int) -> None:
+    """Start job `j` on the parts that the split has."""
     jobs, asks, machines, spread, _, plans, split, notes = world
-    j = begin(world, c, place, now, options.depth)
     n, band, alltoall = jobs.procs[j], asks.bandwidth[j], asks.alltoall[j]
     notes.number[j] = spread.number[0]
     s = put(spread, j, now, jobs.run[j], jobs.estimate[j])
@@ -136,10 +127,24 @@ def start_spread(world: World, c: int, place: int, now: int, options: Options) -
             spread.demand[s, d] = asked
             spread.asked[d] += asked
             machines.free[d, 0] -= k
-            if options.depth > 0:
+            if depth > 0:
                 take(plans, d, now, jobs.estimate[j], k)
-            measure(plans, machines, d, now, options.depth)
+            measure(plans, machines, d, now, depth)
         a += k
+
+
+@routine
+def start(world: World, c: int, place: int, to: int, now: int, depth: int) -> None:
+    """Start the job at a place of queue `c` on cluster `to`, or `OVER_LINKS` as it is split."""
+    jobs, plans, machines = world.jobs, world.plans, world.machines
+    j = begin(world, c, place, now, depth)
+    if to == OVER_LINKS:
+        spread_out(world, j, now, depth)
+        return
+    launch_on(jobs, machines, to, j, now)
+    if depth > 0:
+        take(plans, to, now, jobs.estimate[j], jobs.procs[j])
+    measure(plans, machines, to, now, depth)
 
 
 @verb
