@@ -49,7 +49,9 @@ class NetworkReplay:
         shown = [fault for fault in self.discipline.proofs(self.schedule) if fault]
         shown.sort(key=lambda fault: fault.instant)
         followed = self._follow(min([until] + [fault.instant for fault in shown]))
-        return min([*shown[:1], *([followed] if followed else [])], key=_instant, default=None)
+        if followed is None or (shown and shown[0].job == followed.job):
+            return shown[0] if shown else None
+        return followed
 
     def _follow(self, until: int) -> Fault | None:
         clusters = self.clusters
@@ -91,6 +93,7 @@ class NetworkReplay:
             return self._fault(given[0], f"{clusters.says(given[0])} started, but {why}")
         began = {job: self.parts[job] for job in given}
         steps: list[Step] = []
+        fault: Fault | None = None
         clusters.complete()
         while True:
             clusters.share_out()
@@ -101,8 +104,8 @@ class NetworkReplay:
             self.waiting = step.waiting
             steps.append(step)
             clusters.share_out()
-            fault = self._ends()
-            if fault or not clusters.complete():
+            fault = fault or self._ends()
+            if not clusters.complete():
                 break
         return self._compare(began, steps) or fault
 
@@ -143,10 +146,6 @@ class NetworkReplay:
     def _fault(self, job: int, what: str) -> Fault:
         now = self.clusters.now
         return Fault(now, job, self.name, f"at {now} s {what}")
-
-
-def _instant(fault: Fault) -> int:
-    return fault.instant
 
 
 def _parts_by_job(schedule: Schedule) -> list[Parts]:

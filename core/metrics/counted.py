@@ -11,6 +11,7 @@ from core.arrays import HORIZON, Bool, Float64, Int64
 from core.checks import whole
 from core.errors import InputError
 from core.metrics.capacity import lost_capacity
+from core.metrics.links import link_demands
 from core.metrics.participants import coallocated, migrated, node_time
 from core.metrics.slowdown import TAU, slowdowns
 from core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
@@ -258,6 +259,11 @@ class Counted:
         Within the window, also by jobs that do not count.
         """
         return node_time(self.schedule, self.window)
+
+    @cached_property
+    def link_demands(self) -> Int64:
+        """What each part of a job asks of its cluster's link, int64[parts], kbit/s, of all jobs."""
+        return link_demands(self.schedule)
 
     @cached_property
     def users(self) -> UserIndex:

@@ -440,11 +440,11 @@ _ROWS = (
     Metric(
         "origin_link_load", "1",
         "mean of what is asked of the cluster's link / its capacity",
-        lambda c: link_loads(c.schedule, c.window), over=ORIGIN, better=NEITHER,
+        lambda c: link_loads(c.schedule, c.link_demands, c.window), over=ORIGIN, better=NEITHER,
     ),
     Metric(
         "origin_link_peak", "1", "most that is asked of the cluster's link / its capacity",
-        lambda c: link_peaks(c.schedule, c.window), over=ORIGIN, better=NEITHER,
+        lambda c: link_peaks(c.schedule, c.link_demands, c.window), over=ORIGIN, better=NEITHER,
     ),
 )  # fmt: skip
 

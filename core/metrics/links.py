@@ -89,13 +89,15 @@ def link_demands(schedule: Schedule) -> Int64:
     return found
 
 
-def link_loads(schedule: Schedule, window: Window) -> Float64:
+def link_loads(schedule: Schedule, demands: Int64, window: Window) -> Float64:
     """Return how much of the capacity of each link was asked for over a window, float64[places].
 
     Parameters
     ----------
     schedule : Schedule
         On a network of which all links have a capacity.
+    demands : int64[k]
+        What its parts ask for, as `link_demands` says.
     window : Window
         The time that counts.
 
@@ -109,12 +111,12 @@ def link_loads(schedule: Schedule, window: Window) -> Float64:
     if parts is None or not links.size or window.end == window.begin:
         return np.full(len(schedule.workload.platform.places), np.nan)
     lasting = window.inside(schedule.start, schedule.end)[parts.job].astype(np.float64)
-    asked = np.bincount(parts.place, link_demands(schedule) * lasting, minlength=links.size)
+    asked = np.bincount(parts.place, demands * lasting, minlength=links.size)
     loads: Float64 = asked / (links * float(window.end - window.begin))
     return loads
 
 
-def link_peaks(schedule: Schedule, window: Window) -> Float64:
+def link_peaks(schedule: Schedule, demands: Int64, window: Window) -> Float64:
     """Return the most that was asked of each link at an instant of a window, of its capacity.
 
     Parameters and results are as for `link_loads`.
@@ -122,12 +124,11 @@ def link_peaks(schedule: Schedule, window: Window) -> Float64:
     links, parts = _capacities(schedule), schedule.segments
     if parts is None or not links.size or window.end == window.begin:
         return np.full(len(schedule.workload.platform.places), np.nan)
-    demand = link_demands(schedule)
     begins = np.maximum(schedule.start, window.begin)[parts.job]
     ends = np.minimum(schedule.end, window.end)[parts.job]
-    some = (demand > 0) & (begins < ends)
+    some = (demands > 0) & (begins < ends)
     most = [
-        _most(begins[here], ends[here], demand[here])
+        _most(begins[here], ends[here], demands[here])
         for place in range(links.size)
         for here in [some & (parts.place == place)]
     ]

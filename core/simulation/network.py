@@ -111,16 +111,26 @@ def isolated_starts(workload: Workload, policy: Policy) -> Int64:
 def _alone(workload: Workload, policy: Policy) -> tuple[Int64, np.ndarray]:
     """Return starts, and who was backfilled, where no cluster takes a job of another."""
     n, key = len(workload), _key(workload, policy)
+    sizes = np.array(workload.platform.sizes, np.int64)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    for c, size in enumerate(workload.platform.sizes):
+    # One array for all clusters, cluster by cluster, so that who looks on sees all of them.
+    seen, begin = np.full(n, -1, np.int64), 0
+    for c, size in enumerate(sizes.tolist()):
         chosen = np.flatnonzero((workload.origin == c) & (workload.procs <= size))
-        own = workload.take(chosen, platform=Pool(size))
-        planner = idle_planner(own, NO_PROMISE)
+        planner = idle_planner(workload.take(chosen, platform=Pool(size)), NO_PROMISE)
+        own = seen[begin : begin + chosen.size]
+        begin += chosen.size
+        underway().follow(seen)
         ranking = Ranking(KEYED, key[chosen], np.zeros(chosen.size))
-        options = PoolOptions(RESERVING, policy.depth or DEPTH, NEVER, False)
-        run_reserving(planner, Rankings(ranking, ranking, False, False), options, False, False)
+        run_reserving(
+            planner._replace(jobs=planner.jobs._replace(start=own)),
+            Rankings(ranking, ranking, False, False),
+            PoolOptions(RESERVING, policy.depth or DEPTH, NEVER, False),
+            False,
+            False,
+        )
         underway().check()
-        start[chosen], backfilled[chosen] = planner.jobs.start, planner.jobs.backfilled
+        start[chosen], backfilled[chosen] = own, planner.jobs.backfilled
     return start, backfilled
 
 

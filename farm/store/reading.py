@@ -73,7 +73,8 @@ def job_table(
     pandas.DataFrame
         Columns submit, run, estimate, start, wait (s), procs, job_user, number, killed,
         backfilled; on a grid also place; on nodes also weight, properties, reserved (s), serial,
-        end (s) and state.
+        end (s) and state; on a network also job_origin, communication, bandwidth (kbit/s),
+        alltoall and end (s).
 
     Raises
     ------

@@ -62,6 +62,7 @@ STAND_INS = {
 BESIDE_THEM = {"saf+aggressive": FAIR_WAIT}
 
 REPORT = "analysis.papers.klusacek_2012.report"
+FILES = "analysis.papers.files"
 
 POLICY = {algorithm: policy for policy, algorithm in (STAND_INS | BESIDE_THEM).items()}
 
@@ -428,7 +429,7 @@ def test_a_store_without_samples_has_the_papers_figures_alone(store: Path, tmp_p
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(f"{REPORT}.open_report", lambda _, less=less: less)
             # Drawing takes most of a report's time, and what is drawn is looked at elsewhere.
-            patch.setattr(f"{REPORT}.write_figure", lambda folder, name, _: folder / name)
+            patch.setattr(f"{FILES}.write_figure", lambda folder, name, _: folder / name)
             written = write_report("klusacek-2012", store, tmp_path / f"{prefix}only")
             text = report_text("klusacek-2012", store)
         assert {path.name.startswith("samples-") for path in written} == {bool(prefix)}

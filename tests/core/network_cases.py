@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
+from hypothesis import strategies as st
+
 import core
 from core.audit import audit
 from core.platform.network import Network
 from core.policy.policy import Policy
 from core.reference.links import demands
 from core.reference.network import splits
+from core.schedule import Schedule
 from core.workload.workload import Workload
 from tests.core.node_cases import FIXED, segments
 from tests.core.reference_cases import (
@@ -207,7 +210,38 @@ def _able(row: Row, clusters: Sequence[int], links: Sequence[int], policy: Polic
     return next(able, row._replace(procs=min(row.procs, clusters[row.origin])))
 
 
+@st.composite
+def network_cases(draw: st.DrawFn, most: int = 9) -> NetworkCase:
+    """Draw clusters, links, a policy, and jobs that it can start; bursts and ties are common."""
+    policy = draw_policy(draw(st.randoms(use_true_random=False)))
+    clusters = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=4)))
+    links = tuple(draw(st.sampled_from(LINKS)) for _ in clusters) if draw(st.booleans()) else ()
+    span, rows = draw(st.sampled_from((0, 6, 25))), []
+    for _ in range(draw(st.integers(1, most))):
+        estimate = draw(st.integers(0, 12))
+        row = Row(
+            submit=draw(st.integers(0, span)),
+            run=max(estimate - draw(st.sampled_from((0, 0, 0, 1, 2, 12))), 0),
+            estimate=estimate,
+            procs=draw(st.integers(1, sum(clusters))),
+            origin=draw(st.integers(0, len(clusters) - 1)),
+            communication=draw(st.integers(0, 1000)),
+            bandwidth=draw(st.sampled_from(BANDWIDTHS)),
+            alltoall=draw(st.integers(0, 1000)),
+        )
+        rows.append(_able(row, clusters, links, Policy.parse(policy)))
+    return NetworkCase(clusters, links, tuple(sorted(rows)), policy)
+
+
 # Asking.
+
+
+def where(schedule: Schedule) -> list[str]:
+    """Return of each job a letter for each of its processors, which says on which cluster it is."""
+    words = [""] * len(schedule.workload)
+    for job, place, procs in segments(schedule):
+        words[job] += NAMES[place] * procs
+    return words
 
 
 def _verdict(case: AnyCase) -> list[str]:

@@ -119,18 +119,19 @@ def test_the_widest_demand_fits() -> None:
 
 def test_what_the_five_ask_of_links() -> None:
     """Three and one of four: all to all 90 x 3 x 1 / 3; one, one and two of a mesh of 2 x 2."""
-    assert link_demands(five()).tolist() == [0, 0, 90, 90, 15, 15, 15, 0]
+    asked = link_demands(five())
+    assert asked.tolist() == [0, 0, 90, 90, 15, 15, 15, 0]
     window = window_of(five())
     loads = [(90 * 8 + 15 * 12) / 25, 15 * 12 / 25, (90 * 8 + 15 * 12) / 25]
-    assert link_loads(five(), window).tolist() == [
+    assert link_loads(five(), asked, window).tolist() == [
         loads[0] / 1000, loads[1] / 500, loads[2] / 250,
     ]  # fmt: skip
-    assert link_peaks(five(), window).tolist() == [105 / 1000, 15 / 500, 105 / 250]
+    assert link_peaks(five(), asked, window).tolist() == [105 / 1000, 15 / 500, 105 / 250]
     # After the first three have ended, the fourth is the only one.
     late = window_of(five(), 0.6)
     assert (late.begin, late.end) == (10, 25)
-    assert link_peaks(five(), late).tolist() == [15 / 1000, 15 / 500, 15 / 250]
-    assert link_loads(five(), late).tolist() == [
+    assert link_peaks(five(), asked, late).tolist() == [15 / 1000, 15 / 500, 15 / 250]
+    assert link_loads(five(), asked, late).tolist() == [
         15 * 10 / (1000 * 15), 15 * 10 / (500 * 15), 15 * 10 / (250 * 15),
     ]  # fmt: skip
 
@@ -138,7 +139,7 @@ def test_what_the_five_ask_of_links() -> None:
 def test_one_that_ends_makes_room_for_one_that_starts() -> None:
     """At one instant completions come first: the peak is of one of them."""
     after = replace(five(), start=np.array([0, 1, 2, 10, 20]))
-    assert link_peaks(after, window_of(after)).tolist() == [0.09, 0.03, 0.36]
+    assert link_peaks(after, link_demands(after), window_of(after)).tolist() == [0.09, 0.03, 0.36]
 
 
 def test_links_without_a_limit_have_no_load() -> None:

@@ -21,7 +21,7 @@ from tests.farm.refusals import GOOD, LOG, ROW, write
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
 
-DATA = {"cautions", "dropped", "orders", "rules", "traces", "metrics", "options"}
+DATA = {"cautions", "dropped", "orders", "rules", "traces", "metrics", "options", "participants"}
 """Keys below which the keys are names of things."""
 
 
