@@ -16,7 +16,7 @@ import core
 import farm
 from analysis import StoreError
 from analysis.papers import report_text, write_report
-from analysis.papers.jones_2005.figures import policies_chart, sweep_chart
+from analysis.papers.jones_2005.figures import participants_chart, policies_chart, sweep_chart
 from analysis.papers.jones_2005.names import (
     ALONE,
     CURVES,
@@ -197,6 +197,15 @@ def test_policies_stand_side_by_side() -> None:
     (axes,) = policies_chart({"at 570": found}, "said").axes
     labels = [text.get_text() for text in axes.get_xticklabels()]
     assert labels == [*POLICIES, FAIR + "\nto=least"]
+
+
+def test_participants_stand_beside_each_other_and_below_as_alone_is_1(tree: xr.DataTree) -> None:
+    """A dot for the median of each participant and policy, and a line at 1."""
+    found = spread(against_isolation(tree, "t")).sel(load="original")
+    (axes,) = participants_chart({"Load original": found}, "times", "said").axes
+    lines = {tuple(np.asarray(line.get_ydata()).tolist()) for line in axes.get_lines()}
+    assert {(22 / 10, 62 / 50, 32 / 20), (1, 1)} <= lines
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b", "c"]
 
 
 def small_trace(rate: int, **changed: Any) -> farm.Trace:

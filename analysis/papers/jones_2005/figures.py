@@ -73,27 +73,30 @@ def _panel(axes: Axes, found: xr.Dataset, sweep: Sweep) -> None:
     if sweep.parameter != RATE:
         axes.set_xticks(x, [value_text(sweep.parameter, value) for value in values])
         axes.set_title(rate_text(sweep.traces[RATE].iloc[0]))
-    axes.set_xlabel(of.meaning + (f", {of.units}" if of.units != "1" else ""))
+    meaning = of.meaning[0].upper() + of.meaning[1:]
+    axes.set_xlabel(meaning + (f", {of.units}" if of.units != "1" else ""))
     axes.margins(x=0.03)
     _hours(axes)
 
 
 def _hours(axes: Axes) -> None:
-    """Make an axis of times logarithmic: near saturation they grow a hundredfold."""
+    """Make an axis of times logarithmic, if it has any: near saturation they grow a hundredfold."""
+    if not np.isfinite(axes.dataLim.intervaly).all():
+        return
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(thin_spaced)
     axes.yaxis.set_minor_formatter(_some)
 
 
 def _some(x: float, _: object = None) -> str:
-    """Write 2 and 5 times a power of ten, and nothing of the others.
+    """Write 2, 3 and 5 times a power of ten, and nothing of the others.
 
     Examples
     --------
-    >>> [_some(x) for x in (0.2, 3.0, 50.0)]
+    >>> [_some(x) for x in (0.2, 4.0, 50.0)]
     ['0.2', '', '50']
     """
-    return thin_spaced(x) if f"{x:.0e}"[0] in "25" else ""
+    return thin_spaced(round(x, 9)) if f"{x:.0e}"[0] in "235" else ""
 
 
 def policies_chart(found: Mapping[str, xr.Dataset], said: str) -> Figure:

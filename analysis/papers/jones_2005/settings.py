@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -20,6 +21,9 @@ MODEL = "participants"
 NODES = 100
 """Rates are told for so many nodes, as all clusters of the first figure have."""
 
+WIDTH = 100
+"""Letters in a line above a figure."""
+
 LEAST_RATES = 3
 """Rates that make a curve."""
 
@@ -35,11 +39,11 @@ RATE = "rate"
 """The column of the rate on the first clusters, jobs a week and `NODES` nodes."""
 
 PARAMETERS = {
-    RATE: Parameter("Arrival rate on the other clusters", "jobs a week and 100 nodes"),
-    "mean_run": Parameter("Mean T_E", "s"),
-    "bandwidth": Parameter("Bandwidth of a node", "kbit/s"),
-    "links": Parameter("Capacity of each link", "kbit/s"),
-    "alltoall": Parameter("All-to-all part of the bandwidth", "1"),
+    RATE: Parameter("rate of the other clusters", "jobs a week and 100 nodes"),
+    "mean_run": Parameter("mean T_E", "s"),
+    "bandwidth": Parameter("bandwidth of a node", "kbit/s"),
+    "links": Parameter("capacity of each link", "kbit/s"),
+    "alltoall": Parameter("part of it all-to-all", "1"),
     "computation": Parameter("K", "1"),
 }
 """What may differ from one trace to the next, by column."""
@@ -192,14 +196,15 @@ def caption(row: pd.Series, without: str = "") -> str:
     """
     sizes = ", ".join(map(str, row["sizes"]))
     rate = "" if without == RATE else f", the others at {row[RATE]:,g}"
-    lines = [
+    first = (
         f"Clusters of {sizes} nodes; the last at {row['fixed_rate']:,g} jobs a week and "
-        f"{NODES} nodes{rate}",
-        "; ".join(
-            f"{of.meaning}: {value_text(name, row[name])}"
-            + (f" {of.units}" if of.units != "1" else "")
-            for name, of in PARAMETERS.items()
-            if name not in (RATE, without)
-        ),
-    ]
-    return "\n".join(lines)
+        f"{NODES} nodes{rate}"
+    )
+    units = {name: "" if of.units == "1" else f" {of.units}" for name, of in PARAMETERS.items()}
+    said = "; ".join(
+        f"{of.meaning}: {value_text(name, row[name])}{units[name]}"
+        for name, of in PARAMETERS.items()
+        if name not in (RATE, without)
+    )
+    jobs = "" if row["jobs"] is None else f"; {row['jobs']:,} jobs a sample"
+    return "\n".join([first, *wrap(said + jobs, WIDTH)])
