@@ -5,6 +5,7 @@ The names below are the door of the package; everything else is a room behind it
 
 from core.errors import InputError
 from core.logs.clean import Clean
+from core.logs.clusters import write_clusters
 from core.logs.oar import write_oar
 from core.logs.read import read_log
 from core.logs.swf import read_swf, write_swf
@@ -25,6 +26,7 @@ from core.models.lublin import lublin
 from core.models.participants import participants
 from core.models.poisson import poisson
 from core.platform.grid import Grid
+from core.platform.network import Network
 from core.platform.nodes import Nodes
 from core.platform.platform import Platform
 from core.platform.pool import Pool
@@ -45,6 +47,7 @@ __all__ = [
     "Clean",
     "Grid",
     "InputError",
+    "Network",
     "Nodes",
     "Platform",
     "Policy",
@@ -78,6 +81,7 @@ __all__ = [
     "summarise_fairness",
     "unfairness",
     "user_waits",
+    "write_clusters",
     "write_oar",
     "write_swf",
 ]

@@ -24,6 +24,11 @@ asks for, ends when its run time there is over or when one of them goes down, an
 down; a reservation in advance that was accepted starts on time. In each pass the plan, and under
 `demt` the shelves, are made again from who arrived, started and ended before.
 
+On a network it is said of each cluster: every job has all its processors, in parts of which each is
+on a cluster of its own, and ends when its work is done at the shares of links that follow from who
+runs beside it. In each pass it is judged who had the right to start, where, and in which parts; so
+no link is asked for more than it has where links are kept, and no reservation is delayed.
+
 Of a rule that no auditor is written for, such as `tabu`, whose draws are in no schedule, this alone
 is judged, and the verdict says so.
 

@@ -73,8 +73,10 @@ class Plan:
 class Step:
     """Follow one pass: who waits, who starts, and why those who are to start do not."""
 
-    def __init__(self, clusters: Clusters, queue: Int64, given: dict[int, Parts]) -> None:
-        self.clusters, self.given = clusters, given
+    def __init__(
+        self, clusters: Clusters, queue: Int64, given: dict[int, Parts], starts: Int64
+    ) -> None:
+        self.clusters, self.given, self.starts = clusters, given, starts
         self.now = clusters.now
         self.waiting = queue
         self.plans: dict[int, Plan] = {}
@@ -83,9 +85,8 @@ class Step:
 
     def is_given(self, jobs: Int64) -> npt.NDArray[np.bool_]:
         """Whether the schedule starts each of some jobs at this instant."""
-        if not self.given:
-            return np.zeros(jobs.size, np.bool_)
-        return np.isin(jobs, np.array([*self.given], np.int64))
+        given: npt.NDArray[np.bool_] = self.starts[jobs] == self.now
+        return given
 
     def start(self, job: int, parts: Parts, why: str) -> None:
         """Start a job that has the right to."""
@@ -133,6 +134,9 @@ class Step:
 class Isolated:
     """Each cluster is scheduled alone."""
 
+    only_own = True
+    """Whether nobody but its own jobs looks at a cluster's plan."""
+
     def __init__(self, policy: Policy) -> None:
         self.name = policy.name
         self.depth = policy.depth
@@ -156,8 +160,9 @@ class Isolated:
         clusters, work = step.clusters, step.clusters.work
         own = step.waiting[work.origin[step.waiting] == place]
         own = own[work.procs[own] <= clusters.sizes[place]]
-        if not clusters.free[place] and not step.is_given(own).any():
-            # Nobody can start here, and nobody's parts can be here: no plan is looked at.
+        least = int(work.procs[own].min(initial=clusters.sizes[place] + 1)) if self.only_own else 1
+        if clusters.free[place] < least and not step.is_given(own).any():
+            # Nobody can start here: what the plan would be is never seen.
             return
         behind = self.reserve(step, place, own) if self.depth else own
         plan = step.plans.get(place)
@@ -206,6 +211,8 @@ class Isolated:
 class Sharing(Isolated):
     """After each cluster's own jobs others come to it, whole or in parts."""
 
+    only_own = False
+
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy)
         self.to, self.links = policy.to, policy.links
@@ -238,7 +245,9 @@ class Sharing(Isolated):
         ends = step.now + np.maximum(clusters.work.estimate[jobs], 1)
         for place, free in enumerate(clusters.free):
             plan = step.plans.get(place)
-            rooms[place] = free if plan is None else np.clip(plan.least(ends), 0, free)
+            rooms[place] = (
+                free if plan is None else np.maximum(np.minimum(plan.least(ends), free), 0)
+            )
         return rooms
 
     def rooms_of(self, step: Step, job: int) -> Int64:
@@ -257,7 +266,8 @@ class Sharing(Isolated):
         """Return what the room of each cluster for each of some jobs is at most."""
         rooms = self.rooms(step, jobs)
         for place, plan in step.plans.items():
-            holders = np.isin(jobs, np.array([*plan.held], np.int64))
+            # Its own reservation is not in a holder's way; what is free there bounds its room.
+            holders = (jobs[:, None] == np.array([*plan.held], np.int64)).any(axis=1)
             rooms[place, holders] = step.clusters.free[place]
         return rooms
 

@@ -98,7 +98,7 @@ class NetworkReplay:
         while True:
             clusters.share_out()
             self._arrive()
-            step = Step(clusters, self.waiting, began)
+            step = Step(clusters, self.waiting, began, self.schedule.start)
             if given or self.discipline.could_start(clusters, self.waiting):
                 self.discipline.check(step)
             self.waiting = step.waiting

@@ -345,7 +345,7 @@ _ROWS = (
         audit=_LINKS + "Isolated",
         platforms=("network",),
         fair_platforms=(),
-        cost=Cost(Rate(2.0, 0.5)),
+        cost=Cost(Rate(0.7, 0.1)),
     ),
     Rule(
         "ics",
@@ -358,7 +358,7 @@ _ROWS = (
         audit=_LINKS + "Sharing",
         platforms=("network",),
         fair_platforms=(),
-        cost=Cost(Rate(5.0, 2.0)),
+        cost=Cost(Rate(2.0, 0.15)),
     ),
     Rule(
         "icsb(K)",
@@ -371,7 +371,7 @@ _ROWS = (
         audit=_LINKS + "Sharing",
         platforms=("network",),
         fair_platforms=(),
-        cost=Cost(Rate(8.0, 3.0)),
+        cost=Cost(Rate(2.5, 0.1)),
     ),
     Rule(
         "logged",

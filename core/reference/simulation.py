@@ -2,8 +2,8 @@
 
 It is the definition in code. It shares nothing with the compiled simulator, not even a helper or
 a formula, so that an agreement of the two on random workloads says something about both. The
-machine is added by `core.reference.pool`, `core.reference.grid` and `core.reference.nodes`, each
-with one class for each backfilling rule.
+machine is added by `core.reference.pool`, `core.reference.grid`, `core.reference.nodes` and
+`core.reference.network`, each with one class for each backfilling rule.
 
 With `events=per-event`, the convention of the pyss family, submissions come before completions at
 one instant, those in the order of their starts, and a full pass follows each single event; who is

@@ -27,7 +27,7 @@ from tests.core.reference_cases import (
     shorter_policies,
 )
 
-NAMES = "abcd"
+NAMES = "abcdefgh"
 """What clusters are called."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,22 @@ import numpy as np
 import pytest
 import tomli_w
 
-from core import InputError, read_log, write_swf
+import farm
+from core import InputError, read_log, simulate, write_swf
 from core.models.poisson import poisson
 from core.workload.on_network import OnNetwork, join_logs
 from core.workload.resample_weeks import whole_weeks
 from farm.campaign.campaign import Campaign
 from farm.campaign.samples import jobs_of
 from farm.campaign.trace import Trace
+from farm.execution.runner import begin
+from farm.execution.task import run_task
 from farm.logs import registry
 from farm.planning.extents import extent_of
 from farm.store.logs import load_log, log_bytes
+from farm.store.reading import schedule_of
+from farm.verify import Again, verify
+from tests.farm.harness import assert_same_results
 from tests.farm.refusals import Said
 
 SIZES, WEEKS, NAMES = (64, 32), (4, 3), ("north", "south")
@@ -123,6 +130,69 @@ def test_named_logs_are_found_and_thanked(tmp_path: Path, traces: Path) -> None:
     assert w.platform.places == ("KTH-SP2", "METACENTRUM")
     assert w.platform.sizes == (100, 806)
     assert located.acknowledgement() == "; ".join(entry.acknowledge for entry in full if entry)
+
+
+def run_of(site: Path) -> Campaign:
+    """Return a campaign on the joined logs, beside one on a model of a network."""
+    keys = {"select": {"weeks": [0, 2]}, "network": {"links": 60_000}}
+    campaign = plain(trace=keys, policies=["fcfs+isolated(3)", "fcfs+ics"], loads=["original", 1.2])
+    per_week = {"per_week": [60, 30], "most": 30}
+    model = {"name": "m", "model": "participants", "weeks": 1, "platform": NETWORK}
+    campaign["traces"].append({**model, "parameters": per_week})
+    return Campaign.from_toml(written(site, campaign))
+
+
+@pytest.fixture(scope="module")
+def sound(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that nothing happened to."""
+    path = tmp_path_factory.mktemp("sound") / "store"
+    assert farm.run(run_of(site), path).failed == 0
+    return path
+
+
+def test_interrupted_and_resumed__is_the_same_store(
+    site: Path, sound: Path, tmp_path: Path
+) -> None:
+    """What was done before stays, and the whole is that of an undisturbed run."""
+    with begin(run_of(site), tmp_path / "store") as prepared:
+        tasks = prepared.tasks
+        assert len(tasks) >= 2
+        for task in tasks[: len(tasks) // 2]:
+            run_task(task)
+    outcome = farm.run(run_of(site), tmp_path / "store")
+    assert outcome.failed == 0
+    assert_same_results(tmp_path / "store", sound)
+
+
+def test_a_store_of_joined_logs_is_sound(sound: Path) -> None:
+    """All cells are simulated again, from the store's own copy of the jobs."""
+    assert list(verify(sound, Again(100))) == []
+    places = {path.name for path in (sound / "traces").iterdir()}
+    assert len(places) == 1
+
+
+def test_cells_are_those_of_the_campaign(site: Path, sound: Path) -> None:
+    """A cell's jobs and schedule, of a log's resample and of a model, as simulated here."""
+    c = run_of(site)
+    for trace in c.traces:
+        log = trace.read()
+        jobs = jobs_of(
+            trace, log, seed=c.seed, resample=2, draw=c.draw, load="1.2", load_by=c.load_by
+        )
+        cell = schedule_of(sound, trace=trace.name, policy="fcfs+ics", resample=2, load="1.2")
+        assert cell.workload.digest() == jobs.digest()
+        assert cell.digest() == simulate(jobs, "fcfs+ics").digest()
+        assert set(jobs.origin.tolist()) == {0, 1}
+
+
+def test_another_network_is_another_trace(site: Path, sound: Path, tmp_path: Path) -> None:
+    """What links carry and what jobs ask of them is part of what a store was made from."""
+    store = shutil.copytree(sound, tmp_path / "store")
+    for change in ({"links": 60_001}, {"links": 60_000, "computation": 0.5}):
+        given = run_of(site).to_dict()
+        given["traces"][0]["network"] = change
+        with pytest.raises(InputError, match="trace 'both' is not the one that the store was made"):
+            farm.run(Campaign.from_dict(given, site), store)
 
 
 NETWORK = {"name": "network", "configuration": {"clusters": [64, 32], "names": ["a", "b"]}}
