@@ -47,11 +47,10 @@ def empty_split(clusters: int, widest: int) -> Split:
     >>> find_split(split, 6, 10, 0), split.take.tolist()
     (True, [3, 0, 3])
     """
-    return Split(
-        *(np.zeros(clusters, np.int64) for _ in range(4)),
-        *(np.zeros(clusters + 1, np.int64) for _ in range(2)),
-        np.empty((clusters + 1) * (widest + 1), np.int64),
-    )
+    room, spare, take, cap = (np.zeros(clusters, np.int64) for _ in range(4))
+    low, high = np.zeros(clusters + 1, np.int64), np.zeros(clusters + 1, np.int64)
+    fewest = np.empty((clusters + 1) * (widest + 1), np.int64)
+    return Split(room, spare, take, cap, low, high, fewest)
 
 
 @verb
