@@ -42,8 +42,8 @@ PARAMETERS = {
     RATE: Parameter("rate of the other clusters", "jobs a week and 100 nodes"),
     "mean_run": Parameter("mean T_E", "s"),
     "bandwidth": Parameter("bandwidth of a node", "kbit/s"),
-    "links": Parameter("capacity of each link", "kbit/s"),
     "alltoall": Parameter("part of it all-to-all", "1"),
+    "links": Parameter("capacity of each link", "kbit/s"),
     "computation": Parameter("K", "1"),
 }
 """What may differ from one trace to the next, by column."""
