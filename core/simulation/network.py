@@ -151,7 +151,7 @@ def sharing(workload: Workload, policy: Policy) -> Schedule:
     ...                           procs=[1, 2, 3], platform=Network([2, 2], ["a", "b"]))
     >>> schedule = sharing(w, Policy.parse("fcfs+ics"))
     >>> schedule.start.tolist(), schedule.segments.place.tolist(), schedule.segments.procs.tolist()
-    ([0, 1, 9], [0, 1, 0, 1], [1, 2, 2, 1])
+    ([0, 1, 10], [0, 1, 0, 1], [1, 2, 2, 1])
     """
     widest = int(workload.procs.max(initial=1))
     if widest > WIDEST:

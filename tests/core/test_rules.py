@@ -33,16 +33,22 @@ def test_rows_without_a_number_promise_or_kernel() -> None:
         "none",
         "aggressive",
         "easy",
+        "isolated(K)",
+        "ics",
+        "icsb(K)",
         "logged",
     ]
     assert [name for name, row in RULES.items() if row.fair_start is None] == [
         "tabu",
         "demt",
+        "isolated(K)",
+        "ics",
+        "icsb(K)",
         "logged",
     ]
     assert [name for name, row in RULES.items() if row.keeps_plan] == ["planned", "tabu"]
     depths = [Policy("fcfs", name.replace("K", "3")).depth for name in RULES]
-    assert depths == [0, 0, 1, 3, -1, -1, -1, -1, 0]
+    assert depths == [0, 0, 1, 3, -1, -1, -1, -1, 3, 0, 3, 0]
 
 
 def test_codes_of_orders_differ() -> None:

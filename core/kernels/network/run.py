@@ -1,9 +1,9 @@
 """The events of a network and their passes: own jobs, migration, co-allocation.
 
-Sources: Jones and Ligon (2005), section 2.3. Nobody is looked at who has been found not to start
-where nothing has become freer since: a pass begins where it may find somebody. Between two events
-on a cluster no reservation of it comes, since the first to come does when somebody there is
-predicted to end; so where nothing happens the plan stays true, and what does not fit does not.
+Source: Jones and Ligon (2005), sections 3.2 to 3.4. Nobody is looked at again who has been found
+not to start, unless something has become freer since. Between two events on a cluster no
+reservation of it comes, since the first to come does when somebody there is predicted to end; so
+where nothing happens the plan stays true, and what does not fit does not.
 """
 
 from __future__ import annotations
