@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from matplotlib.figure import Figure
 
 import core
 import farm
@@ -29,6 +30,7 @@ from analysis.papers.jones_2005.names import (
     OTHERS,
 )
 from analysis.papers.jones_2005.participants import against_isolation, participants_table
+from analysis.papers.jones_2005.report import of_the_model
 from analysis.papers.jones_2005.settings import PARAMETERS, caption, settings, sweeps
 from analysis.papers.jones_2005.turnaround import difference_table, differences, turnaround
 from analysis.papers.spread import spread
@@ -126,10 +128,10 @@ def rows(**changed: list[Any]) -> pd.DataFrame:
     plain: dict[str, Any] = {
         **{"rate": 600, "mean_run": 2700, "bandwidth": 50_000, "links": (10**6,)},
         **{"alltoall": 0.5, "computation": 0.7, "sizes": (100, 100, 100, 100)},
-        **{"fixed_rate": 570.0, "jobs": 1000},
+        **{"fixed_rate": 570.0, "ratios": (1.0,) * 3, "jobs": 1000, "weeks": None, "others": ""},
     }
     count = len(next(iter(changed.values())))
-    frame = pd.DataFrame([plain] * count)
+    frame = pd.DataFrame([plain] * count, dtype=object)
     for name, values in changed.items():
         frame[name] = values
     frame.index = pd.Index([f"t{i}" for i in range(count)], name="trace")
@@ -143,6 +145,72 @@ def test_a_curve_is_of_traces_that_differ_in_the_rate_alone() -> None:
     assert (one.name, one.title) == ("figure-4", "Figure 4. ")
     assert other.traces.index.tolist() == ["t3", "t1"]
     assert not list(sweeps(rows(rate=[570, 600])))
+
+
+def test_a_curve_is_of_one_workload() -> None:
+    """Whatever the model's parameters are, also one that no figure shows."""
+    rates = [570, 600, 630]
+    assert len(list(sweeps(rows(rate=rates)))) == 1
+    for name, values in {
+        "ratios": [(1.0, 0.5, 1.0), (1.0, 0.1, 1.0), (1.0, 0.9, 1.0)],
+        "others": ["most: 50", "most: 20", "most: 90"],
+        "weeks": [2, 3, 4],
+    }.items():
+        assert not list(sweeps(rows(rate=rates, **{name: values})))
+    (uneven,) = sweeps(rows(rate=rates, ratios=[(1.0, 0.5, 1.0)] * 3))
+    assert uneven.name == "rates-100-100-100-100"
+    assert "the others at 1, 0.5, 1 times the rate" in caption(uneven.traces.iloc[0], "rate")
+
+
+def kept(per_week: list[float], **keys: Any) -> dict[str, Any]:
+    """Return keys of a trace as a store has them."""
+    clusters = {"clusters": [100, 100, 50]}
+    own = {key: keys.pop(key) for key in list(keys) if key not in ("jobs", "weeks")}
+    platform = {"name": "network", "configuration": clusters}
+    return {"model": "participants", "platform": platform, **keys} | {
+        "parameters": {"per_week": per_week, **own}
+    }
+
+
+def settings_of(monkeypatch: pytest.MonkeyPatch, **traces: dict[str, Any]) -> pd.DataFrame:
+    monkeypatch.setattr("analysis.papers.jones_2005.settings.campaign_traces", lambda _: traces)
+    return settings("store")
+
+
+def test_settings_have_every_rate_and_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One number for each cluster is that number, if all are alike; a default is not told."""
+    found = settings_of(
+        monkeypatch,
+        a=kept([600, 300, 285], most=[20, 20, 20], users=9, weeks=2),
+        b=kept([700, 350, 285], most=20, users=9, estimates="exact", weeks=2),
+        c=kept([800, 400, 285], most=[50, 50, 20], load=0.9, estimates="f-model", jobs=7),
+    )
+    assert found["rate"].tolist() == [600, 700, 800]
+    assert found["fixed_rate"].tolist() == [570] * 3
+    assert found["ratios"].tolist() == [(1, 0.5)] * 3
+    assert found["others"].tolist() == [
+        *("most: 20; users: 9", "most: 20; users: 9"),
+        "load: 0.9; most: 50, 50, 20; estimates: f-model",
+    ]
+    said = " ".join(caption(found.loc["a"]).split())
+    for part in ("last at 570 ", "others at 600, 300 ", "most: 20; users: 9", "2 weeks a sample"):
+        assert part in said
+    assert "jobs a sample" not in said
+    assert "7 jobs a sample" in caption(found.loc["c"])
+
+
+def test_traces_of_other_rates_sizes_or_spans_are_no_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rates that rise together are one."""
+    found = settings_of(
+        monkeypatch,
+        a=kept([600, 500, 285], most=50, weeks=2),
+        b=kept([700, 100, 285], most=20, weeks=3),
+        c=kept([800, 900, 285], most=90, weeks=4),
+    )
+    assert not list(sweeps(found))
+    rising = {f"r{rate}": kept([rate, rate / 3, 285], weeks=2) for rate in (577, 601, 613)}
+    (one,) = sweeps(settings_of(monkeypatch, **rising))
+    assert one.traces["rate"].tolist() == [577, 601, 613]
 
 
 def test_links_without_a_limit_come_last() -> None:
@@ -215,6 +283,79 @@ def test_participants_stand_beside_each_other_and_below_as_alone_is_1(tree: xr.D
     lines = {tuple(np.asarray(line.get_ydata()).tolist()) for line in axes.get_lines()}
     assert {(22 / 10, 62 / 50, 32 / 20), (1, 1)} <= lines
     assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b", "c"]
+
+
+def test_every_policy_is_drawn() -> None:
+    """Each in a colour of its own, also beyond those that there are."""
+    names = [f"p{i}" for i in range(7)]
+    values = xr.DataArray(
+        np.arange(4.0 * 7 * 2).reshape(4, 7, 2),
+        {"resample": np.arange(1, 5), "policy": names, "origin": ["a", "b"]},
+    )
+    figure = participants_chart({"Load original": spread(values)}, "times", "said")
+    (axes,) = figure.axes
+    lines = [np.asarray(line.get_ydata()).tolist() for line in axes.get_lines()]
+    for median in spread(values)["median"].values.tolist():
+        assert lines.count(median) == 1
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == names
+    assert len({patch.get_facecolor() for patch in legend.get_patches()}) == len(names)
+
+
+def turnarounds(traces: pd.DataFrame, policies: list[str], loads: list[str]) -> xr.DataArray:
+    """Turnarounds of four samples, of which those at the k-th load are k hours (k from 1)."""
+    hours = np.arange(1, len(loads) + 1)[:, None, None]
+    shape = (4, len(traces), len(loads), len(policies), 3)
+    return xr.DataArray(
+        3600.0 * np.broadcast_to(hours, shape),
+        {
+            "resample": np.arange(1, 5),
+            "trace": traces.index.tolist(),
+            "load": loads,
+            "policy": policies,
+            "group": [FIXED, OTHERS, GRID],
+        },
+    )
+
+
+def title_of(figure: Figure) -> str:
+    return figure.get_suptitle()
+
+
+def panel_titles(figure: Figure) -> list[str]:
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def test_each_curve_has_a_figure() -> None:
+    """Two of the same sizes, of K = 0.7 and 0.5, and what they differ in is said by each."""
+    traces = rows(rate=[570, 600, 630] * 2, computation=[0.7] * 3 + [0.5] * 3)
+    drawn = of_the_model(turnarounds(traces, POLICIES, ["original"]), traces)
+    assert set(drawn) == {"figure-4", "figure-4-2", "sensitivity"}
+    assert "K: 0.7" in title_of(drawn["figure-4"])
+    assert "K: 0.5" in title_of(drawn["figure-4-2"])
+    assert "Load" not in title_of(drawn["figure-4"])
+
+
+def test_a_panel_says_what_its_traces_set_otherwise() -> None:
+    """Two bandwidths at one rate with the model's users, two with three: no panel is lost."""
+    traces = rows(bandwidth=[9, 10] * 2, others=["", "", "users: 3", "users: 3"])
+    values = turnarounds(traces, [*POLICIES, FAIR + ",to=least"], ["original"])
+    drawn = of_the_model(values, traces)
+    for name in ("sensitivity", "policies"):
+        titles = panel_titles(drawn[name])
+        assert ["users: 3" in title for title in titles].count(True) == len(titles) / 2
+    assert len(set(panel_titles(drawn["policies"]))) == len(traces)
+
+
+def test_each_load_has_a_figure() -> None:
+    """It says the load, and has its numbers."""
+    traces = rows(rate=[570, 600, 630])
+    drawn = of_the_model(turnarounds(traces, POLICIES, ["original", "0.9"]), traces)
+    assert set(drawn) == {"figure-4", "figure-4-load-0.9"}
+    for hours, (name, figure) in enumerate(sorted(drawn.items()), 1):
+        (axes,) = figure.axes
+        assert {y for line in axes.get_lines() for y in np.asarray(line.get_ydata())} == {hours}
+        assert ("Load 0.9" in title_of(figure)) == ("load" in name)
 
 
 def small_trace(rate: int, **changed: Any) -> farm.Trace:

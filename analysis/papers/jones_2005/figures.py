@@ -10,9 +10,17 @@ import xarray as xr
 
 from analysis.drawing import FILL, HOUR, STYLE, band_marks, bar_legend, canvas, thin_spaced
 from analysis.papers.jones_2005.names import CONTROL, CURVES, FIXED, GRID, OTHERS, Curve
-from analysis.papers.jones_2005.settings import PARAMETERS, RATE, Sweep, rate_text, value_text
+from analysis.papers.jones_2005.settings import (
+    PARAMETERS,
+    RATE,
+    Sweep,
+    differences_text,
+    rate_text,
+    value_text,
+)
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -26,10 +34,15 @@ GROUPS = {GRID: "#009E73", OTHERS: "#E69F00", FIXED: "#0072B2"}
 """Colours of groups of jobs, those of ICS+B in `CURVES`."""
 
 POLICIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
-"""Colours of policies where bands of several stand side by side."""
+"""Colours of policies where bands of several stand side by side; further ones have them paler."""
+
+PALER = 0.55
+"""How much of a colour's distance to white is left when it is taken again."""
 
 
-def sweep_chart(found: xr.Dataset, drawn: Sequence[Sweep], said: str) -> Figure:
+def sweep_chart(
+    found: xr.Dataset, drawn: Sequence[Sweep], said: str, base: pd.Series | None = None
+) -> Figure:
     """Draw the lines of figures 4 to 6 against a rate, or another parameter, a panel for each.
 
     Parameters
@@ -40,6 +53,9 @@ def sweep_chart(found: xr.Dataset, drawn: Sequence[Sweep], said: str) -> Figure:
         The panels.
     said : str
         The title.
+    base : Series, optional
+        The trace that the title speaks of: panels of parameters say what theirs set otherwise. By
+        default the first of the first panel.
 
     Returns
     -------
@@ -48,12 +64,15 @@ def sweep_chart(found: xr.Dataset, drawn: Sequence[Sweep], said: str) -> Figure:
     """
     from matplotlib import style
 
+    base = drawn[0].traces.iloc[0] if base is None else base
     rows = -(-len(drawn) // COLUMNS)
     with style.context(STYLE):
         figure = canvas(9.0, PANEL * max(rows, 1.5 if rows == 1 else rows) + MARGIN)
         places = figure.subplots(rows, min(COLUMNS, len(drawn)), squeeze=False).ravel().tolist()
         for axes, sweep in zip(places, drawn, strict=False):
             _panel(axes, found, sweep)
+            if sweep.parameter != RATE:
+                axes.set_title(panel_title(sweep.traces.iloc[0], base, sweep.parameter))
         for axes in places[len(drawn) :]:
             axes.set_axis_off()
         figure.suptitle(said, x=0.01, ha="left")
@@ -77,11 +96,21 @@ def _panel(axes: Axes, found: xr.Dataset, sweep: Sweep) -> None:
         axes.plot(x, here["median"], color=curve.color, marker="o", markersize=3.5)
     if sweep.parameter != RATE:
         axes.set_xticks(x, [value_text(sweep.parameter, value) for value in values])
-        axes.set_title(rate_text(sweep.traces[RATE].iloc[0]))
     meaning = of.meaning[0].upper() + of.meaning[1:]
     axes.set_xlabel(meaning + (f", {of.units}" if of.units != "1" else ""))
     axes.margins(x=0.03)
     _hours(axes)
+
+
+def panel_title(row: pd.Series, base: pd.Series, without: str = "") -> str:
+    """Say at which rate a panel's traces are, and what else they set otherwise than `base`.
+
+    Parameters
+    ----------
+    row, base, without
+        As for `analysis.papers.jones_2005.settings.differences_text`.
+    """
+    return "\n".join(filter(None, [rate_text(row), differences_text(row, base, without)]))
 
 
 def _hours(axes: Axes) -> None:
@@ -166,7 +195,7 @@ def participants_chart(found: Mapping[str, xr.Dataset], axis: str, said: str) ->
     from matplotlib import style
 
     first = next(iter(found.values()))
-    colors = dict(zip(map(str, first["policy"].values), POLICIES, strict=False))
+    colors = _colors([str(name) for name in first["policy"].values])
     own = any(bool(of["log"].notnull().any()) for of in found.values())
     with style.context(STYLE):
         figure = canvas(9.0, PANEL * len(found) + MARGIN)
@@ -181,6 +210,24 @@ def participants_chart(found: Mapping[str, xr.Dataset], axis: str, said: str) ->
         figure.supylabel(axis, fontsize=9)
         bar_legend(figure, colors, own=own)
     return figure
+
+
+def _colors(names: Sequence[str]) -> dict[str, str]:
+    """Return a colour for each policy, in their order.
+
+    Examples
+    --------
+    >>> list(_colors("abcdefg").values())[4:]
+    ['#56B4E9', '#73b1d5', '#e8a673']
+    """
+    from matplotlib.colors import to_hex, to_rgb
+
+    colors = {}
+    for i, name in enumerate(names):
+        again, at = divmod(i, len(POLICIES))
+        mixed = [1 - (1 - part) * PALER**again for part in to_rgb(POLICIES[at])]
+        colors[name] = to_hex(mixed) if again else POLICIES[at]
+    return colors
 
 
 def _side_by_side(

@@ -7,7 +7,8 @@ parallel job scheduling, 2005, sections 4 and 5.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,19 @@ import pandas as pd
 import xarray as xr
 
 from analysis.papers.files import open_report, write_all
-from analysis.papers.jones_2005.figures import participants_chart, policies_chart, sweep_chart
+from analysis.papers.jones_2005.figures import (
+    panel_title,
+    participants_chart,
+    policies_chart,
+    sweep_chart,
+)
 from analysis.papers.jones_2005.names import ALONE, FAIR, ICS
 from analysis.papers.jones_2005.participants import (
     against_isolation,
     cells_table,
     participants_table,
 )
-from analysis.papers.jones_2005.settings import RATE, Sweep, caption, rate_text, settings, sweeps
+from analysis.papers.jones_2005.settings import RATE, Sweep, caption, settings, sweeps
 from analysis.papers.jones_2005.turnaround import difference_table, turnaround, turnaround_table
 from analysis.papers.spread import span_text, spread, table_text
 from analysis.place import StoreName
@@ -46,8 +52,8 @@ def report(store: StoreName, folder: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        What was written: figures as PNG in FOLDER/figures, their numbers and the tables as CSV
-        in FOLDER/tables.
+        What was written: figures as PNG in FOLDER/figures, of the model one for each load, their
+        numbers and the tables as CSV in FOLDER/tables.
 
     Raises
     ------
@@ -62,7 +68,7 @@ def report(store: StoreName, folder: Path) -> list[Path]:
         "participants": participants_table(tree),
         "cells": cells_table(tree),
     }
-    drawn = _of_the_model(values, traces) | _of_participants(tree, traces)
+    drawn = of_the_model(values, traces) | _of_participants(tree, traces)
     return write_all(folder, drawn, tables)
 
 
@@ -87,23 +93,62 @@ def _opened(store: StoreName) -> xr.DataTree:
     return tree
 
 
-def _of_the_model(values: xr.DataArray, traces: pd.DataFrame) -> dict[str, Figure]:
-    """Draw the paper's figures, one each, and in two more what else was varied."""
-    found, drawn = spread(values).isel(load=0), {}
+def of_the_model(values: xr.DataArray, traces: pd.DataFrame) -> dict[str, Figure]:
+    """Draw at each load the paper's figures, one each, and in two more what else was varied.
+
+    Parameters
+    ----------
+    values : DataArray
+        As `analysis.papers.jones_2005.turnaround.turnaround` returns it.
+    traces : DataFrame
+        As `analysis.papers.jones_2005.settings.settings` returns it.
+
+    Returns
+    -------
+    dict of str to Figure
+        By their names.
+    """
+    found = spread(values)
+    drawn = {}
+    for load in found["load"].values:
+        at = "" if load == "original" else f"-load-{load}"
+        for name, figure in _of_load(found.sel(load=load), traces).items():
+            drawn[name + at] = figure
+    return drawn
+
+
+def _of_load(found: xr.Dataset, traces: pd.DataFrame) -> dict[str, Figure]:
+    drawn: dict[str, Figure] = {}
     curves = list(sweeps(traces))
     for sweep in curves:
         if sweep.parameter == RATE:
             said = _said(sweep.traces.iloc[0], RATE, found)
-            drawn[sweep.name] = sweep_chart(found, [sweep], f"{sweep.title}{said}")
+            drawn[_free(sweep.name, drawn)] = sweep_chart(found, [sweep], f"{sweep.title}{said}")
     others = [sweep for sweep in curves if sweep.parameter != RATE]
     if others:
         common = traces.loc[_common(others)]
-        said = "But for the parameter on the axis:\n" + _said(common.iloc[0], RATE, found)
-        drawn["sensitivity"] = sweep_chart(found, others, said)
+        base = common.iloc[0]
+        said = _said(base, RATE, found)
+        besides = f"But for what a panel says, and the parameter on its axis:\n{said}"
+        drawn["sensitivity"] = sweep_chart(found, others, besides, base)
         if found.sizes["policy"] > len({ALONE, ICS, FAIR}):
-            panels = {rate_text(r): found.sel(trace=n) for n, r in common[RATE].items()}
-            drawn["policies"] = policies_chart(panels, _said(common.iloc[0], RATE, found))
+            panels: dict[str, xr.Dataset] = {}
+            for name, row in common.iterrows():
+                panels[f"{name}: {panel_title(row, base)}"] = found.sel(trace=name)
+            drawn["policies"] = policies_chart(panels, f"But for what a panel says:\n{said}")
     return drawn
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return a name, numbered where it is taken.
+
+    Examples
+    --------
+    >>> _free("figure-4", ["figure-4"]), _free("figure-5", ["figure-4"])
+    ('figure-4-2', 'figure-5')
+    """
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(one for one in names if one not in taken)
 
 
 def _common(drawn: Sequence[Sweep]) -> list[str]:
@@ -114,7 +159,9 @@ def _common(drawn: Sequence[Sweep]) -> list[str]:
 
 
 def _said(row: pd.Series, without: str, found: xr.Dataset) -> str:
-    return f"{caption(row, without)}\n{_span(found)}"
+    load = str(found["load"].item())
+    at = "" if load == "original" else f"Load {load}. "
+    return f"{caption(row, without)}\n{at}{_span(found)}"
 
 
 def _span(found: xr.Dataset) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.papers.jones_2005.names import FIGURES
 from analysis.place import StoreName
 from analysis.store import campaign_traces
+from core.models import MODELS
 from core.models.participants import participants
 from core.models.poisson import PER_WEEK
 
@@ -48,8 +49,11 @@ PARAMETERS = {
 }
 """What may differ from one trace to the next, by column."""
 
-KEPT = ("sizes", "fixed_rate", "jobs")
+KEPT = ("sizes", "fixed_rate", "ratios", "jobs", "weeks", "others")
 """Further columns, which are alike in all traces of a sweep."""
+
+DIGITS = 9
+"""Decimals of rates: as quotients, those of clusters of other sizes differ in the last bits."""
 
 
 class Sweep(NamedTuple):
@@ -71,7 +75,8 @@ class Sweep(NamedTuple):
         """The name of its figure, the paper's where there is one."""
         first = self.traces.iloc[0]
         if self.parameter == RATE:
-            return FIGURES.get(first["sizes"], "rates-" + "-".join(map(str, first["sizes"])))
+            plain = "rates-" + "-".join(map(str, first["sizes"]))
+            return FIGURES.get(first["sizes"], plain) if _even(first) else plain
         return f"{self.parameter}-{first[RATE]:g}"
 
     @property
@@ -94,8 +99,10 @@ def settings(store: StoreName) -> pd.DataFrame:
     -------
     DataFrame
         Indexed by trace, of traces of `MODEL` alone: the keys of `PARAMETERS`, ``sizes`` (of the
-        clusters), ``fixed_rate`` (of the last cluster, jobs a week and `NODES` nodes) and
-        ``jobs``. `links` holds a number a cluster, or is empty where they have no limit.
+        clusters), ``fixed_rate`` (of the last cluster, jobs a week and `NODES` nodes), ``ratios``
+        (of the rates of all but the last to that of the first), ``jobs``, ``weeks``, and
+        ``others``, all other parameters that are not at the model's default, as text. `links`
+        holds a number a cluster, or is empty where they have no limit.
     """
     rows = {
         name: _row(keys)
@@ -110,26 +117,46 @@ def settings(store: StoreName) -> pd.DataFrame:
 def _row(keys: dict[str, Any]) -> dict[str, Any]:
     machine = keys["platform"]["configuration"]
     sizes, links = tuple(machine["clusters"]), tuple(machine.get("links") or ())
+    given, defaults = keys.get("parameters", {}), inspect.signature(participants).parameters
     own = {
-        name: keys.get("parameters", {}).get(name, parameter.default)
-        for name, parameter in inspect.signature(participants).parameters.items()
+        name: _plain(given.get(name, defaults[name].default)) for name in MODELS[MODEL].parameters
     }
-    rates = _rates(own["per_week"], sizes)
-    plain = {name: _plain(own[name]) for name in PARAMETERS if name in own}
-    ours = {RATE: rates[0], "fixed_rate": rates[-1], "sizes": sizes, "jobs": keys.get("jobs")}
-    return {**plain, **ours, "links": links[:1] if len(set(links)) == 1 else links}
+    first, *rates = _rates(own.pop("per_week"), sizes)
+    ours = {
+        RATE: first,
+        "fixed_rate": [first, *rates][-1],
+        "ratios": tuple(round(rate / first, DIGITS) for rate in [first, *rates][:-1]),
+        "sizes": sizes,
+        "jobs": keys.get("jobs"),
+        "weeks": keys.get("weeks"),
+        "others": "; ".join(
+            f"{name}: {value_text(name, value)}"
+            for name, value in own.items()
+            if name not in PARAMETERS and value != defaults[name].default
+        ),
+        "links": links[:1] if len(set(links)) == 1 else links,
+    }
+    return {name: own[name] for name in PARAMETERS if name in own} | ours
 
 
 def _rates(per_week: Any, sizes: tuple[int, ...]) -> list[float]:
     """Return each cluster's jobs a week and `NODES` nodes; by default the paper's lowest."""
     if per_week is None:
         return [PER_WEEK] * len(sizes)
-    each = per_week if isinstance(per_week, list) else [per_week] * len(sizes)
-    return [NODES * rate / size for rate, size in zip(each, sizes, strict=True)]
+    each = per_week if isinstance(per_week, tuple) else [per_week] * len(sizes)
+    return [round(NODES * rate / size, DIGITS) for rate, size in zip(each, sizes, strict=True)]
 
 
 def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    """Return one number for all clusters as a number, and others as a tuple."""
+    if not isinstance(value, list):
+        return value
+    return value[0] if len(set(value)) == 1 else tuple(value)
+
+
+def _even(row: pd.Series) -> bool:
+    """Tell whether all clusters but the last have one rate."""
+    return len(set(row["ratios"])) <= 1
 
 
 def sweeps(traces: pd.DataFrame) -> Iterator[Sweep]:
@@ -143,7 +170,8 @@ def sweeps(traces: pd.DataFrame) -> Iterator[Sweep]:
     Examples
     --------
     >>> row = {"bandwidth": 10, "links": (5,), "alltoall": 0.5, "computation": 0.7, "jobs": 9}
-    >>> row |= {"sizes": (4, 4), "fixed_rate": 1.0, "mean_run": 60}
+    >>> row |= {"sizes": (4, 4), "fixed_rate": 1.0, "ratios": (1.0,), "mean_run": 60}
+    >>> row |= {"weeks": None, "others": ""}
     >>> rows = [{**row, "rate": rate} for rate in (3, 1, 2)]
     >>> [(one.name, one.traces["rate"].tolist()) for one in sweeps(pd.DataFrame(rows))]
     [('rates-4-4', [1, 2, 3])]
@@ -161,7 +189,7 @@ def _by_size(values: pd.Series) -> pd.Series:
 
 
 def value_text(parameter: str, value: Any) -> str:
-    """Write a value of a parameter.
+    """Write a value of a parameter, or one for each cluster.
 
     Examples
     --------
@@ -170,18 +198,65 @@ def value_text(parameter: str, value: Any) -> str:
     """
     if isinstance(value, tuple):
         return ", ".join(f"{x:,g}" if x < 1e6 else f"{x:,.0f}" for x in value) or "no limit"
-    return f"{value:,.10g}"
+    return value if isinstance(value, str) else f"{value:,.10g}"
 
 
-def rate_text(rate: float) -> str:
+def rate_text(row: pd.Series) -> str:
     """Say at which rate the other clusters are.
 
     Examples
     --------
-    >>> rate_text(660.0)
+    >>> rate_text(pd.Series({"rate": 660.0, "ratios": (1.0, 1.0)}))
     'Others at 660 jobs a week and 100 nodes'
     """
-    return f"Others at {rate:,g} jobs a week and {NODES} nodes"
+    return f"Others at {_rates_text(row)} jobs a week and {NODES} nodes"
+
+
+def _rates_text(row: pd.Series) -> str:
+    ratios = row["ratios"][:1] if _even(row) else row["ratios"]
+    return ", ".join(f"{row[RATE] * ratio:,g}" for ratio in ratios)
+
+
+def differences_text(row: pd.Series, base: pd.Series, without: str = "") -> str:
+    """Say what a trace sets otherwise than another, but for the rate and one parameter.
+
+    Parameters
+    ----------
+    row, base : Series
+        Rows of `settings`.
+    without : str
+        The parameter that is not said.
+
+    Returns
+    -------
+    str
+        Empty where nothing differs.
+    """
+    other = _texts(base)
+    said = {name: text for name, text in _texts(row).items() if text != other.get(name)}
+    return "; ".join(text for name, text in said.items() if name != without)
+
+
+def _texts(row: pd.Series) -> dict[str, str]:
+    """Say each thing that a trace sets, but for the rate of the other clusters."""
+    units = {name: "" if of.units == "1" else f" {of.units}" for name, of in PARAMETERS.items()}
+    said = {
+        name: f"{of.meaning}: {value_text(name, row[name])}{units[name]}"
+        for name, of in PARAMETERS.items()
+        if name != RATE
+    }
+    amounts = {
+        name: f"{row[name]:,.0f} {name} a sample"
+        for name in ("jobs", "weeks")
+        if not pd.isna(row[name])
+    }
+    return {
+        "sizes": f"clusters of {', '.join(map(str, row['sizes']))} nodes",
+        "fixed_rate": f"the last at {row['fixed_rate']:,g} jobs a week and {NODES} nodes",
+        **said,
+        "others": "; ".join(filter(None, [row["others"], "all else as the model has it"])),
+        **amounts,
+    }
 
 
 def caption(row: pd.Series, without: str = "") -> str:
@@ -194,17 +269,11 @@ def caption(row: pd.Series, without: str = "") -> str:
     without : str
         The parameter on the axis.
     """
-    sizes = ", ".join(map(str, row["sizes"]))
-    rate = "" if without == RATE else f", the others at {row[RATE]:,g}"
-    first = (
-        f"Clusters of {sizes} nodes; the last at {row['fixed_rate']:,g} jobs a week and "
-        f"{NODES} nodes{rate}"
-    )
-    units = {name: "" if of.units == "1" else f" {of.units}" for name, of in PARAMETERS.items()}
-    said = "; ".join(
-        f"{of.meaning}: {value_text(name, row[name])}{units[name]}"
-        for name, of in PARAMETERS.items()
-        if name not in (RATE, without)
-    )
-    jobs = "" if row["jobs"] is None else f"; {row['jobs']:,} jobs a sample"
-    return "\n".join([first, *wrap(said + jobs, WIDTH)])
+    said = _texts(row)
+    first = f"{said.pop('sizes').capitalize()}; {said.pop('fixed_rate')}"
+    if without != RATE:
+        first += f", the others at {_rates_text(row)}"
+    elif not _even(row):
+        first += f", the others at {', '.join(f'{x:g}' for x in row['ratios'])} times the rate"
+    rest = "; ".join(text for name, text in said.items() if name != without)
+    return "\n".join([first, *wrap(rest, WIDTH)])
