@@ -235,8 +235,13 @@ def band_marks(axes: Axes, x: Any, of: xr.Dataset, color: str) -> None:
     own_marks(axes, x, of["log"].values)
 
 
-def bar_legend(figure: Figure, colors: Mapping[str, str], *, own: bool) -> None:
-    """Put what the colours of bars are below all panels, and what a mark is where there are any."""
+def bar_legend(
+    figure: Figure, colors: Mapping[str, str], *, own: bool, columns: int | None = None
+) -> None:
+    """Put what the colours of bars are below all panels, and what a mark is where there are any.
+
+    All of it is in one row, or in rows of as many as `columns`.
+    """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -245,7 +250,8 @@ def bar_legend(figure: Figure, colors: Mapping[str, str], *, own: bool) -> None:
     if own:
         handles.append(Line2D([], [], **OWN_MARK))
         labels.append(OWN_LABEL)
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    columns = min(len(labels), columns or len(labels))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
 
 
 def policy_legend(figure: Figure, styles: Styles, *, own: bool = False) -> None:

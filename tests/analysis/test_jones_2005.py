@@ -151,11 +151,12 @@ def test_a_curve_is_of_one_workload() -> None:
     """Whatever the model's parameters are, also one that no figure shows."""
     rates = [570, 600, 630]
     assert len(list(sweeps(rows(rate=rates)))) == 1
-    for name, values in {
+    changes: dict[str, list[Any]] = {
         "ratios": [(1.0, 0.5, 1.0), (1.0, 0.1, 1.0), (1.0, 0.9, 1.0)],
         "others": ["most: 50", "most: 20", "most: 90"],
         "weeks": [2, 3, 4],
-    }.items():
+    }
+    for name, values in changes.items():
         assert not list(sweeps(rows(rate=rates, **{name: values})))
     (uneven,) = sweeps(rows(rate=rates, ratios=[(1.0, 0.5, 1.0)] * 3))
     assert uneven.name == "rates-100-100-100-100"
@@ -192,11 +193,11 @@ def test_settings_have_every_rate_and_parameter(monkeypatch: pytest.MonkeyPatch)
         *("most: 20; users: 9", "most: 20; users: 9"),
         "load: 0.9; most: 50, 50, 20; estimates: f-model",
     ]
-    said = " ".join(caption(found.loc["a"]).split())
+    said = " ".join(caption(found.iloc[0]).split())
     for part in ("last at 570 ", "others at 600, 300 ", "most: 20; users: 9", "2 weeks a sample"):
         assert part in said
     assert "jobs a sample" not in said
-    assert "7 jobs a sample" in caption(found.loc["c"])
+    assert "7 jobs a sample" in caption(found.iloc[2])
 
 
 def test_traces_of_other_rates_sizes_or_spans_are_no_curve(monkeypatch: pytest.MonkeyPatch) -> None:

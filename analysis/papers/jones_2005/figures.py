@@ -30,13 +30,16 @@ PANEL, MARGIN = 2.6, 1.3
 COLUMNS = 2
 """Panels side by side."""
 
+LEGEND_COLUMNS = 3
+"""Policies side by side in a legend: no more of those with options fit into the width."""
+
 GROUPS = {GRID: "#009E73", OTHERS: "#E69F00", FIXED: "#0072B2"}
 """Colours of groups of jobs, those of ICS+B in `CURVES`."""
 
 POLICIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
 """Colours of policies where bands of several stand side by side; further ones have them paler."""
 
-PALER = 0.55
+PALER = 0.4
 """How much of a colour's distance to white is left when it is taken again."""
 
 
@@ -208,7 +211,7 @@ def participants_chart(found: Mapping[str, xr.Dataset], axis: str, said: str) ->
             _hours(axes)
         figure.suptitle(said, x=0.01, ha="left")
         figure.supylabel(axis, fontsize=9)
-        bar_legend(figure, colors, own=own)
+        bar_legend(figure, colors, own=own, columns=LEGEND_COLUMNS)
     return figure
 
 
@@ -218,15 +221,15 @@ def _colors(names: Sequence[str]) -> dict[str, str]:
     Examples
     --------
     >>> list(_colors("abcdefg").values())[4:]
-    ['#56B4E9', '#73b1d5', '#e8a673']
+    ['#56B4E9', '#99C7E0', '#EEBF99']
     """
     from matplotlib.colors import to_hex, to_rgb
 
     colors = {}
     for i, name in enumerate(names):
         again, at = divmod(i, len(POLICIES))
-        mixed = [1 - (1 - part) * PALER**again for part in to_rgb(POLICIES[at])]
-        colors[name] = to_hex(mixed) if again else POLICIES[at]
+        red, green, blue = (1 - (1 - part) * PALER**again for part in to_rgb(POLICIES[at]))
+        colors[name] = to_hex((red, green, blue)).upper()
     return colors
 
 
