@@ -463,7 +463,7 @@ def test_too_wide_to_split__is_one_sentence() -> None:
         procs=[3_000],
         bandwidth=[1],
         communication=[500],
-        platform=Network((2_000, 2_000), NAMES[:2]),
+        platform=Network((2_000, 2_000), ("a", "b")),
     )
     parts = Segments(np.zeros(2, np.int64), np.arange(2), np.array([2_000, 1_000]))
     zero, end = np.zeros(1, np.int64), np.full(1, 5)
