@@ -463,13 +463,13 @@ def test_a_store_without_no_share_is_refused(tree: xr.DataTree, tmp_path: Path) 
 
 
 def test_what_ships_is_like_the_paper() -> None:
-    """Three sets of sizes, eight rates of three clusters, the fourth at 570 jobs a week."""
+    """Three sets of sizes, nine rates of three clusters, the fourth at 570 jobs a week."""
     campaign = find("jones-2005")
     assert campaign.resample_axis == tuple(range(1, 11))
     assert set(POLICIES) <= set(campaign.policies)
     curves: dict[tuple[int, ...], list[float]] = {}
     for trace in campaign.traces:
-        assert trace.jobs == 4 * 50_000
+        assert trace.jobs == 200_000
         assert trace.platform is not None
         sizes = tuple(trace.platform["configuration"]["clusters"])
         rates = [
@@ -482,7 +482,7 @@ def test_what_ships_is_like_the_paper() -> None:
         curves.setdefault(sizes, []).append(rates[0])
     assert set(curves) == set(FIGURES)
     for rates in curves.values():
-        assert len(set(rates)) >= 8
+        assert len(set(rates)) == len(rates) == 9
         assert min(rates) == 570
 
 
