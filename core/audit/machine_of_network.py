@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from functools import lru_cache
-from math import floor, inf, isqrt
+from math import ceil, inf, isqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
 from core.audit.profile import Profile
+from core.errors import InputError
 from core.platform.network import THOUSAND, Network
 from core.workload.workload import Workload
 
 Parts = tuple[tuple[int, int], ...]
 """Indices of clusters, ascending, and the processors of each."""
+
+WIDEST = 2_000
+"""Most processors of a job whose splits are judged: all its parts take 8 x procs^2 bytes."""
 
 WORK = 2**30
 """Parts of work of a second of a job that no link holds up."""
@@ -74,7 +78,7 @@ def demand(
     return asked
 
 
-@lru_cache(256)
+@lru_cache(32)
 def demands_of(procs: int, bandwidth: int, alltoall: int) -> Int64:
     """Return what a job asks of a link for any of its processors in a row, int64[n + 1, n + 1]."""
     edges = np.arange(procs + 1)
@@ -228,6 +232,11 @@ class Clusters:
     def demands(self, job: int) -> Int64:
         """Return what a job asks of a link for any of its processors in a row, kbit/s."""
         work = self.work
+        if self.procs[job] > WIDEST:
+            raise InputError(
+                f"job {work.job[job]} has {self.procs[job]} processors; on networks splits of jobs "
+                f"with up to {WIDEST} are judged"
+            )
         return demands_of(self.procs[job], int(work.bandwidth[job]), int(work.alltoall[job]))
 
     def spare(self) -> list[int]:
@@ -259,4 +268,4 @@ def _speed(communication: int, share: float) -> int:
     """Return the parts of work that a job does in a second."""
     if share == 1.0 or not communication:
         return WORK
-    return max(floor(WORK * THOUSAND / (THOUSAND - communication + communication / share)), 1)
+    return ceil(WORK * THOUSAND / (THOUSAND - communication + communication / share))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil, floor, isqrt
+from math import ceil, isqrt
 
 from core.reference.job import WHOLE_SPEED
 
@@ -96,4 +96,4 @@ def speed(communication: int, share: float) -> int:
     if communication == 0 or share == 1:
         return WHOLE_SPEED
     stretched = (1000 - communication) + communication / share
-    return max(1, floor(WHOLE_SPEED * 1000 / stretched))
+    return ceil(WHOLE_SPEED * 1000 / stretched)

@@ -191,6 +191,15 @@ def test_the_figure_draws_each_line_in_hours() -> None:
         assert line.get_color() == curve.color
 
 
+def test_ignored_links_are_one_line_more() -> None:
+    """Where a store has the policy."""
+    traces = rows(bandwidth=[9, 10])
+    found = spread_of(traces, [*POLICIES, ICS + ",links=ignored"])
+    (axes,) = sweep_chart(found, list(sweeps(traces)), "said").axes
+    assert len(axes.get_lines()) == len(CURVES) + 1
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["9", "10"]
+
+
 def test_policies_stand_side_by_side() -> None:
     """A panel for each title, options of a policy below its name."""
     found = spread_of(rows(rate=[570]), [*POLICIES, FAIR + ",to=least"]).isel(trace=0)

@@ -100,6 +100,7 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         "core.logs.read",
         "core.logs.schedules",
         "core.platform.grid",
+        "core.platform.network",
         "core.platform.nodes",
         "core.platform.pool",
         "core.policy.orders",

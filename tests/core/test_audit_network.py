@@ -23,6 +23,7 @@ from core.reference.links import demands
 from core.reference.network import preference, splits
 from core.reference.simulation import simulate_reference
 from core.schedule import Schedule, Segments, State
+from core.workload.workload import Workload
 from tests.core.network_cases import NAMES, NetworkCase, Row, network_cases, on_network, where
 from tests.core.node_cases import segments
 from tests.core.test_reference_network import BESIDE, LEAVING, RESERVED, talking
@@ -451,3 +452,21 @@ def test_first_over() -> None:
     assert first_over(start, end, asked, 4) is None
     assert first_over(start, end, asked, 3) == (2, 5, 4)
     assert first_over(start[:0], end[:0], asked[:0], 0) is None
+
+
+def test_too_wide_to_split__is_one_sentence() -> None:
+    """All parts of a mesh take memory with the square of its processors."""
+    jobs = Workload.from_columns(
+        submit=[0],
+        run=[5],
+        estimate=[5],
+        procs=[3_000],
+        bandwidth=[1],
+        communication=[500],
+        platform=Network((2_000, 2_000), ("a", "b")),
+    )
+    parts = Segments(np.zeros(2, np.int64), np.arange(2), np.array([2_000, 1_000]))
+    zero, end = np.zeros(1, np.int64), np.full(1, 5)
+    good = Schedule(jobs, ICS, zero, np.zeros(1, np.bool_), end=end, segments=parts)
+    with pytest.raises(InputError, match=r"job 1 has 3000 processors; .* up to 2000 are judged"):
+        audit(good, ICS)

@@ -100,7 +100,7 @@ def test_shares__are_max_min() -> None:
 
 def test_rate__stretches_communication_alone() -> None:
     """At half its share a job of 30 % communication takes 1.3 times as long."""
-    assert rate_of(300, 0.5) == WHOLE * 1000 // 1300
+    assert rate_of(300, 0.5) == -(-WHOLE * 1000 // 1300)
     assert rate_of(0, 0.01) == rate_of(1000, 1.0) == WHOLE
     assert rate_of(1000, 2.0**-30) == 1
     assert rate_of(1000, 2.0**-31) == 1

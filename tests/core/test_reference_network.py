@@ -155,8 +155,8 @@ def test_nobody_gets_less_than_the_least() -> None:
 
 
 def test_speed() -> None:
-    """Communication takes 1 / x as long, computation as long as ever; rounded down, at least 1."""
-    assert speed(500, 0.5) == WHOLE_SPEED * 1000 // 1500
+    """Communication takes 1 / x as long, computation as long as ever; rounded up."""
+    assert speed(500, 0.5) == -(-WHOLE_SPEED * 1000 // 1500)
     assert speed(0, 0.001) == WHOLE_SPEED
     assert speed(1000, 0.5) == WHOLE_SPEED // 2
     assert speed(1000, LEAST_SHARE) == 1

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from analysis.drawing import FILL, HOUR, STYLE, band_marks, bar_legend, canvas, thin_spaced
-from analysis.papers.jones_2005.names import CURVES, FIXED, GRID, OTHERS
+from analysis.papers.jones_2005.names import CONTROL, CURVES, FIXED, GRID, OTHERS, Curve
 from analysis.papers.jones_2005.settings import PARAMETERS, RATE, Sweep, rate_text, value_text
 
 if TYPE_CHECKING:
@@ -58,15 +58,20 @@ def sweep_chart(found: xr.Dataset, drawn: Sequence[Sweep], said: str) -> Figure:
             axes.set_axis_off()
         figure.suptitle(said, x=0.01, ha="left")
         figure.supylabel("Mean turnaround, h", fontsize=9)
-        bar_legend(figure, {name: curve.color for name, curve in CURVES.items()}, own=False)
+        bar_legend(figure, {name: curve.color for name, curve in _lines(found).items()}, own=False)
     return figure
+
+
+def _lines(found: xr.Dataset) -> dict[str, Curve]:
+    there = found["policy"].values
+    return CURVES | {name: curve for name, curve in CONTROL.items() if curve.policy in there}
 
 
 def _panel(axes: Axes, found: xr.Dataset, sweep: Sweep) -> None:
     values, names = sweep.traces[sweep.parameter], sweep.traces.index.tolist()
     of = PARAMETERS[sweep.parameter]
     x = values.to_numpy(np.float64) if sweep.parameter == RATE else np.arange(len(values))
-    for curve in CURVES.values():
+    for curve in _lines(found).values():
         here = found.sel(trace=names, policy=curve.policy, group=curve.group) / HOUR
         axes.fill_between(x, here["low"], here["high"], color=curve.color, alpha=FILL)
         axes.plot(x, here["median"], color=curve.color, marker="o", markersize=3.5)

@@ -39,6 +39,10 @@ CURVES = {
 """The lines of figures 4 to 6, with colours of the palette of Okabe and Ito (2008)."""
 
 
+CONTROL = {"ICS on G, links ignored": Curve(ICS + ",links=ignored", GRID, "#CC79A7")}
+"""A line beside these where a store has it: what links that are asked for too much come to."""
+
+
 class Difference(NamedTuple):
     """A row of `DIFFERENCES`: the mean turnaround of one policy less that of another."""
 

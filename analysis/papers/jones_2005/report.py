@@ -98,7 +98,7 @@ def _of_the_model(values: xr.DataArray, traces: pd.DataFrame) -> dict[str, Figur
     others = [sweep for sweep in curves if sweep.parameter != RATE]
     if others:
         common = traces.loc[_common(others)]
-        said = "But for the parameter on the axis:\n" + _said(common.iloc[0], "", found)
+        said = "But for the parameter on the axis:\n" + _said(common.iloc[0], RATE, found)
         drawn["sensitivity"] = sweep_chart(found, others, said)
         if found.sizes["policy"] > len({ALONE, ICS, FAIR}):
             panels = {rate_text(r): found.sel(trace=n) for n, r in common[RATE].items()}

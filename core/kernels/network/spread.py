@@ -5,6 +5,7 @@ Source: Jones and Ligon (2005), section 2.2: a job is as fast as its most satura
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -148,7 +149,7 @@ def rate_of(communication: int, share: float) -> int:
     if communication == 0 or share == 1.0:
         return WHOLE
     slowed = (1000 - communication) + communication / share
-    return max(1, int(WHOLE * 1000 / slowed))
+    return math.ceil(WHOLE * 1000 / slowed)
 
 
 @verb
