@@ -7,6 +7,7 @@ from numbers import Real
 
 import numpy as np
 
+from core.arrays import Bool, Int64
 from core.errors import InputError
 
 
@@ -90,6 +91,37 @@ def share(what: str, value: object) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     raise InputError(f"{what} is {shown(value)}; give a part, from 0 to 1")
+
+
+def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
+    """Refuse the values of a column that are wrong, by the first job that has one.
+
+    Parameters
+    ----------
+    bad : bool[n]
+        Which jobs have one.
+    values : int64[n]
+        The column.
+    column : str
+        What it is called.
+    right : str
+        What its values must be.
+
+    Raises
+    ------
+    InputError
+        If there is such a job.
+
+    Examples
+    --------
+    >>> procs = np.array([1, 0])
+    >>> refuse_jobs(procs < 1, procs, "procs", "at least 1")
+    Traceback (most recent call last):
+    core.errors.InputError: procs of job 1 is 0; it must be at least 1
+    """
+    if bad.any():
+        j = int(np.argmax(bad))
+        raise InputError(f"{column} of job {j} is {int(values[j])}; it must be {right}")
 
 
 def printable(text: str) -> str:

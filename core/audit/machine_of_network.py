@@ -12,8 +12,8 @@ import numpy.typing as npt
 from core.arrays import Int64
 from core.audit.profile import Profile
 from core.errors import InputError
-from core.platform.network import Network
-from core.workload.workload import THOUSAND, Workload
+from core.platform.network import THOUSAND, Network
+from core.workload.workload import Workload
 
 Parts = tuple[tuple[int, int], ...]
 """Indices of clusters, ascending, and the processors of each."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.arrays import Bool, Int64
 from core.checks import is_whole, printable, whole
-from core.errors import InputError
+from core.errors import InputError, SizeUnknown
 from core.logs.clean import AS_HERE, Clean
 from core.logs.formats import FORMATS
 from core.platform.platform import Platform
@@ -102,9 +102,10 @@ def needed_size(source: str, processors: int | None, form: str) -> int:
         If nobody gives it.
     """
     if processors is None:
-        raise InputError(
-            f"{source}: {form} does not give the machine's size; give it as processors "
-            "(--processors)"
+        raise SizeUnknown(
+            f"{source}: {form} does not give the machine's size",
+            "give it as processors (--processors)",
+            "give the log as SWF, with MaxProcs in its header",
         )
     return int(processors)
 

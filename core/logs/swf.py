@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, SizeUnknown
 from core.files import write_whole
 from core.logs import swf_cache, swf_text
 from core.logs.clean import AS_HERE, Clean
@@ -175,9 +175,10 @@ def machine_of(log: Log, source: str, processors: int | None) -> int:
         If nobody says it.
     """
     if processors is None and not log.processors:
-        raise InputError(
-            f"{source}: the header gives neither MaxProcs nor MaxNodes; "
-            "give the machine's size as processors (--processors)"
+        raise SizeUnknown(
+            f"{source}: the header gives neither MaxProcs nor MaxNodes",
+            "give the machine's size as processors (--processors)",
+            "add MaxProcs to its header",
         )
     return log.processors if processors is None else int(processors)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from core.arrays import Float64, Int64
 from core.metrics.window import Window
+from core.platform.network import THOUSAND
 from core.schedule import Schedule
-from core.workload.workload import THOUSAND
 
 
 def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:

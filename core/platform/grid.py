@@ -105,6 +105,9 @@ class Grid:
         fits: Bool = jobs.procs <= max(self.clusters)
         return fits
 
+    def check(self, jobs: Columns) -> None:
+        """Refuse nobody: all that jobs ask for means something here."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form, of which `core.platform.platform.platform_from_dict` makes one."""
         plain = {"clusters": list(self.clusters), "names": list(self.names)}

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from core.arrays import Bool
-from core.checks import is_whole
+from core.checks import is_whole, refuse_jobs
 from core.errors import InputError
 from core.platform.grid import Grid
 
@@ -19,6 +21,15 @@ MOST_PROCESSORS = 2**31 - 1
 
 MOST_CAPACITY = 2**52
 """Largest capacity of a link, kbit/s: beyond it a float does not hold every whole number."""
+
+THOUSAND = 1000
+"""Parts in which a job's communication, and what of it goes to all, is counted."""
+
+MOST_BANDWIDTH = 2.0**51
+"""Bound of bandwidth x procs^2: what a job asks of a link fits 64 bits below it."""
+
+LONGEST_ON_LINKS = 2**32
+"""Bound of estimates, s: work is counted in parts of 2^-30 s."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +134,28 @@ class Network:
         """Return whether each job is no wider than all clusters together, bool[n]."""
         fits: Bool = jobs.procs <= self.size
         return fits
+
+    def check(self, jobs: Columns) -> None:
+        """Refuse jobs that come from no cluster, or ask of links what nobody can.
+
+        Raises
+        ------
+        InputError
+            Naming the first such job.
+        """
+        last = len(self.clusters) - 1
+        unknown = (jobs.origin < 0) | (jobs.origin > last)
+        refuse_jobs(unknown, jobs.origin, "origin", f"the index of a cluster, 0 to {last}")
+        for name in ("communication", "alltoall"):
+            values = getattr(jobs, name)
+            wrong = (values < 0) | (values > THOUSAND)
+            refuse_jobs(wrong, values, name, "0 to 1000 thousandths")
+        refuse_jobs(jobs.bandwidth < 0, jobs.bandwidth, "bandwidth", "at least 0 kbit/s")
+        # In floats, so that nothing overflows; what passes is far below what 64 bits hold.
+        many = jobs.bandwidth * np.square(jobs.procs.astype(np.float64)) >= MOST_BANDWIDTH
+        refuse_jobs(many, jobs.bandwidth, "bandwidth", "below 2^51 kbit/s / procs^2")
+        long = jobs.estimate >= LONGEST_ON_LINKS
+        refuse_jobs(long, jobs.estimate, "estimate", "below 2^32 s on a network")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form, of which `core.platform.platform.platform_from_dict` makes one."""

@@ -207,6 +207,9 @@ class Nodes:
         admitted: Bool = fits & (jobs.procs // weight <= there)
         return admitted
 
+    def check(self, jobs: Columns) -> None:
+        """Refuse nobody: all that jobs ask for means something here."""
+
     def candidates(self, properties: int, weight: int) -> Bool:
         """Return which nodes of a set, or of `ANY`, have so many processors, bool[nodes]."""
         wide = np.array(self.capacities, np.int64) >= weight

@@ -67,6 +67,9 @@ class Platform(Protocol):
     def admits(self, jobs: Columns) -> Bool:
         """Return whether each job could run here if it were alone, bool[n]."""
 
+    def check(self, jobs: Columns) -> None:
+        """Refuse jobs that ask for what means nothing here, by an `InputError`."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form, ``{"name": ..., "configuration": {...}}``."""
 

@@ -85,6 +85,9 @@ class Pool:
         fits: Bool = jobs.procs <= self.processors
         return fits
 
+    def check(self, jobs: Columns) -> None:
+        """Refuse nobody: all that jobs ask for means something here."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form, of which `core.platform.platform.platform_from_dict` makes one."""
         return {"name": self.name, "configuration": {"processors": self.processors}}

@@ -6,7 +6,7 @@ No log says how its jobs communicate: it is given, by parameters that are all he
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -16,9 +16,10 @@ from core.arrays import Int64
 from core.checks import share, whole
 from core.errors import InputError
 from core.names import choices
-from core.platform.network import Network
+from core.platform.network import THOUSAND, Network
+from core.workload.columns import is_filled
 from core.workload.join import aligned, join
-from core.workload.workload import THOUSAND, Workload
+from core.workload.workload import Workload
 
 COMPUTATION = 0.7
 """Part of a job's run time that is computation, K of Jones and Ligon (2005)."""
@@ -94,7 +95,8 @@ class OnNetwork:
             value = getattr(self, key)
             # How many clusters there are, is not known yet.
             each(f"{WITHIN}{key}", value, len(value) if _is_list(value) else 1, check)
-        if self.origin and self.origin not in SAID:
+        # Not by its truth: 0, false and [] are mistakes, not the default.
+        if self.origin != "" and self.origin not in SAID:
             known = choices(str(self.origin), SAID)
             raise InputError(f"network: origin is {self.origin!r}; {known}")
 
@@ -124,17 +126,22 @@ class OnNetwork:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     def network(self, sizes: Sequence[int], names: Sequence[str]) -> Network:
-        """Return clusters with these links, whose jobs are as described.
+        """Return clusters with these links, each of which is that of a log.
 
         Raises
         ------
         InputError
-            As `Network`, and if there is not one number for each cluster.
+            As `Network`, if there is not one number for each cluster, and if an `origin` is given.
         """
+        if self.origin:
+            raise InputError(f"{WITHIN}each log is a cluster; leave 'origin' out")
         self.asked(np.zeros(0, np.int64), len(sizes))
-        given = self.links
+        given, clusters = self.links, Network(sizes, names)
         links = given if isinstance(given, Sequence) else (given,) * len(sizes)
-        return Network(sizes, names, links)
+        try:
+            return replace(clusters, links=links)
+        except InputError as error:
+            raise InputError(f"{WITHIN}{error}") from None
 
     def asked(self, origin: Int64, count: int) -> dict[str, Int64]:
         """Return the columns that say what jobs ask of links, by the cluster each comes from.
@@ -208,7 +215,8 @@ def put_on_network(log: Workload, how: OnNetwork) -> Workload:
     Raises
     ------
     InputError
-        If the log does not say it, or no job is left.
+        If the log does not say where they come from, no job is left, or its jobs say already what
+        `how` is to say.
 
     Examples
     --------
@@ -220,6 +228,12 @@ def put_on_network(log: Workload, how: OnNetwork) -> Workload:
     ([1, 0], {'of no cluster': 1})
     """
     places = log.platform.places
+    said = [*how.asked(log.origin[:0], len(places)), *(["origin"] if how.origin else [])]
+    if own := [column for column in said if is_filled(log, column)]:
+        raise InputError(
+            f"network: the jobs of log {log.name!r} have their own {', '.join(own)}; leave "
+            "'network' out"
+        )
     if how.origin:
         log = _from(log, how.origin)
     return log.take(slice(None), **how.asked(log.origin, len(places)))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import HORIZON, Bool, Int64
-from core.checks import whole
+from core.checks import refuse_jobs, whole
 from core.errors import InputError
 from core.platform.platform import Platform
 from core.platform.pool import Pool
@@ -19,15 +19,6 @@ from core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, nu
 
 MILLION = 10**6
 """Parts in which the serial share of a moldable job is counted."""
-
-THOUSAND = 1000
-"""Parts in which a job's communication, and what of it goes to all, is counted."""
-
-MOST_BANDWIDTH = 2.0**51
-"""Bound of bandwidth x procs^2 on a network: what a job asks of a link fits 64 bits below it."""
-
-LONGEST_ON_LINKS = 2**32
-"""Bound of estimates on a network, s: work is counted there in parts of 2^-30 s."""
 
 Names = Mapping[str, Mapping[int, str]]
 """For columns of a workload, what their numbers stand for."""
@@ -242,33 +233,16 @@ class Workload(Columns):
         return text.hexdigest()
 
     def _check(self) -> None:
-        _refuse(self.submit < 0, self.submit, "submit", "at least 0")
-        _refuse(self.run < 0, self.run, "run", "at least 0")
-        _refuse(self.run > self.estimate, self.run, "run", "at most the job's estimate")
-        _refuse(self.procs < 1, self.procs, "procs", "at least 1")
-        _refuse(~self.platform.admits(self), self.procs, "procs", self.platform.limit)
-        _refuse(self.serial > MILLION, self.serial, "serial", "at most 1000000 millionths")
-        self._check_network()
+        refuse_jobs(self.submit < 0, self.submit, "submit", "at least 0")
+        refuse_jobs(self.run < 0, self.run, "run", "at least 0")
+        refuse_jobs(self.run > self.estimate, self.run, "run", "at most the job's estimate")
+        refuse_jobs(self.procs < 1, self.procs, "procs", "at least 1")
+        refuse_jobs(~self.platform.admits(self), self.procs, "procs", self.platform.limit)
+        refuse_jobs(self.serial > MILLION, self.serial, "serial", "at most 1000000 millionths")
+        self.platform.check(self)
         late = np.concatenate(([False], self.submit[1:] < self.submit[:-1]))
-        _refuse(late, self.submit, "submit", "not before the job above it")
+        refuse_jobs(late, self.submit, "submit", "not before the job above it")
         self._check_horizon()
-
-    def _check_network(self) -> None:
-        if "origin" not in self.platform.asks:
-            return
-        last = len(self.platform.places) - 1
-        unknown = (self.origin < 0) | (self.origin > last)
-        _refuse(unknown, self.origin, "origin", f"the index of a cluster, 0 to {last}")
-        for name in ("communication", "alltoall"):
-            values = getattr(self, name)
-            _refuse((values < 0) | (values > THOUSAND), values, name, "0 to 1000 thousandths")
-        _refuse(self.bandwidth < 0, self.bandwidth, "bandwidth", "at least 0 kbit/s")
-        # In floats, so that nothing overflows; what passes is far below what 64 bits hold.
-        many = self.bandwidth * np.square(self.procs.astype(np.float64)) >= MOST_BANDWIDTH
-        right = "below 2^51 kbit/s / procs^2"
-        _refuse(many, self.bandwidth, "bandwidth", right)
-        right = "below 2^32 s on a network"
-        _refuse(self.estimate >= LONGEST_ON_LINKS, self.estimate, "estimate", right)
 
     def _check_horizon(self) -> None:
         if not len(self):
@@ -303,9 +277,3 @@ def _machine(processors: int | None, platform: Platform | None) -> Platform:
     raise InputError(
         f"processors={processors!r}, platform={platform!r}: a workload needs exactly one of them"
     )
-
-
-def _refuse(bad: npt.NDArray[np.bool_], values: Int64, column: str, right: str) -> None:
-    if bad.any():
-        j = int(np.argmax(bad))
-        raise InputError(f"{column} of job {j} is {int(values[j])}; it must be {right}")

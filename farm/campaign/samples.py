@@ -54,9 +54,9 @@ def sample(
                 index=resample,
                 **trace.parameters,
             )
-            return trace.placed(on_platform(drawn, trace.machine))
         except InputError as error:
             raise InputError(f"trace {trace.name!r}: {error}") from None
+        return trace.placed(on_platform(drawn, trace.machine))
     if resample < 0:
         raise InputError(
             f"resample is {resample}; it must be 0 for the log itself, or a number from 1"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +13,10 @@ import numpy as np
 from msgspec import Meta
 
 from core.arrays import MOST_JOBS, MOST_WEEKS
-from core.errors import InputError
+from core.errors import InputError, SizeUnknown
 from core.logs.clean import Clean
-from core.logs.read import read_log
+from core.logs.formats import FORMATS
+from core.logs.read import format_of, read_log
 from core.logs.rows import log_name
 from core.metrics.declared import METRICS
 from core.models import MODELS
@@ -140,7 +142,7 @@ class Trace:
         if not self.name and isinstance(given, str):
             object.__setattr__(self, "name", log_name(given))
         self._check_name()
-        try:
+        with self._named():
             check_types(self)
             self._check_source()
             self._take_platform()
@@ -149,6 +151,12 @@ class Trace:
             object.__setattr__(self, "select", _criteria(self.select))
             object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let what is refused within say of which trace."""
+        try:
+            yield
         except InputError as error:
             raise InputError(f"trace {self.name!r}: {error}") from None
 
@@ -188,7 +196,7 @@ class Trace:
             names = [registry.short_name(log) for log in self.join]
             # What each cluster has, the logs say when they are read.
             how.network([1] * len(names), names)
-        elif self.machine is None or "origin" not in self.machine.asks:
+        elif self.machine is None or not self.machine.participants:
             raise InputError(
                 "'network' says what jobs ask of links; give it with 'join', or with a 'platform' "
                 "of name = 'network'"
@@ -246,6 +254,12 @@ class Trace:
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
             raise InputError(
                 "a model needs 'processors' or 'platform', and either 'jobs' or 'weeks'"
+            )
+        if self.machine.participants and not MODELS[self.model].clusters:
+            known = " or ".join(repr(name) for name, row in MODELS.items() if row.clusters)
+            raise InputError(
+                f"model {self.model!r} draws the jobs of one pool, and on a platform of kind "
+                f"{self.machine.name!r} each cluster has its own; give model = {known}"
             )
         _check_parameters(self.model, self.parameters)
 
@@ -346,6 +360,7 @@ class Trace:
         entry, machine = registry.find(self.log) if self.log else None, self.machine
         processors = machine.size if machine else entry.processors if entry else None
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
+        self._check_told(path)
         if not self.select and (machine is None or machine == Pool(machine.size)):
             log = read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
             return self.placed(_of_a_century(log))
@@ -357,27 +372,54 @@ class Trace:
 
     def _joined(self, join: tuple[str, ...]) -> Workload:
         """Return the jobs of several logs, each of which is a cluster of a network."""
-        read = (part.read() for part in self._parts)
-        logs = [log for log in read if log is not None]
-        how = OnNetwork.from_dict(self.network or {})
-        try:
+        how, parts = OnNetwork.from_dict(self.network or {}), self._parts
+        with self._named():
+            try:
+                logs = [log for part in parts if (log := part.read()) is not None]
+            except SizeUnknown as error:
+                # 'processors' is not for logs that are joined.
+                raise InputError(error.of_log) from None
             jobs = join_logs(logs, [registry.short_name(log) for log in join], how)
-        except InputError as error:
-            raise InputError(f"trace {self.name!r}: {error}") from None
         return jobs if self.jobs is None else select_jobs(jobs, self.jobs)
 
-    def placed(self, jobs: Workload) -> Workload:
-        """Return jobs of the trace's own machine as they are on what it makes of that."""
-        if self.network is not None:
-            return put_on_network(jobs, OnNetwork.from_dict(self.network))
-        if self.nodes is None:
-            return jobs
-        if jobs.platform.asks:
+    def _check_told(self, path: str) -> None:
+        """Refuse a network of which nobody says where jobs come from, or two do."""
+        machine = self.machine
+        if machine is None or not machine.participants:
+            return
+        beside = FORMATS[format_of(path)].beside
+        told = beside is not None and beside.platform == machine.name
+        if told and self.network is not None:
             raise InputError(
-                f"trace {self.name!r}: 'nodes' puts jobs of a pool on nodes, and these are on "
-                f"{len(jobs.platform.places)} {jobs.platform.part}s already; leave it out"
+                f"trace {self.name!r}: {path} says of each job where it comes from and what it "
+                "asks of links; leave 'network' out"
             )
-        return put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
+        if not told and self.network is None:
+            raise InputError(
+                f"trace {self.name!r}: {path} says of no job where it comes from and what it asks "
+                "of links; give a table 'network', which says it, with origin = 'partition' for "
+                "one; without a key all come from the first cluster"
+            )
+
+    def placed(self, jobs: Workload) -> Workload:
+        """Return jobs of the trace's own machine as they are on what it makes of that.
+
+        Raises
+        ------
+        InputError
+            If they are on nodes or a network already, or as `put_on_network` and `put_on_nodes`.
+        """
+        with self._named():
+            if self.network is not None:
+                return put_on_network(jobs, OnNetwork.from_dict(self.network))
+            if self.nodes is None:
+                return jobs
+            if jobs.platform.asks:
+                raise InputError(
+                    "'nodes' puts jobs of a pool on nodes, and these are on "
+                    f"{len(jobs.platform.places)} {jobs.platform.part}s already; leave it out"
+                )
+            return put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
 
     def acknowledgement(self) -> str:
         """Return whom to thank for the log; empty where that is not known, and for a model.

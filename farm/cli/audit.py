@@ -39,9 +39,10 @@ def audit(
     """Prove from the times alone that the schedule in FILE keeps a policy, or name who breaks it.
 
     FILE is a log of the Standard Workload Format with wait times, such as `farm simulate --out`
-    writes, or anyone's; of jobs on nodes a CSV with start, end, state and on, and the machine
-    beside it. The first job by time that breaks a rule is named, with when and why, and
-    the clock by which passes are told apart: schedules of the pyss family take events=per-event.
+    writes, or anyone's; of jobs on nodes, or on clusters with links, a CSV with start, end, state
+    and on, and the machine beside it. The first job by time that breaks a rule is named, with when
+    and why, and the clock by which passes are told apart: schedules of the pyss family take
+    events=per-event.
 
     Exit status: 0 sound, 1 refuted, 2 bad input.
     """

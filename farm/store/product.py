@@ -55,7 +55,7 @@ class Holding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return asdict(self)
+        return {key: [_to_plain(v) for v in getattr(self, key)] for key in ("arrays", "figures")}
 
     def joined(self, other: Holding) -> Holding:
         """Return what is in either, in the order of this one."""
@@ -184,10 +184,8 @@ class Product:
 
 def is_had(variable: Variable, platform: Platform) -> bool:
     """Tell whether a trace on a platform has an array or a figure that its store has."""
-    if ORIGIN in variable.dims and not platform.participants:
-        return False
-    metric = METRICS.get(variable.of)
-    return metric is None or metric.there_is(platform)
+    # By what the store declares: to ask the metric would run its user's code wherever one reads.
+    return bool(platform.participants) or not (variable.among or ORIGIN in variable.dims)
 
 
 def _is_somewhere(metric: Metric, platforms: Iterable[Platform]) -> bool:
@@ -362,7 +360,13 @@ def holdings(
 
 
 def _variable(of: str, metric: Metric, dims: tuple[str, ...]) -> Variable:
-    return Variable(metric.name, dims, metric.dtype, metric.unit, metric.meaning, metric.better, of)
+    said = metric.dtype, metric.unit, metric.meaning, metric.better
+    return Variable(metric.name, dims, *said, of, metric.among)
+
+
+def _to_plain(variable: Variable) -> dict[str, Any]:
+    """Return a declaration, with `among` where it is so alone: most stores have no such array."""
+    return {key: value for key, value in asdict(variable).items() if key != "among" or value}
 
 
 def _from_plain(plain: Mapping[str, Any]) -> Variable:

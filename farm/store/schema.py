@@ -61,6 +61,9 @@ class Variable:
         Which values are better, where one can say so.
     of : str
         Name by which `core.metrics.declared.find_metric` finds what it holds; empty for columns.
+    among : bool
+        Whether it is a matter of several participants though it has no value of each, so that
+        only traces that have some have it.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Variable:
     long_name: str
     better: str = ""
     of: str = ""
+    among: bool = False
 
     @property
     def fill(self) -> float | int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -51,11 +52,33 @@ def test_one_cluster_is_a_pool(rule: str, of_pool: str, case: NetworkCase) -> No
         assert getattr(there, name).tolist() == getattr(alone, name).tolist(), name
 
 
-@pytest.mark.parametrize("policy", ["fcfs+isolated(1)", "fcfs+ics,links=unused", "fcfs+ics"])
-def test_who_would_wait_for_ever_is_refused(policy: str) -> None:
+WIDE = "job 1 asks for 3 processors; "
+
+
+@pytest.mark.parametrize(
+    ("policy", "why", "stuck"),
+    [
+        (
+            "fcfs+isolated(1)",
+            "it runs on its own cluster, 'a', which has 2",
+            "job 1 asks for 3 processors; under 'isolated(1)' it runs on its own cluster",
+        ),
+        (
+            "fcfs+ics,links=unused",
+            "the widest cluster has 2, and jobs stay inside one cluster",
+            "would wait for ever under fcfs+ics,links=unused",
+        ),
+        (
+            "fcfs+ics",
+            "the widest cluster has 2, and no split of it asks every link for at most what that",
+            "would wait for ever under fcfs+ics",
+        ),
+    ],
+)
+def test_who_would_wait_for_ever_is_refused(policy: str, why: str, stuck: str) -> None:
     """Wider than its cluster, than every cluster, or more than the links carry."""
     work = on_network([2, 2], [10, 10], [Row(0, 5, 5, 3, bandwidth=100, alltoall=1000)])
-    with pytest.raises(core.InputError):
+    with pytest.raises(core.InputError, match=re.escape(WIDE + why)):
         simulate(work, policy)
-    with pytest.raises((core.InputError, RuntimeError)):
+    with pytest.raises((core.InputError, RuntimeError), match=re.escape(stuck)):
         simulate_reference(work, policy)

@@ -176,6 +176,9 @@ def test_partitions_that_are_no_clusters_are_refused() -> None:
         ({"alltoall": "all"}, "network: alltoall is 'all'; give a part, from 0 to 1"),
         ({"bandwidth": 0.5}, "network: bandwidth=0.5: give a whole number, at least 0"),
         ({"origin": "site"}, "network: origin is 'site'; known: partition, queue, group"),
+        ({"origin": 0}, "network: origin is 0; known: partition, queue, group"),
+        ({"origin": False}, "network: origin is False; known: partition, queue, group"),
+        ({"origin": []}, "network: origin is []; known: partition, queue, group"),
         ({"bandwith": 5}, "network: unknown key 'bandwith'; did you mean 'bandwidth'?"),
     ],
 )
@@ -189,10 +192,11 @@ def test_bad_options_are_refused(given: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"links": 0}, "links holds 0; a link has at least 1 kbit/s; leave links out for none"),
-        ({"links": [5, 5]}, "links holds 2; give 3, one a cluster"),
-        ({"links": "fast"}, "links is 'fast'"),
-        ({"links": 1.5}, "links holds 1.5; a link has at least 1 kbit/s"),
+        ({"links": 0}, "network: links holds 0; a link has at least 1 kbit/s; leave links out for"),
+        ({"links": [5, 5]}, "network: links holds 2; give 3, one a cluster"),
+        ({"links": "fast"}, "network: links is 'fast'"),
+        ({"links": 1.5}, "network: links holds 1.5; a link has at least 1 kbit/s"),
+        ({"origin": "partition"}, "network: each log is a cluster; leave 'origin' out"),
         ({"bandwidth": [1, 2]}, "network: bandwidth=[1, 2]: give one number, or 3, one for each"),
     ],
 )
@@ -200,7 +204,25 @@ def test_what_does_not_fit_the_clusters_is_refused(given: dict[str, Any], said: 
     """Links of no capacity, and lists of another length."""
     with pytest.raises(InputError) as error:
         join_logs(LOGS, NAMES, OnNetwork(**given))
-    assert said in str(error.value)
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("own", "origin"),
+    [("communication", ""), ("bandwidth", ""), ("alltoall", ""), ("origin", "partition")],
+)
+def test_what_jobs_say_themselves_is_not_replaced(own: str, origin: str) -> None:
+    """A column that anybody filled is not lost to one number for all."""
+    w = partitioned().take(slice(None), **{own: np.array([0, 0, 1, 0])})
+    said = rf"the jobs of log 'workload' have their own {own}; leave 'network' out"
+    with pytest.raises(InputError, match=said):
+        put_on_network(w, OnNetwork(origin=origin))
+
+
+def test_jobs_may_have_come_from_somewhere_already() -> None:
+    """Where nothing is to say it, it stays."""
+    w = partitioned().take(slice(None), origin=np.array([0, 1, 1, 0]))
+    assert put_on_network(w, OnNetwork()).origin.tolist() == [0, 1, 1, 0]
 
 
 def test_logs_of_nodes_are_not_joined() -> None:

@@ -51,6 +51,9 @@ class Pair:
         fits: Bool = jobs.procs <= max(self.left, self.right)
         return fits
 
+    def check(self, jobs: Columns) -> None:
+        pass
+
     def to_dict(self) -> dict[str, Any]:
         return {"name": "pair", "configuration": {"left": self.left, "right": self.right}}
 

@@ -12,13 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.errors import InputError, Left
-from core.platform.network import Network
+from core.platform.network import LONGEST_ON_LINKS, Network
 from core.policy.policy import Policy
 from core.schedule import Schedule
 from core.simulation.network import isolated_starts
 from core.simulation.simulate import simulate
 from core.simulation.underway import Underway
-from core.workload.workload import LONGEST_ON_LINKS, Workload
+from core.workload.workload import Workload
 from tests.golden import read_log
 from tests.strategies import crowd, workloads
 

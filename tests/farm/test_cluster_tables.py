@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from core import read_log, simulate
+from core import InputError, read_log, simulate
 from core.audit import read_schedule
+from core.platform.network import Network
 from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
 from farm.cli import cli
 from tests.farm.refusals import Said
 
@@ -89,6 +92,24 @@ def test_a_first_campaign_is_drafted(campus: Path, monkeypatch: pytest.MonkeyPat
     campaign = Campaign.from_toml(campus.with_name("campus-campaign.toml"))
     assert campaign.policies == ("fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)")
     assert campaign.traces[0].file == str(campus)
+
+
+def test_a_table_says_itself_what_its_jobs_ask(campus: Path) -> None:
+    """A platform stands for its clusters; one number for all its jobs is refused."""
+    jobs = read_log(campus)
+    wider = Network([200, 50], jobs.platform.places, [5, 5])
+    trace = Trace(name="a", file=str(campus), platform=wider.to_dict())
+    w = trace.read()
+    assert w is not None
+    assert w.platform == wider
+    for name in wider.asks:
+        assert getattr(w, name).tolist() == getattr(jobs, name).tolist()
+    with pytest.raises(InputError, match=r"^trace 'a': .*campus.csv says of each job .*; leave"):
+        replace(trace, network={}).read()
+    # The columns are at their defaults here, and yet it is the table that says so.
+    campus.write_text("submit,run,procs,origin\n0,9,2,north\n5,9,1,north\n")
+    with pytest.raises(InputError, match="leave 'network' out"):
+        replace(trace, network={"bandwidth": 5}).read()
 
 
 def test_bad_tables_are_refused(campus: Path, said: Said) -> None:

@@ -217,6 +217,10 @@ def on(**changes: Any) -> dict[str, Any]:
         ({**MODEL, "parameters": {"users": [5, 5]}}, ("'m'", "users=[5, 5]", "a number or a name")),
         ({**MODEL, "network": {}}, ("'m'", "'network' goes with a log only")),
         (
+            {**MODEL, "model": "lublin"},
+            ("'m'", "model 'lublin' draws the jobs of one pool", "give model = 'participants'"),
+        ),
+        (
             {"name": "m", "model": "participants", "weeks": 2, "processors": 64},
             ("'m'", "the platform is a pool", "name = 'network'"),
         ),
@@ -224,14 +228,23 @@ def on(**changes: Any) -> dict[str, Any]:
         ({"join": "north.swf"}, ("join is 'north.swf'", "a list of logs")),
         ({"join": [5]}, ("join is [5]", "a list of logs")),
         ({"join": ["north.swf", "north.swf"]}, ("names holds 'north' twice",)),
-        ({"join": ["north.swf", "east.swf"]}, ("east.swf", "cannot read")),
+        ({"join": ["north.swf", "east.swf"]}, ("trace 'both': ", "east.swf", "cannot read")),
         ({"join": ["north.swf", "KTH-SPP2"]}, ("KTH-SPP2",)),
         ({"file": "north.swf"}, ("one of 'file', 'log', 'model' and 'join'",)),
         ({"processors": 64}, ("'join' makes a cluster of each log; leave 'processors' out",)),
         ({"platform": NETWORK}, ("'join' makes a cluster of each log; leave 'platform' out",)),
         ({"rows": [0, 5]}, ("'join' makes a cluster of each log; leave 'rows' out",)),
-        ({"network": {"links": 0}}, ("links holds 0", "at least 1 kbit/s")),
-        ({"network": {"links": [5]}}, ("links holds 1; give 2, one a cluster",)),
+        ({"network": {"links": 0}}, ("'both': network: links holds 0", "at least 1 kbit/s")),
+        ({"network": {"links": [5]}}, ("'both': network: links holds 1; give 2, one a cluster",)),
+        (
+            {"network": {"origin": "partition"}},
+            ("'both': network: each log is a cluster; leave 'origin' out",),
+        ),
+        ({"network": {"origin": 0}}, ("'both': network: origin is 0; known: partition, queue",)),
+        (
+            {"join": None, "file": "north.swf", "platform": NETWORK},
+            ("trace 'both': ", "north.swf says of no job where it comes from", "table 'network'"),
+        ),
         ({"network": {"computation": 7}}, ("network: computation is 7", "0 to 1")),
         ({"network": {"computaton": 7}}, ("'computaton'", "did you mean 'computation'")),
         (
@@ -249,7 +262,7 @@ def on(**changes: Any) -> dict[str, Any]:
                 "platform": NETWORK,
                 "network": {"origin": "partition"},
             },
-            ("has a partition that is a cluster", "the clusters are a, b"),
+            ("'both': network: no job of log", "partition that is a cluster", "clusters are a, b"),
         ),
     ],
 )
@@ -272,11 +285,39 @@ def test_a_job_wider_than_the_network_is_dropped_and_counted(tmp_path: Path) -> 
     row = "{} {} -1 10 {} -1 -1 {} 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
     text = "".join(row.format(k, k, procs, procs) for k, procs in enumerate((1, 96, 97), 1))
     (tmp_path / "wide.swf").write_text("; MaxProcs: 128\n" + text)
-    w = Trace(file=str(tmp_path / "wide.swf"), platform=NETWORK).read()
+    w = Trace(file=str(tmp_path / "wide.swf"), platform=NETWORK, network={}).read()
     assert w is not None
     assert w.procs.tolist() == [1, 96]
     assert dict(w.dropped) == {"too wide": 1}
     assert w.origin.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        (
+            "mine.swf",
+            "; Version: 2.2\n1 0 -1 10 2" + 13 * " -1" + "\n",
+            "the header gives neither MaxProcs nor MaxNodes; add MaxProcs to its header",
+        ),
+        (
+            "mine.sacct",
+            "JobID|Submit|Start|End|NCPUS\n1|2024-01-01T00:00:00|2024-01-01T00:00:00|"
+            "2024-01-01T00:01:00|2\n",
+            "does not give the machine's size; give the log as SWF, with MaxProcs in its header",
+        ),
+    ],
+)
+def test_a_joined_log_has_to_say_its_size(tmp_path: Path, name: str, text: str, why: str) -> None:
+    """It cannot be given beside it, so nobody is told to."""
+    (tmp_path / name).write_text(text)
+    trace = Trace.from_dict({"name": "a", "join": [name]}, tmp_path)
+    with pytest.raises(InputError) as error:
+        trace.read()
+    said = str(error.value)
+    assert said.startswith(f"trace 'a': {tmp_path / name}: ")
+    assert said.endswith(why)
+    assert "--processors" not in said
 
 
 def test_joined_nodes_are_refused(site: Path) -> None:

@@ -17,7 +17,9 @@ import farm
 from core import InputError, by_origin, simulate, summarise
 from core.metrics.counted import Counted
 from core.metrics.declared import ORIGIN, metrics_over
+from core.own import sources
 from core.platform.network import Network
+from core.platform.pool import Pool
 from core.policy.policy import Policy
 from core.simulation.network import isolated_starts
 from farm.campaign.campaign import Campaign
@@ -25,7 +27,7 @@ from farm.campaign.trace import Trace
 from farm.cli.simulate import _as_json, _as_text
 from farm.execution.runner import begin
 from farm.execution.task import run_task
-from farm.store.product import PRODUCTS
+from farm.store.product import PRODUCTS, Holding, is_had
 from farm.store.reading import job_table, schedule_of
 from farm.store.store import Store
 from farm.verify import Again, repair, verify
@@ -272,6 +274,20 @@ def test_a_pool_beside_a_network__is_as_it_was(tmp_path: Path) -> None:
     assert {v.name for v in grown.holds["cells"].figures} - {
         v.name for v in store.holds["cells"].figures
     } == {"migrated_share", "coallocated_share"}
+
+
+def test_a_pool_beside_a_network_has_no_metric_of_participants() -> None:
+    """Whether it is ours or a user's, and after the way through the store's text, too."""
+    own, platforms = ("mine:longest", "mine:parts"), (NETWORK, Pool(64))
+    with sources({"mine": MINE}):
+        held = PRODUCTS["cells"].holding(own, platforms)
+    again = Holding.from_dict(json.loads(json.dumps(held.to_dict())))
+    assert again == held
+    among = {"longest", "parts", "migrated_share", "origin_wait"}
+    for platform, there in ((NETWORK, among), (Pool(64), set())):
+        had = {v.name for v in (*again.arrays, *again.figures) if is_had(v, platform)}
+        assert among & had == there
+        assert {"wait", "start"} <= had
 
 
 def test_bands_of_each_participant(sound: Path, tmp_path: Path) -> None:
