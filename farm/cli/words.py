@@ -28,7 +28,7 @@ def policy_words(begun: str) -> list[str]:
     --------
     >>> policy_words("sa"), policy_words("saf+e"), policy_words("fcfs+planned,w")
     (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+planned', 'saf+tabu', \
-'saf+logged'], ['saf+easy'], \
+'saf+demt', 'saf+ics', 'saf+logged'], ['saf+easy'], \
 ['fcfs+planned,walk=start', 'fcfs+planned,walk=arrival', 'fcfs+planned,walk=queue'])
     """
     from core import own

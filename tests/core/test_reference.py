@@ -319,6 +319,7 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
         "core.durations",
         "core.errors",
         "core.platform.grid",
+        "core.platform.network",
         "core.platform.nodes",
         "core.policy.orders",
         "core.policy.policy",
