@@ -15,10 +15,17 @@ import numpy as np
 from core.arrays import Int64
 from core.checks import whole
 from core.errors import InputError
-from core.files import write_whole
 from core.logs.clean import AS_HERE, Clean
 from core.logs.folded import plain
-from core.logs.machine import check_keys, comments, machine_file, parsed, quoted, time_of
+from core.logs.machine import (
+    check_keys,
+    comments,
+    machine_file,
+    parsed,
+    quoted,
+    time_of,
+    write_beside,
+)
 from core.logs.rows import (
     Kept,
     check_sizes,
@@ -28,7 +35,7 @@ from core.logs.rows import (
     to_workload,
 )
 from core.logs.schedules import LoggedSchedule
-from core.logs.table import SHOWN, Form, Table, read_table, share_word, table_bytes
+from core.logs.table import SHOWN, Form, Table, read_table, share_word, table_bytes, user_words
 from core.logs.table_schedules import told_schedule, written_schedule
 from core.names import choices
 from core.platform.network import Network
@@ -188,15 +195,7 @@ def write_clusters(
     ...     read_clusters(folder + "/one.csv").digest() == w.digest()
     True
     """
-    target = Path(path)
-    jobs, machine = clusters_bytes(workload, schedule, notes)
-    try:
-        # A folder that is not there is misspelt more often than meant.
-        target.parent.stat()
-        write_whole(machine_file(target), machine)
-        write_whole(target, jobs)
-    except OSError as error:
-        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
+    write_beside(Path(path), *clusters_bytes(workload, schedule, notes))
 
 
 def clusters_bytes(
@@ -338,8 +337,7 @@ def _asked(table: Table, platform: Network) -> dict[str, Int64]:
         "alltoall": table.shares("alltoall", DIGITS, 0, "for none"),
     }
     if "start" in numbers:
-        known = numbers["start"] >= numbers["submit"]
-        columns["wait"] = np.where(known, numbers["start"] - numbers["submit"], UNKNOWN)
+        columns["wait"] = table.waits
     return columns
 
 
@@ -356,7 +354,7 @@ def _origin(table: Table, platform: Network) -> Int64:
 
 
 def _written(work: Workload) -> dict[str, list[object]]:
-    names, places = work.names.get("user", {}), work.platform.places
+    places = work.platform.places
     return {
         "job": work.job.tolist(),
         "submit": work.submit.tolist(),
@@ -367,5 +365,5 @@ def _written(work: Workload) -> dict[str, list[object]]:
         "communication": [share_word(part, DIGITS) for part in work.communication.tolist()],
         "bandwidth": work.bandwidth.tolist(),
         "alltoall": [share_word(part, DIGITS) for part in work.alltoall.tolist()],
-        "user": ["" if u < 0 else names.get(u, u) for u in work.user.tolist()],
+        "user": user_words(work),
     }

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from core.arrays import HORIZON
 from core.checks import whole
 from core.errors import InputError
+from core.files import write_whole
 from core.logs.folded import MOST, folded, plain, unfolded
 from core.names import choices
 from core.platform.nodes import Nodes
@@ -136,6 +137,23 @@ def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
     for name, first, until in platform.down:
         parts.append(f"[[down]]\nnames = {quoted(name)}\nfrom = {first}\nuntil = {until}")
     return "\n\n".join(parts) + "\n"
+
+
+def write_beside(log: Path, jobs: bytes, machine: bytes) -> None:
+    """Write a table of jobs, and the machine beside it first.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    try:
+        # A folder that is not there is misspelt more often than meant.
+        log.parent.stat()
+        write_whole(machine_file(log), machine)
+        write_whole(log, jobs)
+    except OSError as error:
+        raise InputError(f"{log}: cannot write the log ({error.strerror})") from None
 
 
 def comments(notes: Mapping[str, str]) -> list[str]:

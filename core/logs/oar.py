@@ -13,9 +13,8 @@ import numpy as np
 
 from core.arrays import Bool, Int64
 from core.errors import InputError
-from core.files import write_whole
 from core.logs.clean import AS_HERE, Clean
-from core.logs.machine import Machine, machine_file, machine_text, read_machine
+from core.logs.machine import Machine, machine_file, machine_text, read_machine, write_beside
 from core.logs.rows import (
     Kept,
     check_sizes,
@@ -25,7 +24,7 @@ from core.logs.rows import (
     to_workload,
 )
 from core.logs.schedules import LoggedSchedule
-from core.logs.table import SHOWN, Form, Table, read_table, share_word, table_bytes
+from core.logs.table import SHOWN, Form, Table, read_table, share_word, table_bytes, user_words
 from core.logs.table_schedules import told_schedule, written_schedule
 from core.names import choices
 from core.platform.nodes import ANY, MOST, Nodes
@@ -174,15 +173,7 @@ def write_oar(
     ...     read_oar(folder + "/one.csv").digest() == w.digest()
     True
     """
-    target = Path(path)
-    jobs, machine = oar_bytes(workload, schedule, notes)
-    try:
-        # A folder that is not there is misspelt more often than meant.
-        target.parent.stat()
-        write_whole(machine_file(target), machine)
-        write_whole(target, jobs)
-    except OSError as error:
-        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
+    write_beside(Path(path), *oar_bytes(workload, schedule, notes))
 
 
 def oar_bytes(
@@ -275,8 +266,7 @@ def _asked(table: Table, platform: Nodes) -> dict[str, Int64]:
         "serial": table.shares("serial", DIGITS, UNKNOWN, "for a job that is not moldable"),
     }
     if "start" in numbers:
-        known = numbers["start"] >= numbers["submit"]
-        columns["wait"] = np.where(known, numbers["start"] - numbers["submit"], UNKNOWN)
+        columns["wait"] = table.waits
     return columns
 
 
@@ -304,7 +294,6 @@ def _faults(columns: Mapping[str, Int64], platform: Nodes) -> dict[str, Bool]:
 
 def _written(work: Workload, platform: Nodes) -> dict[str, list[object]]:
     sets = [*platform.set_names, ""]
-    names = work.names.get("user", {})
     reserved = np.where(work.reserved < 0, -1, work.submit + work.reserved)
     columns: dict[str, list[object]] = {
         "job": work.job.tolist(),
@@ -316,7 +305,7 @@ def _written(work: Workload, platform: Nodes) -> dict[str, list[object]]:
         "properties": [sets[k] for k in work.properties.tolist()],
         "reserved": ["" if at < 0 else at for at in reserved.tolist()],
         "serial": ["" if k < 0 else share_word(k, DIGITS) for k in work.serial.tolist()],
-        "user": ["" if u < 0 else names.get(u, u) for u in work.user.tolist()],
+        "user": user_words(work),
     }
     if not is_filled(work, "serial"):
         del columns["serial"]

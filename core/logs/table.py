@@ -21,6 +21,7 @@ from core.logs.packed import text_lines
 from core.logs.rows import LONGEST_INT64
 from core.names import choices
 from core.workload.columns import UNKNOWN
+from core.workload.workload import Workload
 
 SCHEDULED = ("start", "end", "state", "on")
 """Columns of a schedule, in any form."""
@@ -85,6 +86,12 @@ class Table:
     def at(self, row: int) -> str:
         """Return where a row stands, as errors say it."""
         return f"{self.source}, line {self.line[row]}"
+
+    @property
+    def waits(self) -> Int64:
+        """Waits that `start` tells, s, int64[n]; `UNKNOWN` where it is before the submission."""
+        submit, start = self.numbers["submit"], self.numbers["start"]
+        return np.where(start >= submit, start - submit, UNKNOWN)
 
     def shares(self, name: str, digits: int, empty: int, nothing: str) -> Int64:
         """Return a column of shares from 0 to 1 as whole numbers of 10^-digits, exactly.
@@ -215,6 +222,12 @@ def _number(name: str, word: str, form: Form, where: str) -> int:
             f"most {most}{nothing}"
         )
     return int(word)
+
+
+def user_words(work: Workload) -> list[object]:
+    """Return the users of jobs as they are written: names, else numbers, nothing for unknown."""
+    names = work.names.get("user", {})
+    return ["" if user < 0 else names.get(user, user) for user in work.user.tolist()]
 
 
 def table_bytes(columns: Mapping[str, Sequence[object]]) -> bytes:
