@@ -94,17 +94,18 @@ class Course:
         """
         if seconds == math.inf:
             return True
-        here, passed = self._planned[self.task.portions.index(portion)], self._passed
-        took, planned = self.seconds, passed
-        if took < CLEAR_SECONDS or not passed:
+        place = self.task.portions.index(portion)
+        here, took, planned = self._planned[place], self.seconds, math.fsum(self._planned[:place])
+        if took < CLEAR_SECONDS or not planned:
             took, planned = self.task.seconds, math.fsum(self._planned)
         return not planned or here * took / planned <= seconds
 
     def done(self) -> float:
         """Return the share of the task that is done, by planned cost, 0 to 1."""
-        total = math.fsum(self._planned)
-        here = self._planned[self._portion] if self._portion >= 0 else 0.0
-        return min(1.0, (self._passed + here * self._share()) / (total or 1.0))
+        if self._portion < 0:
+            return 0.0
+        passed, here = math.fsum(self._planned[: self._portion]), self._planned[self._portion]
+        return min(1.0, (passed + here * self._share()) / (math.fsum(self._planned) or 1.0))
 
     def rest(self) -> float:
         """Return how long the portion will still take, by what it has taken so far, s.
@@ -113,7 +114,7 @@ class Course:
         where that is unclear.
         """
         seconds, share = awake() - self._entered, self._share()
-        if seconds < CLEAR_SECONDS:
+        if seconds < CLEAR_SECONDS or not self.cells:
             return 0.0
         return seconds * (1 - share) / share if share else math.inf
 
@@ -135,11 +136,6 @@ class Course:
         block, (resample, load, policy) = self.cells[at]
         kind = "" if block.product.simulates else f", {block.kind}"
         return f"{block.trace} resample {resample} load {load} {policy}{kind}"
-
-    @property
-    def _passed(self) -> float:
-        """Planned cost of the portions before this one, s."""
-        return math.fsum(self._planned[: max(0, self._portion)])
 
     @cached_property
     def _planned(self) -> list[float]:
@@ -193,7 +189,7 @@ def is_stopping(run: str) -> bool:
 
 def reports(run: str) -> list[Report]:
     """Return how far the tasks of a run are that have taken some seconds in this process."""
-    return [one.report() for one in _of(run) if one.seconds >= LONG_SECONDS]
+    return [one.report() for one in _of(run) if one.cells and one.seconds >= LONG_SECONDS]
 
 
 def stop(run: str, seconds: float) -> list[Report]:
@@ -209,7 +205,7 @@ def stop(run: str, seconds: float) -> list[Report]:
     if run not in _stopping:
         _stopping[run] = time.monotonic() + seconds
         threading.Thread(target=_wind_up, args=(run,), daemon=True).start()
-    return [one.report() for one in _of(run)]
+    return [one.report() for one in _of(run) if one.cells]
 
 
 def abandon(run: str) -> None:
@@ -219,7 +215,7 @@ def abandon(run: str) -> None:
 
 
 def _of(run: str) -> list[Course]:
-    return [one for one in list(_courses.values()) if one.task.run == run and one.cells]
+    return [one for one in list(_courses.values()) if one.task.run == run]
 
 
 def _wind_up(run: str) -> None:
