@@ -31,6 +31,9 @@ the profile; how many have one that is still true; the earliest in the profile, 
 profile is laid out; how many jobs at the front starve; how many
 jobs have estimate 0; how often the profile was laid out."""
 
+STAIRS = 8
+"""Stairs that are looked for: what they leave is looked at by itself."""
+
 
 class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
@@ -46,6 +49,7 @@ class Plan(NamedTuple):
     at: Int64
     profile: Profile
     floor: Int64
+    stair: Int64
     state: Int64
 
 
@@ -59,6 +63,7 @@ def empty_plan(n: int, widest: int) -> Plan:
         np.empty(n, np.int64),
         Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
         np.zeros((3, widest + 1), np.int64),
+        np.empty((2, STAIRS), np.int64),
         np.zeros(LAYOUT + 1, np.int64),
     )
 
@@ -156,12 +161,36 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 
 
 @verb
+def find_stairs(plan: Plan, free: int, now: int) -> int:
+    """Note where fewer processors are free than ever before from now on; return how many stairs.
+
+    A job that is longer than until one of them, and wider than what is free there, cannot start.
+    """
+    stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
+    count, i = 0, mark[HEAD]
+    while plan.state[LOADED] == 1 and count < STAIRS:
+        i = first_short(plan.profile, i, free, NEVER)
+        if i >= mark[TAIL]:
+            break
+        free = level[i]
+        stair[0, count], stair[1, count] = max(plan.profile.times[i] - now, 0), free
+        count += 1
+    return count
+
+
+@verb
 def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int) -> int:
     """Return the last place in first..last whose job may still start now, or first - 1."""
-    stop = last + 1
+    if last < first or may_start(plan, running, now, last):
+        return last
+    free, stair, stop = running.free[0], plan.stair, last
+    stairs = find_stairs(plan, free, now)
     while stop > first:
-        begin = max(stop - WORD, first)
-        fits = up_to(plan.need, begin, running.free[0]) & first_places(stop - begin)
+        begin, k = max(stop - WORD, first), 0
+        fits = up_to(plan.need, begin, free) & first_places(stop - begin)
+        while fits != 0 and k < stairs:
+            fits &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
+            k += 1
         while fits != 0:
             place = highest(fits)
             if may_start(plan, running, now, begin + place):
