@@ -15,7 +15,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, launch
-from core.kernels.profile import HEAD, TAIL, Profile, earliest_fit, first_short
+from core.kernels.profile import HEAD, TAIL, Profile, first_short, fit_from, step_at
 from core.kernels.words import (
     WORD,
     first_places,
@@ -106,19 +106,19 @@ def load(plan: Plan, running: Running, now: int) -> None:
 
 
 @verb
-def earliest_start(plan: Plan, i: int, now: int) -> int:
+def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the first instant at which the job at place i fits beside the reservations so far.
 
-    Reservations only take processors, so that the search begins where it ended for a job as
-    wide and no longer: CTC has many alike.
+    And the profile's step there. Reservations only take processors, so that the search begins
+    where it ended for a job as wide and no longer: CTC has many alike.
     """
     need, length, floor = plan.need[i], plan.length[i], plan.floor
     after = now
     if floor[0, need] == plan.state[LAYOUT] and floor[1, need] <= length:
         after = max(now, floor[2, need])
-    t = earliest_fit(plan.profile, need, length, after)
+    t, step = fit_from(plan.profile, step_at(plan.profile, after), need, length, after)
     floor[0, need], floor[1, need], floor[2, need] = plan.state[LAYOUT], length, t
-    return t
+    return t, step
 
 
 @verb

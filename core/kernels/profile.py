@@ -58,7 +58,6 @@ def empty_profile(steps: int) -> Profile:
     >>> profile = empty_profile(4)
     >>> clear(profile, 0, 8)
     >>> reserve(profile, 2, 3, 5)
-    1
     >>> earliest_fit(profile, 4, 3, 0)
     5
     """
@@ -127,17 +126,27 @@ def first_short(profile: Profile, i: int, need: int, end: int) -> int:
 
 
 @verb
-def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
-    """Return the first instant >= after with `need` processors free for `duration` seconds."""
+def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
+    """Return the first instant >= after with `need` processors free for `duration` seconds.
+
+    And the step that holds there. Step i holds at `after`.
+    """
     times, free, mark = profile
-    i, start = step_at(profile, after), after
+    start = after
     while True:
         if free[i] < need:
             i = first_enough(free, i + 1, need)
             start = times[i]
-        i = first_short(profile, i + 1, need, start + duration)
-        if i >= mark[TAIL] or times[i] >= start + duration:
-            return int(start)
+        k = first_short(profile, i + 1, need, start + duration)
+        if k >= mark[TAIL] or times[k] >= start + duration:
+            return start, i
+        i = k
+
+
+@verb
+def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
+    """Return the first instant >= after with `need` processors free for `duration` seconds."""
+    return fit_from(profile, step_at(profile, after), need, duration, after)[0]
 
 
 @verb
@@ -177,32 +186,40 @@ def open_step(profile: Profile, i: int, t: int, free: int) -> None:
 @verb
 def split(profile: Profile, t: int) -> int:
     """Make t, which is not before the first step, a breakpoint; return its step."""
-    times, free, _ = profile
-    i = step_at(profile, t)
-    if times[i] < t:
+    return split_at(profile, step_at(profile, t), t)
+
+
+@verb
+def split_at(profile: Profile, i: int, t: int) -> int:
+    """Make t, at which step i holds, a breakpoint; return its step."""
+    if profile.times[i] < t:
         i += 1
-        open_step(profile, i, t, free[i - 1])
+        open_step(profile, i, t, profile.free[i - 1])
     return i
 
 
 @verb
-def reserve(profile: Profile, t: int, duration: int, procs: int) -> int:
-    """Take processors out of the profile during [t, t + duration); return the step of t.
+def reserve(profile: Profile, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration)."""
+    reserve_at(profile, step_at(profile, t), t, duration, procs)
+
+
+@verb
+def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration); step i holds at t.
 
     A reservation without duration takes nothing and leaves no breakpoint.
     """
     times, free, mark = profile
     if duration == 0:
-        return int(mark[HEAD])
-    first, end = split(profile, t), t + duration
-    last, taken = first, ALL
+        return
+    i, end, taken = split_at(profile, i, t), t + duration, ALL
     while taken == ALL:
-        taken = below(times, last, end) & first_places(mark[TAIL] - last)
-        lessen(free, last, procs, taken)
-        last += lowest(~taken)
-    if last == mark[TAIL] or times[last] != end:
-        open_step(profile, last, end, free[last - 1] + procs)
-    return first
+        taken = below(times, i, end) & first_places(mark[TAIL] - i)
+        lessen(free, i, procs, taken)
+        i += lowest(~taken)
+    if i == mark[TAIL] or times[i] != end:
+        open_step(profile, i, end, free[i - 1] + procs)
 
 
 @verb

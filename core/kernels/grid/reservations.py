@@ -149,7 +149,7 @@ def earliest_cluster(planner: Planner, i: int) -> tuple[int, int]:
     cluster, earliest = -1, NEVER
     for c in range(machines.size.size):
         if planner.plans.need[i] <= machines.size[c] and earliest > now:
-            t = earliest_start(plan_of(planner.plans, c), i, now)
+            t, _ = earliest_start(plan_of(planner.plans, c), i, now)
             if t < earliest:
                 cluster, earliest = c, t
     return cluster, earliest
