@@ -15,7 +15,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, launch
-from core.kernels.profile import HEAD, TAIL, Profile, first_short, fit_from, step_at
+from core.kernels.profile import HEAD, TAIL, Profile, first_later, first_short, fit_from
 from core.kernels.words import (
     WORD,
     first_places,
@@ -62,7 +62,7 @@ def empty_plan(n: int, widest: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
-        np.zeros((3, widest + 1), np.int64),
+        np.zeros((widest + 1, 4), np.int64),
         np.empty((2, STAIRS), np.int64),
         np.zeros(LAYOUT + 1, np.int64),
     )
@@ -112,12 +112,14 @@ def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     And the profile's step there. Reservations only take processors, so that the search begins
     where it ended for a job as wide and no longer: CTC has many alike.
     """
-    need, length, floor = plan.need[i], plan.length[i], plan.floor
-    after = now
-    if floor[0, need] == plan.state[LAYOUT] and floor[1, need] <= length:
-        after = max(now, floor[2, need])
-    t, step = fit_from(plan.profile, step_at(plan.profile, after), need, length, after)
-    floor[0, need], floor[1, need], floor[2, need] = plan.state[LAYOUT], length, t
+    profile, floor = plan.profile, plan.floor
+    need, length, after, step = plan.need[i], plan.length[i], now, profile.mark[HEAD]
+    if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
+        after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
+    step = first_later(profile, step, after) - 1
+    t, step = fit_from(profile, step, need, length, after)
+    floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
+    floor[need, 2], floor[need, 3] = t, step
     return t, step
 
 

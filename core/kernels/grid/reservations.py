@@ -87,7 +87,7 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
         np.empty((clusters, room(steps)), np.int64),
         np.empty((clusters, room(steps)), np.int64),
         np.zeros((clusters, 2), np.int64),
-        np.zeros((clusters, 3, widest + 1), np.int64),
+        np.zeros((clusters, widest + 1, 4), np.int64),
         np.zeros((clusters, LAYOUT + 1), np.int64),
     )
 
