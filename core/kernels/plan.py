@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, launch
 from core.kernels.profile import HEAD, TAIL, Profile, earliest_fit, reserve
 
@@ -44,7 +44,6 @@ class Plan(NamedTuple):
     state: Int64
 
 
-@kernel
 def empty_plan(n: int, widest: int) -> Plan:
     """Return a plan with room for n waiting jobs of at most so many processors."""
     steps = 4 * n + 8

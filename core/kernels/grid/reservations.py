@@ -76,7 +76,6 @@ class Planner(NamedTuple):
     promised: Int64
 
 
-@kernel
 def empty_plans(clusters: int, n: int, widest: int) -> Plans:
     """Return plans with room for n waiting jobs of at most so many processors."""
     steps = 4 * n + 8
