@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs
 
 BLOCK = 64
@@ -44,7 +44,6 @@ class Queue(NamedTuple):
     estimate: Int64
 
 
-@kernel
 def empty_queue(most: int) -> Queue:
     """Return a queue with room for `most` jobs.
 
@@ -69,6 +68,18 @@ def empty_queue(most: int) -> Queue:
 def head_of(queue: Queue) -> int:
     """Return the cell of the first waiting job."""
     return int(queue.first[queue.order[0]])
+
+
+@verb
+def gather(queue: Queue, waiting: Int64) -> int:
+    """Write down the waiting jobs, in queue order; return how many there are."""
+    count = 0
+    for place in range(queue.size[0]):
+        b = queue.order[place]
+        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
+            waiting[count] = queue.job[cell]
+            count += 1
+    return count
 
 
 @verb
