@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from farm.logs.registry import here
-from tests.benchmarks.checkout import FARM, HERE, Checkout
+from tests.benchmarks.checkout import HERE, Checkout
 from tests.benchmarks.fields import (
     Field,
     between,
@@ -38,7 +38,7 @@ from tests.benchmarks.floor import clock, one_pass
 from tests.benchmarks.rates import CUT, SHARED, tell
 from tests.benchmarks.stand import workload
 from tests.benchmarks.table import grid, rounded
-from tests.benchmarks.whole import Spent, by_stage, run
+from tests.benchmarks.whole import STARTS, Spent, by_stage, run
 
 ROUNDS = 5
 
@@ -66,12 +66,6 @@ POLICIES = (
 )
 FAIR = ("fcfs+easy", "lxf+easy", "fcfs+conservative", "spf+conservative", "lxf+conservative")
 
-STARTS = ("fcfs+easy", "lxf+easy", "fcfs+conservative", "fcfs+planned")
-FAIR_START = """
-from core import fair_start_times, read_swf
-import sys
-fair_start_times(read_swf(sys.argv[1]), "fcfs+easy", jobs=range(100))
-"""
 COLD, WARM = 1, 3
 """How often whole processes start without and with what the ones before have compiled."""
 
@@ -179,21 +173,21 @@ def starts(setting: Setting) -> Iterator[str]:
     if path is None:
         yield f"KTH-SP2 is neither in {setting.traces} nor fetched."
         return
-    words = {p: (*FARM, "simulate", str(path), "--policy", p) for p in STARTS}
-    words["fcfs+easy, 100 fair starts"] = ("-c", FAIR_START, str(path))
     kinds: dict[str, tuple[int, Callable[[int], str]]] = {
         "cold, s of CPU": (COLD, str),
         "warm, s of CPU": (WARM, lambda turn: "0"),
     }
     cells = []
     with TemporaryDirectory() as scratch:
-        for row, process in words.items():
+        for row, words in STARTS.items():
             for column, (turns, kept) in kinds.items():
                 spent: list[list[float]] = [[], []]
                 for turn in range(turns):
                     for checkout, side in setting.sides(turn):
                         kernels = Path(scratch, str(side), row, kept(turn))
-                        spent[side].append(run(checkout, process, Path(scratch), kernels).cpu)
+                        spent[side].append(
+                            run(checkout, (*words, str(path)), Path(scratch), kernels).cpu
+                        )
                 cells.append({"row": row, "column": column, "cell": between(*map(min, spent))})
     yield grid("first and later processes on KTH", cells, "row", "column", lambda run: run["cell"])
 

@@ -15,7 +15,22 @@ import psutil
 
 from tests.benchmarks.checkout import FARM, Checkout
 
-WAIT_SECONDS = 0.005
+FAIR_STARTS = """
+import sys
+from core import fair_start_times, read_swf
+fair_start_times(read_swf(sys.argv[1]), "fcfs+easy", jobs=range(100))
+"""
+
+STARTS = {
+    **{
+        policy: (*FARM, "simulate", "--policy", policy)
+        for policy in ("fcfs+easy", "lxf+easy", "fcfs+conservative", "fcfs+planned")
+    },
+    "fcfs+easy, 100 fair starts": ("-c", FAIR_STARTS),
+}
+"""Processes to start with nothing compiled, and again; what Python is given before a log."""
+
+WAIT_SECONDS = 0.01
 """How often a process is asked whether it has ended."""
 
 LOOK_SECONDS = 0.1
