@@ -139,7 +139,10 @@ def measured(title: str, found: list[Field], setting: Setting) -> Iterator[str]:
     fill(found, setting.other, setting.this, setting.rounds)
     yield laid_out(title, found, Field.speed)
     yield cycles(found, hertz)
-    yield f"The clock is one of {hertz / 1e9:.2f} GHz. {noise(found)} {differing(found)}"
+    yield (
+        f"The best of {setting.rounds} rounds in turn; a clock of {hertz / 1e9:.2f} GHz. "
+        f"{noise(found)} {differing(found)}"
+    )
 
 
 def cycles(found: list[Field], hertz: float) -> str:
@@ -245,7 +248,7 @@ def main() -> None:
         other, this = Checkout(given.path.resolve()), Checkout(HERE)
     except ValueError as error:
         parser.error(str(error))
-    tell(f"From {other.commit} to {this.commit}, the best of {given.rounds} rounds in turn.\n")
+    tell(f"From {other.commit} to {this.commit}.\n")
     for part in given.parts or USUAL:
         for piece in PARTS[part](Setting(other, this, given.traces.resolve(), given.rounds)):
             tell(piece + "\n")
