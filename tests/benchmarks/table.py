@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.table [--traces FOLDER]
 
-It takes about three minutes. Words of the page outside the two marks are kept.
+It takes about four minutes on an idle machine. Words of the page outside the two marks are kept.
 """
 
 from __future__ import annotations

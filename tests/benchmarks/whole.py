@@ -33,7 +33,7 @@ STARTS = {
 WAIT_SECONDS = 0.01
 """How often a process is asked whether it has ended."""
 
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.25
 """How often the CPU time of a process and of those that it started is looked at."""
 
 STAGES = {"start, plan": "begin", "cells": "block", "summary": "end"}
