@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from core import own
+from core.simulation.compiling import is_compiling
 from core.simulation.underway import Underway
 from farm.execution.awake import awake
 from farm.planning.tasks import Task
@@ -122,7 +123,8 @@ class Course:
     def _name(self, at: int) -> str:
         block, (resample, load, policy) = self.cells[at]
         kind = "" if block.product.simulates else f", {block.kind}"
-        return f"{block.trace} resample {resample} load {load} {policy}{kind}"
+        first = ", compiling its kernels" if is_compiling() else ""
+        return f"{block.trace} resample {resample} load {load} {policy}{kind}{first}"
 
     def _costs(self) -> list[float]:
         store, known = self.task.store, {}

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.kernels import jit
+from core.kernels.sources import closure
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,6 +94,52 @@ def test_changed_step_compiles_its_kernel_anew(tmp_path: Path) -> None:
     assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 0"
     (package / "step.py").write_text(STEP.format(number=100))
     assert finish(start(run, tmp_path / "cache", tmp_path)) == "406 0"
+
+
+def test_changed_name_of_an_imported_module_compiles_its_kernel_anew(tmp_path: Path) -> None:
+    """The step takes a number from a module two imports away, by a relative import."""
+    package = toy(tmp_path)
+    run = ["-m", "toy.total"]
+    (package / "step.py").write_text("from .number import NUMBER\n" + STEP.format(number="NUMBER"))
+    (package / "number.py").write_text("NUMBER = 1\n")
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 0"
+    (package / "number.py").write_text("NUMBER = 100\n")
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "406 0"
+
+
+def test_changed_module_that_a_kernel_does_not_import_leaves_it_compiled(tmp_path: Path) -> None:
+    """A change of plans compiles no EASY anew."""
+    package = toy(tmp_path)
+    run = ["-m", "toy.total"]
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 0"
+    (package / "other.py").write_text(STEP.format(number=100))
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 1"
+
+
+def test_closures_of_kernels_hold_what_they_import() -> None:
+    """EASY is made of its queue and its clock, and not of plans."""
+    easy = {path.relative_to(ROOT).as_posix() for path in closure(KERNELS / "fixed_order.py")}
+    assert {"core/kernels/queue.py", "core/kernels/clock.py", "core/arrays.py"} <= easy
+    assert {"core/kernels/compiler.py", "core/kernels/sources.py"} <= easy
+    assert not {"core/kernels/plan.py", "core/kernels/planned.py"} & easy
+    assert KERNELS / "plan.py" in closure(KERNELS / "reservations.py")
+
+
+def test_no_kernel_imports_what_its_sources_do_not_say() -> None:
+    """Names that are found at run time would be compiled in, and not looked at."""
+    for path in KERNELS.rglob("*.py"):
+        assert "importlib" not in path.read_text(), path
+
+
+def test_step_called_from_python_is_compiled_alone() -> None:
+    """It has no function to call, but numba can make it a kernel."""
+    doubled = jit.verb(_twice)
+    assert doubled(21) == 42
+    assert doubled(4) == 8
+
+
+def _twice(x: int) -> int:
+    return 2 * x
 
 
 def test_of_workers_that_start_together_one_compiles(tmp_path: Path) -> None:
