@@ -17,7 +17,9 @@ from core.kernels.jit import kernel
 @kernel
 def logarithms(values: Float64) -> Float64:
     """Return the natural logarithm of each of some numbers above 0, float64[n]."""
-    found = np.empty(values.size)
+    found = np.zeros(values.size)
     for i in range(values.size):
-        found[i] = math.log(values[i])
+        # Half of all jobs are not slowed down.
+        if values[i] != 1.0:
+            found[i] = math.log(values[i])
     return found

@@ -20,7 +20,8 @@ import numpy as np
 from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
-from core.metrics.counted import Counted, mean, means, ratio, total
+from core.metrics.counted import Counted, mean, ratio, total
+from core.metrics.groups import means
 from core.metrics.links import link_loads, link_peaks
 from core.metrics.participants import given, received
 from core.metrics.slowdown import SECOND_TAU, slowdowns
@@ -118,16 +119,8 @@ class Metric:
                 )
 
 
-def _per_width(counted: Counted, values: Int64 | Float64) -> Float64:
-    return means(counted.width, counted.width_jobs, values)
-
-
 def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:
     return means(counted.origin, counted.origin_jobs, values)
-
-
-def _per_week(counted: Counted, values: Int64 | Float64) -> Float64:
-    return means(counted.week, counted.week_jobs, values)
 
 
 def _largest(values: Int64 | Float64) -> Any:
@@ -191,7 +184,7 @@ def _queue_length(counted: Counted) -> float:
     # The number waiting, integrated over time, is the sum of all waits.
     schedule, window = counted.schedule, counted.window
     if window.counts is None:
-        waited = total(schedule.wait)
+        waited = counted.waited
     else:
         waited = total(window.inside(counted.workload.submit, schedule.start))
     return ratio(waited, window.end - window.begin)
@@ -342,26 +335,26 @@ _ROWS = (
     ),
     Metric(
         "week_jobs", "1", "number of jobs ended in the week",
-        lambda c: c.week_jobs,
+        lambda c: c.by_week.jobs,
         over=WEEK, better=NEITHER, dtype="int64",
     ),
     Metric(
         "week_wait", "s", "mean wait of the jobs ended in the week",
-        lambda c: _per_week(c, c.wait), over=WEEK,
+        lambda c: c.by_week.wait, over=WEEK,
     ),
     Metric(
         "week_bounded_slowdown", "1", "mean bounded slowdown of the jobs ended in the week",
-        lambda c: _per_week(c, c.slowdown), over=WEEK,
+        lambda c: c.by_week.slowdown, over=WEEK,
     ),
     Metric(
         "week_pp_bounded_slowdown", "1",
         "mean per-processor bounded slowdown of the jobs ended in the week",
-        lambda c: _per_week(c, c.pp_slowdown), over=WEEK,
+        lambda c: c.by_week.pp_slowdown, over=WEEK,
     ),
     Metric(
         "week_bounded_slowdown_geomean", "1",
         "geometric mean of the bounded slowdowns of the jobs ended in the week",
-        lambda c: _geometric_means(_per_week(c, c.log_slowdown)), over=WEEK,
+        lambda c: _geometric_means(c.by_week.log_slowdown), over=WEEK,
     ),
     Metric(
         "week_loss_of_capacity", "1",
@@ -383,21 +376,21 @@ _ROWS = (
     ),
     Metric(
         "width_jobs", "1", "number of jobs of the width",
-        lambda c: c.width_jobs,
+        lambda c: c.by_width.jobs,
         over=WIDTH, better=NEITHER, dtype="int64",
     ),
     Metric(
         "width_wait", "s", "mean wait of the jobs of the width",
-        lambda c: _per_width(c, c.wait), over=WIDTH,
+        lambda c: c.by_width.wait, over=WIDTH,
     ),
     Metric(
         "width_bounded_slowdown", "1", "mean bounded slowdown of the jobs of the width",
-        lambda c: _per_width(c, c.slowdown), over=WIDTH,
+        lambda c: c.by_width.slowdown, over=WIDTH,
     ),
     Metric(
         "width_bounded_slowdown_geomean", "1",
         "geometric mean of the bounded slowdowns of the jobs of the width",
-        lambda c: _geometric_means(_per_width(c, c.log_slowdown)), over=WIDTH,
+        lambda c: _geometric_means(c.by_width.log_slowdown), over=WIDTH,
     ),
     Metric(
         "origin_jobs", "1", "number of jobs of the cluster",
