@@ -131,16 +131,15 @@ def metrics(given: Given) -> None:
 
 
 def report(given: Given) -> None:
-    from analysis.papers import report_text, write_report
+    from analysis.papers import make_report
 
     head = Path(given.store, "campaign.toml").read_text(encoding="utf-8")
     name = tomllib.loads(head)["report"]
-    profile = cProfile.Profile()
+    profile = cProfile.Profile(time.process_time)
     with tempfile.TemporaryDirectory() as folder:
         begun = time.process_time()
         profile.enable()
-        write_report(name, given.store, folder)
-        report_text(name, given.store)
+        make_report(name, given.store).write(Path(folder))
         profile.disable()
         tell(f"{time.process_time() - begun:.2f} s of CPU under the profile")
     text = io.StringIO()
