@@ -24,9 +24,10 @@ from core import (
 )
 from core.metrics.capacity import lost_capacity
 from core.metrics.counted import MAX_WEEKS, Counted
-from core.metrics.declared import CELL, METRICS, Metric, find_metric, metrics_over
-from core.metrics.declared import WEEK as OF_WEEK
+from core.metrics.declared import METRICS, find_metric, metrics_over
 from core.metrics.groups import means_of_groups
+from core.metrics.metric import CELL, Metric
+from core.metrics.metric import WEEK as OF_WEEK
 from core.metrics.percentiles import PERCENTILES, percentiles
 from core.metrics.users import index_users
 from core.metrics.weekly import weekly
