@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from core.arrays import Int64
@@ -62,17 +62,19 @@ class Lanes:
 
     def write(self, place: Any, lanes: Any, word: int) -> None:
         """Write where the word, an argument, has a bit; elsewhere stays what is there."""
-        short = self.builder.trunc(self.values[word], _SHORT)
-        bits = self.builder.bitcast(short, _BITS)
-        kept = self.builder.select(bits, lanes, self.read(place))
+        kept = self.builder.select(self.bits(word), lanes, self.read(place))
         self.builder.store(kept, place, align=8)
 
     def spread(self, value: int) -> Any:
         """Return an argument 16 times."""
-        anything = ir.Constant(_LANES, ir.Undefined)
+        anything = ir.Constant(ir.VectorType(self.values[value].type, WORD), ir.Undefined)
         first = self.builder.insert_element(anything, self.values[value], ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [0] * WORD)
         return self.builder.shuffle_vector(first, anything, zeros)
+
+    def bits(self, word: int) -> Any:
+        """Return the bits of a word, an argument."""
+        return self.builder.bitcast(self.builder.trunc(self.values[word], _SHORT), _BITS)
 
     def word(self, bits: Any) -> Any:
         """Return 16 bits as one number."""
@@ -92,7 +94,8 @@ def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
                 made = write(Lanes(context, builder, signature.args, values))
                 return made if returned == types.int64 else context.get_dummy_value()
 
-            asked = (kind if isinstance(kind, types.Array) else types.int64 for kind in kinds)
+            kept = (types.Array, types.Float)
+            asked = (kind if isinstance(kind, kept) else types.int64 for kind in kinds)
             return returned(*asked), generate
 
         typed.__name__, typed.__doc__ = meaning.__name__, meaning.__doc__
@@ -123,6 +126,52 @@ def below(array: Int64, i: int, bound: int) -> int:
 def up_to(array: Int64, i: int, bound: int) -> int:
     """Return the word of the places from i on that hold no more than a bound."""
     return sum(int(array[i + k] <= bound) << k for k in range(WORD))
+
+
+def _compare_ratios(sign: str) -> Callable[[Lanes], Any]:
+    def write(lanes: Lanes) -> Any:
+        builder, one = lanes.builder, ir.Constant(_LANES, [1] * WORD)
+        passed = builder.sub(lanes.spread(3), lanes.read(lanes.place(0, 2)))
+        span = lanes.read(lanes.place(1, 2))
+        span = builder.select(builder.icmp_signed(">", span, one), span, one)
+        wide = ir.VectorType(ir.DoubleType(), WORD)
+        asked = builder.fmul(lanes.spread(4), builder.sitofp(span, wide))
+        return lanes.word(builder.fcmp_ordered(sign, builder.sitofp(passed, wide), asked))
+
+    return write
+
+
+@in_lanes(_compare_ratios(">="))
+def ratios_from(since: Int64, span: Int64, i: int, now: int, ratio: float) -> int:
+    """Return the word of the places from i on where what has passed is so many spans or more.
+
+    Spans count as 1 at least. Both sides are rounded, by 4 times 2**-53 in all.
+    """
+    passed = [float(now - int(since[i + k])) for k in range(WORD)]
+    return sum((passed[k] >= ratio * max(int(span[i + k]), 1)) << k for k in range(WORD))
+
+
+@in_lanes(_compare_ratios("<="))
+def ratios_up_to(since: Int64, span: Int64, i: int, now: int, ratio: float) -> int:
+    """Return the word of the places from i on where what has passed is so many spans or less.
+
+    As `ratios_from`.
+    """
+    passed = [float(now - int(since[i + k])) for k in range(WORD)]
+    return sum((passed[k] <= ratio * max(int(span[i + k]), 1)) << k for k in range(WORD))
+
+
+def _find_least(lanes: Lanes) -> Any:
+    builder, never = lanes.builder, ir.Constant(_LANES, [2**63 - 1] * WORD)
+    left = builder.select(lanes.bits(2), lanes.read(lanes.place(0, 1)), never)
+    kind, name = ir.FunctionType(_LONG, [_LANES]), f"llvm.vector.reduce.smin.v{WORD}i64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [left])
+
+
+@in_lanes(_find_least)
+def least(array: Int64, i: int, word: int) -> int:
+    """Return the least of the places from i on that a word names."""
+    return min(int(array[i + k]) for k in range(WORD) if word >> k & 1)
 
 
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))

@@ -95,7 +95,8 @@ def copy_queue(
             target = b * BLOCK + filled
             filled += 1
             need, estimate = queue.need[cell], queue.estimate[cell]
-            other.job[target], other.need[target], other.estimate[target] = j, need, estimate
+            other.job[target], other.submit[target] = j, queue.submit[cell]
+            other.need[target], other.estimate[target] = need, estimate
             other.length[b] = filled
             other.least_need[b] = min(other.least_need[b], need)
             other.least_estimate[b] = min(other.least_estimate[b], estimate)
