@@ -15,16 +15,16 @@ from core.kernels.clock import ARRIVED, NOW
 from core.kernels.fixed_order import may_backfill, reserve, within_reach
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, idle_machine, launch
-from core.kernels.queue import Queue, empty_queue, head_of, take_out
+from core.kernels.queue import SEEN_AT, SEEN_FIRST, Queue, empty_queue, head_of, still_waits, take_out
 from core.kernels.ranking import (
     Ranking,
     Rankings,
     bar_of,
-    comes_first,
+    goes_before,
     may_have_rivals,
     rivals,
 )
-from core.kernels.words import WORD, first_places, lowest, up_to
+from core.kernels.words import WORD, first_places, lowest, up_to, without
 from core.kernels.world import EXTRA, HOLD, NONE, SHADOW, Options, World, starving_before, turn
 
 
@@ -41,13 +41,11 @@ def fits_somewhere(queue: Queue, free: int) -> bool:
 def first_among(
     queue: Queue, jobs: Jobs, ranking: Ranking, now: int, cell: int, word: int, best: int
 ) -> int:
-    """Return the cell that comes first: the best so far, or one of the word of those from `cell`.
-
-    Cells are looked at in the order of age, so that of equals the oldest stays the best.
-    """
+    """Return the cell that comes first: the best so far, or one of the word of those from `cell`."""
+    word = without(word, best - cell)
     while word != 0:
         rival = cell + lowest(word)
-        if comes_first(ranking, jobs, now, queue.job[rival], queue.job[best]):
+        if goes_before(ranking, jobs, now, -1, queue.job[rival], queue.job[best]):
             best = rival
         word &= word - 1
     return best
@@ -59,6 +57,8 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
     best = head_of(queue)
     if queue.submit[best] < limit:
         return best
+    if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
+        best = queue.size[SEEN_AT]
     bar = bar_of(ranking, jobs, now, queue.job[best])
     for place in range(queue.size[0]):
         b = queue.order[place]
@@ -73,6 +73,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
             )
             if found != best:
                 best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
+    queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
     return best
 
 

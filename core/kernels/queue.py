@@ -26,6 +26,10 @@ STEPS = 12
 """Cells that are looked at one by one: halving on to the end is 4 % slower."""
 
 
+SEEN_FIRST, SEEN_AT = 1, 2
+"""Places in a queue's `size`: the job that was first when last looked for, and its cell then."""
+
+
 class Queue(NamedTuple):
     """Blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
 
@@ -56,10 +60,10 @@ def empty_queue(most: int) -> Queue:
     blocks = most // (BLOCK // 4) + 2
     cells = blocks * BLOCK + WORD
     return Queue(
-        np.zeros(1, np.int64),
+        np.array([0, -1, 0]),
         np.arange(blocks),
         np.empty(blocks, np.int64),
-        np.empty(blocks, np.int64),
+        np.zeros(blocks, np.int64),
         np.empty(blocks, np.int64),
         np.empty(blocks, np.int64),
         np.empty(cells, np.int64),
@@ -73,6 +77,14 @@ def empty_queue(most: int) -> Queue:
 def head_of(queue: Queue) -> int:
     """Return the cell of the first waiting job."""
     return int(queue.first[queue.order[0]])
+
+
+@verb
+def still_waits(queue: Queue, j: int, cell: int) -> bool:
+    """Say whether job `j` waits in this cell, in which it once was."""
+    b = cell // BLOCK
+    first = queue.first[b]
+    return bool(first <= cell < first + queue.length[b] and queue.job[cell] == j)
 
 
 @verb

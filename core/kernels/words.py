@@ -187,6 +187,12 @@ def highest(word: int) -> int:
 
 
 @verb
+def without(word: int, place: int) -> int:
+    """Return a word without one place, which may be none of its places."""
+    return word & ~(1 << place) if 0 <= place < WORD else word
+
+
+@verb
 def first_places(count: int) -> int:
     """Return the word of the first places, of all where they are more than there are."""
     return (1 << min(count, WORD)) - 1
