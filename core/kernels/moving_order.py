@@ -15,7 +15,7 @@ from core.kernels.clock import ARRIVED, NOW
 from core.kernels.fixed_order import may_backfill, reserve, within_reach
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, idle_machine, launch
-from core.kernels.queue import SEEN_AT, SEEN_FIRST, Queue, empty_queue, head_of, still_waits, take_out
+from core.kernels.queue import SEEN_AT, SEEN_FIRST, Queue, empty_queue, head_of, last_of, still_waits, take_out
 from core.kernels.ranking import (
     Ranking,
     Rankings,
@@ -55,7 +55,7 @@ def first_among(
 def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
     """Return the cell of the head; a job submitted before `limit` starves and goes first."""
     best = head_of(queue)
-    if queue.submit[best] < limit:
+    if queue.submit[best] < limit or best == last_of(queue):
         return best
     if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
         best = queue.size[SEEN_AT]
@@ -123,26 +123,28 @@ def start_waiting(world: World, cell: int, now: int) -> None:
 def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) -> None:
     """Run one pass: the head while it fits, in the one order; then backfills, in the other.
 
+    Some job fits, by `fits_somewhere`.
+
     The world's key is 0 for each job, so that all wait by (submit, position).
     """
     jobs, running, queue, hold, _ = world
-    fits = True
-    while fits:
+    while True:
+        head = first_of_all(queue, jobs, rankings.queue, now, limit)
+        if queue.need[head] > running.free[0]:
+            break
+        start_waiting(world, head, now)
         if not fits_somewhere(queue, running.free[0]):
             return
-        head = first_of_all(queue, jobs, rankings.queue, now, limit)
-        fits = queue.need[head] <= running.free[0]
-        if fits:
-            start_waiting(world, head, now)
     if rule == NONE:
         return
     reserve(running, hold, rule, queue.need[head])
-    cell = first_backfill(world, rankings.backfill, now, limit)
-    while cell >= 0:
+    while True:
+        cell = first_backfill(world, rankings.backfill, now, limit)
+        if cell < 0:
+            return
         may_backfill(hold, now, queue.need[cell], queue.estimate[cell])
         jobs.backfilled[queue.job[cell]] = True
         start_waiting(world, cell, now)
-        cell = first_backfill(world, rankings.backfill, now, limit)
 
 
 @verb
