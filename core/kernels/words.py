@@ -211,8 +211,10 @@ def fill(array: Int64, i: int, value: int, word: int) -> None:
 
 
 def _write_less(lanes: Lanes) -> None:
-    place = lanes.place(0, 1)
-    lanes.write(place, lanes.builder.sub(lanes.read(place), lanes.spread(2)), word=3)
+    # A store of all lanes: one under a mask keeps what reads the same places waiting for longer.
+    place, builder = lanes.place(0, 1), lanes.builder
+    taken = builder.and_(lanes.spread(2), builder.sext(lanes.bits(3), _LANES))
+    builder.store(builder.sub(lanes.read(place), taken), place, align=8)
 
 
 @in_lanes(_write_less)
@@ -249,3 +251,11 @@ def slide(array: Int64, first: int, stop: int, by: int) -> None:
             copy(array, stop, stop + by, ALL)
         if stop > first:
             copy(array, first, first + by, first_places(stop - first))
+
+
+@verb
+def fill_between(array: Int64, first: int, last: int, value: int) -> None:
+    """Write one value to the places first..last."""
+    while first <= last:
+        fill(array, first, value, first_places(last + 1 - first))
+        first += WORD
