@@ -38,14 +38,15 @@ STAIRS = 8
 class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
-    job, need, length, at: int64[n], of each waiting job its index, processors, estimate, s, and
-    reserved start, s. floor: int64[3, widest + 1], by need: layout, estimate, s, and start, s, of
+    job, need, length, submit, at: int64[n], of each waiting job its index, processors, estimate,
+    s, submit time, s, and reserved start, s. floor: int64[3, widest + 1], by need: layout, estimate, s, and start, s, of
     its latest reservation, before which no longer job of that need can start.
     """
 
     job: Int64
     need: Int64
     length: Int64
+    submit: Int64
     at: Int64
     profile: Profile
     floor: Int64
@@ -57,6 +58,7 @@ def empty_plan(n: int, widest: int) -> Plan:
     """Return a plan with room for n waiting jobs of at most so many processors."""
     n, steps = room(n), room(4 * n + 8)
     return Plan(
+        np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -129,7 +131,7 @@ def remove(plan: Plan, i: int) -> None:
     state, stop = plan.state, plan.state[COUNT]
     state[POINTS] -= plan.length[i] == 0
     state[STARVING] -= i < state[STARVING]
-    for column in (plan.job, plan.need, plan.length):
+    for column in (plan.job, plan.need, plan.length, plan.submit):
         slide(column, i + 1, stop, -1)
     state[COUNT] = stop - 1
     state[PLANNED] -= i < state[PLANNED]

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from core.arrays import Int64
 from core.kernels.jit import verb
 from core.kernels.machine import Jobs
-from core.kernels.words import ALL, ratios_from, ratios_up_to
+from core.kernels.ratios import as_large, as_small, ratios_from, ratios_up_to
+from core.kernels.words import ALL
 
 KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
 """Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""
@@ -87,9 +88,19 @@ def rivals(
 ) -> int:
     """Return the word of the places from i on, of two columns, of jobs that may reach a bar."""
     if ranking.code == LARGEST_RATIO:
-        return ratios_from(submit, estimate, i, now, bar)
+        return ratios_from(submit, estimate, now, i, bar)
     if ranking.code == SMALLEST_RATIO:
-        return ratios_up_to(submit, estimate, i, now, bar)
+        return ratios_up_to(submit, estimate, now, i, bar)
+    return ALL
+
+
+@verb
+def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -> int:
+    """Return the word of the places from i on of jobs that may not be behind the one before."""
+    if ranking.code == LARGEST_RATIO:
+        return as_large(submit, estimate, now, i, 1 - MARGIN, i - 1)
+    if ranking.code == SMALLEST_RATIO:
+        return as_small(submit, estimate, now, i, 1 + MARGIN, i - 1)
     return ALL
 
 

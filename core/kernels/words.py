@@ -128,39 +128,6 @@ def up_to(array: Int64, i: int, bound: int) -> int:
     return sum(int(array[i + k] <= bound) << k for k in range(WORD))
 
 
-def _compare_ratios(sign: str) -> Callable[[Lanes], Any]:
-    def write(lanes: Lanes) -> Any:
-        builder, one = lanes.builder, ir.Constant(_LANES, [1] * WORD)
-        passed = builder.sub(lanes.spread(3), lanes.read(lanes.place(0, 2)))
-        span = lanes.read(lanes.place(1, 2))
-        span = builder.select(builder.icmp_signed(">", span, one), span, one)
-        wide = ir.VectorType(ir.DoubleType(), WORD)
-        asked = builder.fmul(lanes.spread(4), builder.sitofp(span, wide))
-        return lanes.word(builder.fcmp_ordered(sign, builder.sitofp(passed, wide), asked))
-
-    return write
-
-
-@in_lanes(_compare_ratios(">="))
-def ratios_from(since: Int64, span: Int64, i: int, now: int, ratio: float) -> int:
-    """Return the word of the places from i on where what has passed is so many spans or more.
-
-    Spans count as 1 at least. Both sides are rounded, by 4 times 2**-53 in all.
-    """
-    passed = [float(now - int(since[i + k])) for k in range(WORD)]
-    return sum((passed[k] >= ratio * max(int(span[i + k]), 1)) << k for k in range(WORD))
-
-
-@in_lanes(_compare_ratios("<="))
-def ratios_up_to(since: Int64, span: Int64, i: int, now: int, ratio: float) -> int:
-    """Return the word of the places from i on where what has passed is so many spans or less.
-
-    As `ratios_from`.
-    """
-    passed = [float(now - int(since[i + k])) for k in range(WORD)]
-    return sum((passed[k] <= ratio * max(int(span[i + k]), 1)) << k for k in range(WORD))
-
-
 def _find_least(lanes: Lanes) -> Any:
     builder, never = lanes.builder, ir.Constant(_LANES, [2**63 - 1] * WORD)
     left = builder.select(lanes.bits(2), lanes.read(lanes.place(0, 1)), never)
