@@ -3,7 +3,9 @@
 Nothing is ever sorted. The jobs wait by (submit, position); the head is the best of all, and
 the next backfill the best of those that may start: a job refused once stays refused in a pass,
 since backfills only take processors. A pass starts about one job, so that two looks at the
-queue replace a sort: LXF with EASY runs three times as fast on the KTH log.
+queue replace a sort: LXF with EASY runs three times as fast on the KTH log. A look begins with
+the head of the last one, which mostly is still first, and passes over all blocks and cells that
+cannot reach its ratio (`core.kernels.ranking`); who may is compared exactly.
 """
 
 from __future__ import annotations
@@ -15,7 +17,16 @@ from core.kernels.clock import ARRIVED, NOW
 from core.kernels.fixed_order import may_backfill, reserve, within_reach
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, idle_machine, launch
-from core.kernels.queue import SEEN_AT, SEEN_FIRST, Queue, empty_queue, head_of, last_of, still_waits, take_out
+from core.kernels.queue import (
+    SEEN_AT,
+    SEEN_FIRST,
+    Queue,
+    empty_queue,
+    head_of,
+    last_of,
+    still_waits,
+    take_out,
+)
 from core.kernels.ranking import (
     Ranking,
     Rankings,
@@ -41,7 +52,7 @@ def fits_somewhere(queue: Queue, free: int) -> bool:
 def first_among(
     queue: Queue, jobs: Jobs, ranking: Ranking, now: int, cell: int, word: int, best: int
 ) -> int:
-    """Return the cell that comes first: the best so far, or one of the word of those from `cell`."""
+    """Return the cell that comes first: the best so far, or one of a word of those from `cell`."""
     word = without(word, best - cell)
     while word != 0:
         rival = cell + lowest(word)

@@ -39,8 +39,9 @@ class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
     job, need, length, submit, at: int64[n], of each waiting job its index, processors, estimate,
-    s, submit time, s, and reserved start, s. floor: int64[3, widest + 1], by need: layout, estimate, s, and start, s, of
-    its latest reservation, before which no longer job of that need can start.
+    s, submit time, s, and reserved start, s. floor: int64[widest + 1, 4], by need: layout,
+    estimate, s, start, s, and its step of the latest reservation, before which no longer job of
+    that need can start.
     """
 
     job: Int64

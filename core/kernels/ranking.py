@@ -19,10 +19,9 @@ KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 
 SMALL = 2**31
 """Products of two numbers below this fit int64."""
 
-
 MARGIN = 2.0**-50
-"""By so much a ratio that is to be reached is less, or more, than that of the best job: seven
-roundings by up to 2**-53 each lie between the two, and no job that comes first is overlooked."""
+"""By this part of it a ratio that is to be reached lies below, or above, that of the best job: at
+most seven roundings, of 2**-53 each, lie between the two, so that nobody is overlooked."""
 
 
 class Ranking(NamedTuple):
@@ -79,13 +78,11 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
 def bar_of(ranking: Ranking, jobs: Jobs, now: int, j: int) -> float:
     """Return what a job that comes before waiting job `j` is sure to reach (`rivals`)."""
     ratio = (now - jobs.submit[j]) / max(jobs.estimate[j], 1)
-    return ratio * (1 - MARGIN if ranking.code == LARGEST_RATIO else 1 + MARGIN)
+    return float(ratio * (1 - MARGIN if ranking.code == LARGEST_RATIO else 1 + MARGIN))
 
 
 @verb
-def rivals(
-    ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, bar: float
-) -> int:
+def rivals(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, bar: float) -> int:
     """Return the word of the places from i on, of two columns, of jobs that may reach a bar."""
     if ranking.code == LARGEST_RATIO:
         return ratios_from(submit, estimate, now, i, bar)
