@@ -8,7 +8,6 @@ from core.arrays import Float64, Int64
 from core.kernels.jit import kernel
 
 
-@kernel
 def idle_while_asked(
     submit: Int64,
     asks: Int64,
@@ -24,8 +23,25 @@ def idle_while_asked(
     submit, start, end: int64[n], each ascending, s; asks, takes, gives: int64[n], of each of
     these the processors; bounds: int64[b], ascending, s.
     """
-    n, spans = submit.size, bounds.size - 1
-    lost = np.zeros(spans)
+    lost = np.zeros(bounds.size - 1)
+    add_idle(submit, asks, start, takes, end, gives, processors, bounds, lost)
+    return lost
+
+
+@kernel
+def add_idle(
+    submit: Int64,
+    asks: Int64,
+    start: Int64,
+    takes: Int64,
+    end: Int64,
+    gives: Int64,
+    processors: int,
+    bounds: Int64,
+    lost: Float64,
+) -> None:
+    """Add to each span what was lost in it, processor-seconds."""
+    n, spans = submit.size, lost.size
     i = j = k = span = 0
     asked, idle, now = 0, processors, bounds[0]
     while span < spans:
@@ -52,4 +68,3 @@ def idle_while_asked(
             k += 1
         while span < spans and bounds[span + 1] <= now:
             span += 1
-    return lost

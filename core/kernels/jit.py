@@ -12,6 +12,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from core.kernels.compiler import KernelCompiler, Step
+
 NEVER = 2**63 - 1
 """An instant that does not come, s."""
 
@@ -42,10 +44,16 @@ def kernel(function: F) -> F:
     Call a kernel with one combination of types only: workers that start together and cache two
     combinations of one kernel may take each other's file.
     """
+    options = {
+        "nogil": True,
+        "_nrt": False,
+        "no_cfunc_wrapper": True,
+        "pipeline_class": KernelCompiler,
+    }
     try:
-        compiled = numba.njit(cache=True, nogil=True)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        return cast(F, numba.njit(nogil=True)(function))
+        return cast(F, numba.njit(**options)(function))
     _watch_sources(compiled)
     _compile_in_turn(compiled)
     return cast(F, compiled)
@@ -57,7 +65,7 @@ def verb(function: F) -> F:
     Without inlining and with reference counts for the arrays that it is handed, a call costs
     more than the step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M.
     """
-    return cast(F, numba.njit(nogil=True, forceinline=True, _nrt=False)(function))
+    return _step(function, forceinline=True)
 
 
 def routine(function: F) -> F:
@@ -66,7 +74,11 @@ def routine(function: F) -> F:
     A kernel counts references to every array of a tuple that it is handed, at each call: the
     copies for fair starts, called once a job with some 50 arrays, took 1.3 times as long.
     """
-    return cast(F, numba.njit(nogil=True, _nrt=False)(function))
+    return _step(function)
+
+
+def _step(function: F, **options: bool) -> F:
+    return function if numba.config.DISABLE_JIT else cast(F, Step(function, **options))
 
 
 def _watch_sources(compiled: Any) -> None:

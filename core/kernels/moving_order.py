@@ -10,18 +10,16 @@ cannot reach its ratio (`core.kernels.ranking`); who may is compared exactly.
 
 from __future__ import annotations
 
-import numpy as np
-
 from core.arrays import Int64
 from core.kernels.clock import ARRIVED, NOW
 from core.kernels.fixed_order import may_backfill, reserve, within_reach
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, idle_machine, launch
+from core.kernels.machine import Jobs, launch
 from core.kernels.queue import (
     SEEN_AT,
     SEEN_FIRST,
     Queue,
-    empty_queue,
+    gather,
     head_of,
     last_of,
     still_waits,
@@ -36,7 +34,7 @@ from core.kernels.ranking import (
     rivals,
 )
 from core.kernels.words import WORD, first_places, lowest, up_to, without
-from core.kernels.world import EXTRA, HOLD, NONE, SHADOW, Options, World, starving_before, turn
+from core.kernels.world import EXTRA, NONE, SHADOW, Options, World, starving_before, turn
 
 
 @verb
@@ -178,28 +176,21 @@ def run_events(world: World, clock: Int64, rankings: Rankings, options: Options)
 
 
 @kernel
-def run_moving(jobs: Jobs, rankings: Rankings, processors: int, options: Options) -> None:
-    """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS."""
-    n = jobs.submit.size
-    running, queue, by_age = idle_machine(processors, n), empty_queue(n), np.zeros(n, np.int64)
-    world = World(jobs, running, queue, np.zeros(HOLD, np.int64), by_age)
-    run_events(world, np.zeros(2, np.int64), rankings, options)
+def run_moving(world: World, clock: Int64, rankings: Rankings, options: Options) -> None:
+    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
+
+    Jobs wait by (submit, position): all keys of the world are the same.
+    """
+    run_events(world, clock, rankings, options)
 
 
 @kernel
-def next_pass(world: World, clock: Int64, per_event: bool) -> Int64:
-    """Go on as `advance`; return the jobs that wait, ascending, none at the end."""
-    if not advance(world, clock, per_event):
-        return np.empty(0, np.int64)
-    queue = world.queue
-    waiting = np.empty(queue.length[queue.order[: queue.size[0]]].sum(), np.int64)
-    k = 0
-    for place in range(queue.size[0]):
-        b = queue.order[place]
-        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
-            waiting[k] = queue.job[cell]
-            k += 1
-    return waiting
+def next_pass(world: World, clock: Int64, per_event: bool, waiting: Int64) -> int:
+    """Go on as `advance`; write down the jobs that wait, ascending, and return how many do.
+
+    None do at the end.
+    """
+    return gather(world.queue, waiting) if advance(world, clock, per_event) else 0
 
 
 @kernel

@@ -38,10 +38,11 @@ STAIRS = 8
 class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
-    job, need, length, submit, at: int64[n], of each waiting job its index, processors, estimate,
-    s, submit time, s, and reserved start, s. floor: int64[widest + 1, 4], by need: layout,
-    estimate, s, start, s, and its step of the latest reservation, before which no longer job of
-    that need can start.
+    job, need, length, submit, at: int64[room(n)], of each waiting job its index, processors,
+    estimate, s, submit time, s, and reserved start, s. floor: int64[widest + 1, 4], by need: layout, estimate, s, start, s, and
+    the profile's step, of its latest reservation, before which no longer job of that need can
+    start; a layout only adds steps, and never so many that their places begin anew. stair: int64[2,
+    STAIRS], where fewer processors are free than before: from when, s from now, and how many.
     """
 
     job: Int64

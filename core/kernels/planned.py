@@ -18,9 +18,9 @@ from core.kernels.floors import FLOOR, FLOORS, doubt, floor_for, learn
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, Running, give_back, launch, release
 from core.kernels.profile import (
+    TAIL,
     Profile,
     advance,
-    clear,
     earlier_fit,
     earliest_fit,
     lift,
@@ -28,7 +28,7 @@ from core.kernels.profile import (
     reserve,
 )
 from core.kernels.ranking import Ranking, goes_before
-from core.kernels.words import WORD
+from core.kernels.words import room
 from core.kernels.world import Options, starving_before
 
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
@@ -77,14 +77,14 @@ class Bookkeeper(NamedTuple):
     promised: Int64
 
 
-@kernel
 def empty_book(n: int, processors: int) -> Book:
     """Return a book with room for n waiting jobs on an idle machine."""
-    steps = 4 * n + 8 + WORD
-    times, free, mark = np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)
+    steps = room(4 * n + 8)
+    times, free, mark = np.zeros(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)
+    free[0], mark[TAIL] = processors, 1
     state = np.zeros(2, np.int64)
     state[DUE] = NEVER
-    book = Book(
+    return Book(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -96,8 +96,6 @@ def empty_book(n: int, processors: int) -> Book:
         (np.empty(steps, np.int64), np.empty(steps, np.int64)),
         state,
     )
-    clear(book.profile, 0, processors)
-    return book
 
 
 @verb

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs
-from core.kernels.words import WORD, first_places, least, slide
+from core.kernels.words import WORD, first_places, least, room, slide
 
 BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""
@@ -50,7 +50,6 @@ class Queue(NamedTuple):
     submit: Int64
 
 
-@kernel
 def empty_queue(most: int) -> Queue:
     """Return a queue with room for `most` jobs.
 
@@ -58,7 +57,7 @@ def empty_queue(most: int) -> Queue:
     each side, and a removal is followed by `tidy`. So most / 16 + 2 blocks are enough.
     """
     blocks = most // (BLOCK // 4) + 2
-    cells = blocks * BLOCK + WORD
+    cells = room(blocks * BLOCK)
     return Queue(
         np.array([0, -1, 0]),
         np.arange(blocks),
@@ -92,6 +91,18 @@ def last_of(queue: Queue) -> int:
     """Return the cell of the last waiting job."""
     b = queue.order[queue.size[0] - 1]
     return int(queue.first[b] + queue.length[b] - 1)
+
+
+@verb
+def gather(queue: Queue, waiting: Int64) -> int:
+    """Write down the waiting jobs, in queue order; return how many there are."""
+    count = 0
+    for place in range(queue.size[0]):
+        b = queue.order[place]
+        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
+            waiting[count] = queue.job[cell]
+            count += 1
+    return count
 
 
 @verb

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.floors import FLOOR, FLOORS, doubt, floor_for, learn
-from core.kernels.jit import NEVER, kernel, routine, verb
+from core.kernels.jit import NEVER, routine, verb
 from core.kernels.profile import earlier_fit, move
 from core.kernels.tabu.clusters import (
     Clusters,
@@ -81,7 +81,6 @@ class Plan(NamedTuple):
     moves: Moves
 
 
-@kernel
 def empty_plan(size: Int64, n: int) -> Plan:
     """Return a plan without jobs, with room for n, on idle clusters."""
     count, clusters = size.size, idle_clusters(size, n)
