@@ -38,8 +38,8 @@ STAIRS = 8
 class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
-    job, need, length, at: int64[room(n)], of each waiting job its index, processors, estimate, s,
-    and reserved start, s. floor: int64[widest + 1, 4], by need: layout, estimate, s, start, s, and
+    job, need, length, submit, at: int64[room(n)], of each waiting job its index, processors,
+    estimate, s, submit time, s, and reserved start, s. floor: int64[widest + 1, 4], by need: layout, estimate, s, start, s, and
     the profile's step, of its latest reservation, before which no longer job of that need can
     start; a layout only adds steps, and never so many that their places begin anew. stair: int64[2,
     STAIRS], where fewer processors are free than before: from when, s from now, and how many.
@@ -48,6 +48,7 @@ class Plan(NamedTuple):
     job: Int64
     need: Int64
     length: Int64
+    submit: Int64
     at: Int64
     profile: Profile
     floor: Int64
@@ -59,6 +60,7 @@ def empty_plan(n: int, widest: int) -> Plan:
     """Return a plan with room for n waiting jobs of at most so many processors."""
     n, steps = room(n), room(4 * n + 8)
     return Plan(
+        np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -131,7 +133,7 @@ def remove(plan: Plan, i: int) -> None:
     state, stop = plan.state, plan.state[COUNT]
     state[POINTS] -= plan.length[i] == 0
     state[STARVING] -= i < state[STARVING]
-    for column in (plan.job, plan.need, plan.length):
+    for column in (plan.job, plan.need, plan.length, plan.submit):
         slide(column, i + 1, stop, -1)
     state[COUNT] = stop - 1
     state[PLANNED] -= i < state[PLANNED]

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from core.arrays import Int64
@@ -67,7 +67,7 @@ class Lanes:
 
     def spread(self, value: int) -> Any:
         """Return an argument 16 times."""
-        anything = ir.Constant(_LANES, ir.Undefined)
+        anything = ir.Constant(ir.VectorType(self.values[value].type, WORD), ir.Undefined)
         first = self.builder.insert_element(anything, self.values[value], ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [0] * WORD)
         return self.builder.shuffle_vector(first, anything, zeros)
@@ -94,7 +94,8 @@ def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
                 made = write(Lanes(context, builder, signature.args, values))
                 return made if returned == types.int64 else context.get_dummy_value()
 
-            asked = (kind if isinstance(kind, types.Array) else types.int64 for kind in kinds)
+            kept = (types.Array, types.Float)
+            asked = (kind if isinstance(kind, kept) else types.int64 for kind in kinds)
             return returned(*asked), generate
 
         typed.__name__, typed.__doc__ = meaning.__name__, meaning.__doc__
@@ -127,6 +128,19 @@ def up_to(array: Int64, i: int, bound: int) -> int:
     return sum(int(array[i + k] <= bound) << k for k in range(WORD))
 
 
+def _find_least(lanes: Lanes) -> Any:
+    builder, never = lanes.builder, ir.Constant(_LANES, [2**63 - 1] * WORD)
+    left = builder.select(lanes.bits(2), lanes.read(lanes.place(0, 1)), never)
+    kind, name = ir.FunctionType(_LONG, [_LANES]), f"llvm.vector.reduce.smin.v{WORD}i64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [left])
+
+
+@in_lanes(_find_least)
+def least(array: Int64, i: int, word: int) -> int:
+    """Return the least of the places from i on that a word names."""
+    return min(int(array[i + k]) for k in range(WORD) if word >> k & 1)
+
+
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
 def lowest(word: int) -> int:
     """Return the first place of a word that has one."""
@@ -137,6 +151,12 @@ def lowest(word: int) -> int:
 def highest(word: int) -> int:
     """Return the last place of a word that has one."""
     return int(word).bit_length() - 1
+
+
+@verb
+def without(word: int, place: int) -> int:
+    """Return a word without one place, which may be none of its places."""
+    return word & ~(1 << place) if 0 <= place < WORD else word
 
 
 @verb

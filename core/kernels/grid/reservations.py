@@ -56,6 +56,7 @@ class Plans(NamedTuple):
     job: Int64
     need: Int64
     length: Int64
+    submit: Int64
     at: Int64
     on: Int64
     times: Int64
@@ -78,15 +79,16 @@ class Planner(NamedTuple):
 
 def empty_plans(clusters: int, n: int, widest: int) -> Plans:
     """Return plans with room for n waiting jobs of at most so many processors."""
-    steps = 4 * n + 8
+    n, steps = room(n), room(4 * n + 8)
     return Plans(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.empty((clusters, room(steps)), np.int64),
-        np.empty((clusters, room(steps)), np.int64),
+        np.empty(n, np.int64),
+        np.empty((clusters, steps), np.int64),
+        np.empty((clusters, steps), np.int64),
         np.zeros((clusters, 2), np.int64),
         np.zeros((clusters, widest + 1, 4), np.int64),
         np.empty((2, STAIRS), np.int64),
@@ -101,6 +103,7 @@ def plan_of(plans: Plans, c: int) -> Plan:
         plans.job,
         plans.need,
         plans.length,
+        plans.submit,
         plans.at,
         Profile(plans.times[c], plans.free[c], plans.mark[c]),
         plans.floor[c],
