@@ -127,6 +127,17 @@ def up_to(array: Int64, i: int, bound: int) -> int:
     return sum(int(array[i + k] <= bound) << k for k in range(WORD))
 
 
+def _compare_arrays(lanes: Lanes) -> Any:
+    found, other = lanes.read(lanes.place(0, 2)), lanes.read(lanes.place(1, 2))
+    return lanes.word(lanes.builder.icmp_signed("<", found, other))
+
+
+@in_lanes(_compare_arrays)
+def less(array: Int64, other: Int64, i: int) -> int:
+    """Return the word of the places from i on where one array holds less than another."""
+    return sum(int(array[i + k] < other[i + k]) << k for k in range(WORD))
+
+
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
 def lowest(word: int) -> int:
     """Return the first place of a word that has one."""
@@ -170,6 +181,36 @@ def lessen(array: Int64, i: int, by: int, word: int) -> None:
     for k in range(WORD):
         if word >> k & 1:
             array[i + k] -= by
+
+
+def _write_most(lanes: Lanes) -> None:
+    place, least = lanes.place(0, 1), lanes.spread(2)
+    found = lanes.read(place)
+    more = lanes.builder.icmp_signed("<", found, least)
+    lanes.write(place, lanes.builder.select(more, least, found), word=3)
+
+
+@in_lanes(_write_most)
+def raise_to(array: Int64, i: int, least: int, word: int) -> None:
+    """Let the places from i on that a word names hold no less than a bound."""
+    for k in range(WORD):
+        if word >> k & 1:
+            array[i + k] = max(array[i + k], least)
+
+
+def _write_least(lanes: Lanes) -> None:
+    place = lanes.place(0, 1)
+    found, most = lanes.read(place), lanes.builder.sub(lanes.spread(2), lanes.read(lanes.place(3, 1)))
+    less_ = lanes.builder.icmp_signed("<", most, found)
+    lanes.write(place, lanes.builder.select(less_, most, found), word=4)
+
+
+@in_lanes(_write_least)
+def lower_to(array: Int64, i: int, end: int, length: Int64, word: int) -> None:
+    """Let the places from i on that a word names hold no more than a bound less their length."""
+    for k in range(WORD):
+        if word >> k & 1:
+            array[i + k] = min(array[i + k], end - length[i + k])
 
 
 def _write_copy(lanes: Lanes) -> None:

@@ -55,8 +55,7 @@ class Moves(NamedTuple):
     moved, at, place: int64[n], place in the book, start, s, and cluster of before; low, high:
     int64[n], what the move made free, s. count: int64[1]. first, last: int64[c], what has been
     made free of each cluster since the walk began, s. dirty: int64[c], whether its profile is
-    another one since. floor: int64[c, FLOORS * FLOOR], known: int64[c]. scratch: two of
-    int64[steps].
+    another one since. floor: int64[c, FLOORS * FLOOR], known: int64[c].
     """
 
     moved: Int64
@@ -70,7 +69,6 @@ class Moves(NamedTuple):
     dirty: Int64
     floor: Int64
     known: Int64
-    scratch: tuple[Int64, Int64]
 
 
 class Plan(NamedTuple):
@@ -85,7 +83,6 @@ class Plan(NamedTuple):
 def empty_plan(size: Int64, n: int) -> Plan:
     """Return a plan without jobs, with room for n, on idle clusters."""
     count, clusters = size.size, idle_clusters(size, n)
-    steps = clusters.times.shape[1]
     book = Book(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -110,7 +107,6 @@ def empty_plan(size: Int64, n: int) -> Plan:
         np.zeros(count, np.int64),
         np.empty((count, FLOORS * FLOOR), np.int64),
         np.zeros(count, np.int64),
-        (np.empty(steps, np.int64), np.empty(steps, np.int64)),
     )
     return Plan(clusters, book, moves)
 
@@ -238,7 +234,7 @@ def shift(plan: Plan, i: int, t: int, c: int) -> None:
         note_move(moves, i, at, old, NEVER, 0)
         return
     if c == old:
-        move(profile_of(clusters, c), at, t, length, need, moves.scratch)
+        move(profile_of(clusters, c), at, t, length, need)
         low = max(at, t + length)
     else:
         untake(clusters, old, at, length, need)
