@@ -194,7 +194,7 @@ def reopen(book: Book, t: int, i: int) -> None:
     """Take note that something has been made free from t on: whoever ends behind may have room."""
     first = i - i % WORD
     for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
-        lower_to(book.earliest, k, t + 1, book.length, ALL)
+        lower_to(book.earliest, k, t + 1, book.length)
 
 
 @verb

@@ -184,10 +184,11 @@ def lessen(array: Int64, i: int, by: int, word: int) -> None:
 
 
 def _write_most(lanes: Lanes) -> None:
-    place, least = lanes.place(0, 1), lanes.spread(2)
+    place, nothing = lanes.place(0, 1), ir.Constant(_LANES, [-(2**63)] * WORD)
+    least = lanes.builder.select(lanes.bits(3), lanes.spread(2), nothing)
     found = lanes.read(place)
     more = lanes.builder.icmp_signed("<", found, least)
-    lanes.write(place, lanes.builder.select(more, least, found), word=3)
+    lanes.builder.store(lanes.builder.select(more, least, found), place, align=8)
 
 
 @in_lanes(_write_most)
@@ -200,17 +201,17 @@ def raise_to(array: Int64, i: int, least: int, word: int) -> None:
 
 def _write_least(lanes: Lanes) -> None:
     place = lanes.place(0, 1)
-    found, most = lanes.read(place), lanes.builder.sub(lanes.spread(2), lanes.read(lanes.place(3, 1)))
-    less_ = lanes.builder.icmp_signed("<", most, found)
-    lanes.write(place, lanes.builder.select(less_, most, found), word=4)
+    found, by = lanes.read(place), lanes.read(lanes.place(3, 1))
+    most = lanes.builder.sub(lanes.spread(2), by)
+    fewer = lanes.builder.icmp_signed("<", most, found)
+    lanes.builder.store(lanes.builder.select(fewer, most, found), place, align=8)
 
 
 @in_lanes(_write_least)
-def lower_to(array: Int64, i: int, end: int, length: Int64, word: int) -> None:
-    """Let the places from i on that a word names hold no more than a bound less their length."""
+def lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
+    """Let the places from i on hold no more than a bound less what is there in another array."""
     for k in range(WORD):
-        if word >> k & 1:
-            array[i + k] = min(array[i + k], end - length[i + k])
+        array[i + k] = min(array[i + k], most - by[i + k])
 
 
 def _write_copy(lanes: Lanes) -> None:
