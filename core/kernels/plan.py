@@ -15,7 +15,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, launch
-from core.kernels.profile import HEAD, TAIL, Profile, earliest_fit, first_short
+from core.kernels.profile import HEAD, TAIL, Profile, first_later, first_short, fit_from
 from core.kernels.words import (
     WORD,
     first_places,
@@ -30,6 +30,9 @@ COUNT, PLANNED, KEPT, DUE, LOADED, STARVING, POINTS, LAYOUT = range(8)
 the profile; how many have one that is still true; the earliest in the profile, s; whether the
 profile is laid out; how many jobs at the front starve; how many
 jobs have estimate 0; how often the profile was laid out."""
+
+STAIRS = 8
+"""Stairs that are looked for: what they leave is looked at by itself."""
 
 
 class Plan(NamedTuple):
@@ -46,6 +49,7 @@ class Plan(NamedTuple):
     at: Int64
     profile: Profile
     floor: Int64
+    stair: Int64
     state: Int64
 
 
@@ -58,7 +62,8 @@ def empty_plan(n: int, widest: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
-        np.zeros((3, widest + 1), np.int64),
+        np.zeros((widest + 1, 4), np.int64),
+        np.empty((2, STAIRS), np.int64),
         np.zeros(LAYOUT + 1, np.int64),
     )
 
@@ -101,19 +106,21 @@ def load(plan: Plan, running: Running, now: int) -> None:
 
 
 @verb
-def earliest_start(plan: Plan, i: int, now: int) -> int:
+def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the first instant at which the job at place i fits beside the reservations so far.
 
-    Reservations only take processors, so that the search begins where it ended for a job as
-    wide and no longer: CTC has many alike.
+    And the profile's step there. Reservations only take processors, so that the search begins
+    where it ended for a job as wide and no longer: CTC has many alike.
     """
-    need, length, floor = plan.need[i], plan.length[i], plan.floor
-    after = now
-    if floor[0, need] == plan.state[LAYOUT] and floor[1, need] <= length:
-        after = max(now, floor[2, need])
-    t = earliest_fit(plan.profile, need, length, after)
-    floor[0, need], floor[1, need], floor[2, need] = plan.state[LAYOUT], length, t
-    return t
+    profile, floor = plan.profile, plan.floor
+    need, length, after, step = plan.need[i], plan.length[i], now, profile.mark[HEAD]
+    if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
+        after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
+    step = first_later(profile, step, after) - 1
+    t, step = fit_from(profile, step, need, length, after)
+    floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
+    floor[need, 2], floor[need, 3] = t, step
+    return t, step
 
 
 @verb
@@ -156,12 +163,36 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 
 
 @verb
+def find_stairs(plan: Plan, free: int, now: int) -> int:
+    """Note where fewer processors are free than ever before from now on; return how many stairs.
+
+    A job that is longer than until one of them, and wider than what is free there, cannot start.
+    """
+    stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
+    count, i = 0, mark[HEAD]
+    while plan.state[LOADED] == 1 and count < STAIRS:
+        i = first_short(plan.profile, i, free, NEVER)
+        if i >= mark[TAIL]:
+            break
+        free = level[i]
+        stair[0, count], stair[1, count] = max(plan.profile.times[i] - now, 0), free
+        count += 1
+    return count
+
+
+@verb
 def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int) -> int:
     """Return the last place in first..last whose job may still start now, or first - 1."""
-    stop = last + 1
+    if last < first or may_start(plan, running, now, last):
+        return last
+    free, stair, stop = running.free[0], plan.stair, last
+    stairs = find_stairs(plan, free, now)
     while stop > first:
-        begin = max(stop - WORD, first)
-        fits = up_to(plan.need, begin, running.free[0]) & first_places(stop - begin)
+        begin, k = max(stop - WORD, first), 0
+        fits = up_to(plan.need, begin, free) & first_places(stop - begin)
+        while fits != 0 and k < stairs:
+            fits &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
+            k += 1
         while fits != 0:
             place = highest(fits)
             if may_start(plan, running, now, begin + place):

@@ -24,8 +24,10 @@ from core.kernels.profile import (
     earlier_fit,
     earliest_fit,
     empty_profile,
+    fit_from,
     lift,
     move,
+    step_at,
 )
 from core.kernels.ranking import Ranking, goes_before
 from core.kernels.words import (
@@ -158,10 +160,10 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
 def place(book: Book, i: int, now: int) -> None:
     """Reserve the earliest gap for the job at this place."""
     need, length = book.need[i], book.length[i]
-    t = earliest_fit(book.profile, need, length, now)
+    t, step = fit_from(book.profile, step_at(book.profile, now), need, length, now)
     book.at[i] = t
     if length > 0:
-        change(book.profile, t, t + length, need)
+        change(book.profile, step, t, t + length, need)
     book.state[DUE] = min(book.state[DUE], t)
 
 
@@ -216,10 +218,10 @@ def compress(book: Book, now: int) -> None:
         if length == 0:
             book.at[i] = min(at, earliest_fit(book.profile, need, 0, now))
         else:
-            t = earlier_fit(book.profile, need, length, max(now, book.earliest[i]), at, at)
+            t, step = earlier_fit(book.profile, need, length, max(now, book.earliest[i]), at, at)
             rule_out(book, t, i)
             if t < at:
-                move(book.profile, at, t, length, need)
+                move(book.profile, step, at, t, length, need)
                 book.at[i] = t
                 reopen(book, max(at, t + length), i)
         i = next_movable(book, i + 1)

@@ -58,7 +58,6 @@ def empty_profile(steps: int) -> Profile:
     >>> profile = empty_profile(4)
     >>> clear(profile, 0, 8)
     >>> reserve(profile, 2, 3, 5)
-    1
     >>> earliest_fit(profile, 4, 3, 0)
     5
     """
@@ -127,25 +126,37 @@ def first_short(profile: Profile, i: int, need: int, end: int) -> int:
 
 
 @verb
-def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
-    """Return the first instant >= after with `need` processors free for `duration` seconds."""
+def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
+    """Return the first instant >= after with `need` processors free for `duration` seconds.
+
+    And the step that holds there. Step i holds at `after`.
+    """
     times, free, mark = profile
-    i, start = step_at(profile, after), after
+    start = after
     while True:
         if free[i] < need:
             i = first_enough(free, i + 1, need)
             start = times[i]
-        i = first_short(profile, i + 1, need, start + duration)
-        if i >= mark[TAIL] or times[i] >= start + duration:
-            return int(start)
+        k = first_short(profile, i + 1, need, start + duration)
+        if k >= mark[TAIL] or times[k] >= start + duration:
+            return start, i
+        i = k
 
 
 @verb
-def earlier_fit(profile: Profile, need: int, duration: int, after: int, stop: int, at: int) -> int:
+def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
+    """Return the first instant >= after with `need` processors free for `duration` seconds."""
+    return fit_from(profile, step_at(profile, after), need, duration, after)[0]
+
+
+@verb
+def earlier_fit(
+    profile: Profile, need: int, duration: int, after: int, stop: int, at: int
+) -> tuple[int, int]:
     """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-    It is in the profile, at `at`, which is what is returned if there is none: from there on, it
-    makes room for itself.
+    And the step that holds there. It is in the profile, at `at`, which is what is returned if there
+    is none: from there on, it makes room for itself.
     """
     times, free, mark = profile
     i, start = step_at(profile, after), after
@@ -155,10 +166,11 @@ def earlier_fit(profile: Profile, need: int, duration: int, after: int, stop: in
             start = times[i]
             continue
         end = min(start + duration, at)
-        i = first_short(profile, i + 1, need, end)
-        if i >= mark[TAIL] or times[i] >= end:
-            return int(start)
-    return at
+        k = first_short(profile, i + 1, need, end)
+        if k >= mark[TAIL] or times[k] >= end:
+            return start, i
+        i = k
+    return at, i
 
 
 @verb
@@ -173,19 +185,39 @@ def open_step(profile: Profile, i: int, t: int, free: int) -> None:
 @verb
 def split(profile: Profile, t: int) -> int:
     """Make t, which is not before the first step, a breakpoint; return its step."""
-    times, free, _ = profile
-    i = step_at(profile, t)
-    if times[i] < t:
+    return split_at(profile, step_at(profile, t), t)
+
+
+@verb
+def split_at(profile: Profile, i: int, t: int) -> int:
+    """Make t, at which step i holds, a breakpoint; return its step."""
+    if profile.times[i] < t:
         i += 1
-        open_step(profile, i, t, free[i - 1])
+        open_step(profile, i, t, profile.free[i - 1])
     return i
 
 
 @verb
-def shave(profile: Profile, t: int, end: int, procs: int) -> tuple[int, int]:
-    """Take processors out of the profile from t until the later `end`; return the steps of both."""
+def reserve(profile: Profile, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration)."""
+    reserve_at(profile, step_at(profile, t), t, duration, procs)
+
+
+@verb
+def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration); step i holds at t.
+
+    A reservation without duration takes nothing and leaves no breakpoint.
+    """
+    if duration > 0:
+        take_at(profile, i, t, t + duration, procs)
+
+
+@verb
+def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> tuple[int, int]:
+    """Take processors from t, at which step i holds, until the later `end`; return both steps."""
     times, free, mark = profile
-    first = split(profile, t)
+    first = split_at(profile, i, t)
     last, taken = first, ALL
     while taken == ALL:
         taken = below(times, last, end) & first_places(mark[TAIL] - last)
@@ -194,17 +226,6 @@ def shave(profile: Profile, t: int, end: int, procs: int) -> tuple[int, int]:
     if last == mark[TAIL] or times[last] != end:
         open_step(profile, last, end, free[last - 1] + procs)
     return first, last
-
-
-@verb
-def reserve(profile: Profile, t: int, duration: int, procs: int) -> int:
-    """Take processors out of the profile during [t, t + duration); return the step of t.
-
-    A reservation without duration takes nothing and leaves no breakpoint.
-    """
-    if duration == 0:
-        return int(profile.mark[HEAD])
-    return shave(profile, t, t + duration, procs)[0]
 
 
 @verb
@@ -218,9 +239,9 @@ def join(profile: Profile, i: int) -> None:
 
 
 @verb
-def change(profile: Profile, t: int, end: int, procs: int) -> None:
-    """Take processors from t until the later `end`, and leave no level step at either."""
-    first, last = shave(profile, t, end, procs)
+def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors from t, at which step i holds, until `end`, and leave no level step there."""
+    first, last = take_at(profile, i, t, end, procs)
     join(profile, last)
     join(profile, first)
 
@@ -229,14 +250,18 @@ def change(profile: Profile, t: int, end: int, procs: int) -> None:
 def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
     """Put a reservation's processors back."""
     if duration > 0:
-        change(profile, t, t + duration, -procs)
+        change(profile, step_at(profile, t), t, t + duration, -procs)
 
 
 @verb
-def move(profile: Profile, at: int, t: int, duration: int, procs: int) -> None:
-    """Move a reservation from `at` to the earlier t; what both have stays as it is."""
-    change(profile, t, min(at, t + duration), procs)
-    change(profile, max(at, t + duration), at + duration, -procs)
+def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -> None:
+    """Move a reservation from `at` to the earlier t, at which step i holds.
+
+    What both have stays as it is.
+    """
+    change(profile, i, t, min(at, t + duration), procs)
+    left = max(at, t + duration)
+    change(profile, step_at(profile, left), left, at + duration, -procs)
 
 
 @verb

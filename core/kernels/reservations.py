@@ -29,7 +29,7 @@ from core.kernels.plan import (
     void,
 )
 from core.kernels.plan_queue import insert, place_by_key, resort, starve
-from core.kernels.profile import advance, reserve
+from core.kernels.profile import HEAD, advance, reserve, reserve_at, step_at
 from core.kernels.ranking import Rankings, goes_before
 from core.kernels.world import Options, starving_before
 
@@ -184,17 +184,18 @@ def extend(
     jobs, running, plan, clock, promised = planner
     now = clock[NOW]
     while plan.state[PLANNED] <= max(last, min(must, depth - 1)):
-        i, t = plan.state[PLANNED], now
+        i, t, step = plan.state[PLANNED], now, plan.profile.mark[HEAD]
         if i >= depth:
             i = next_backfill(planner, rankings, limit, last)
         elif i < plan.state[KEPT]:
             t = plan.at[i]
+            step = step_at(plan.profile, t)
         else:
-            t = earliest_start(plan, i, now)
+            t, step = earliest_start(plan, i, now)
         if i < depth and promised[plan.job[i]] == UNSEEN:
             promised[plan.job[i]] = t
         starts = t == now and plan.need[i] <= running.free[0]
-        reserve(plan.profile, t, plan.length[i], plan.need[i])
+        reserve_at(plan.profile, step, t, plan.length[i], plan.need[i])
         if starts:
             start_at(plan, jobs, running, i, now)
             last -= 1

@@ -156,18 +156,6 @@ def first_places(count: int) -> int:
     return (1 << min(count, WORD)) - 1
 
 
-def _write_spread(lanes: Lanes) -> None:
-    lanes.write(lanes.place(0, 1), lanes.spread(2), word=3)
-
-
-@in_lanes(_write_spread)
-def fill(array: Int64, i: int, value: int, word: int) -> None:
-    """Write one value to the places from i on that a word names."""
-    for k in range(WORD):
-        if word >> k & 1:
-            array[i + k] = value
-
-
 def _write_less(lanes: Lanes) -> None:
     # A store of all lanes: one under a mask keeps what reads the same places waiting for longer.
     place, builder = lanes.place(0, 1), lanes.builder
@@ -240,11 +228,3 @@ def slide(array: Int64, first: int, stop: int, by: int) -> None:
             copy(array, stop, stop + by, ALL)
         if stop > first:
             copy(array, first, first + by, first_places(stop - first))
-
-
-@verb
-def fill_between(array: Int64, first: int, last: int, value: int) -> None:
-    """Write one value to the places first..last."""
-    while first <= last:
-        fill(array, first, value, first_places(last + 1 - first))
-        first += WORD

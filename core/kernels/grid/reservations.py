@@ -25,6 +25,7 @@ from core.kernels.plan import (
     LOADED,
     PLANNED,
     POINTS,
+    STAIRS,
     Plan,
     earliest_start,
     load,
@@ -61,6 +62,7 @@ class Plans(NamedTuple):
     free: Int64
     mark: Int64
     floor: Int64
+    stair: Int64
     state: Int64
 
 
@@ -74,7 +76,6 @@ class Planner(NamedTuple):
     promised: Int64
 
 
-@kernel
 def empty_plans(clusters: int, n: int, widest: int) -> Plans:
     """Return plans with room for n waiting jobs of at most so many processors."""
     steps = 4 * n + 8
@@ -87,7 +88,8 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
         np.empty((clusters, room(steps)), np.int64),
         np.empty((clusters, room(steps)), np.int64),
         np.zeros((clusters, 2), np.int64),
-        np.zeros((clusters, 3, widest + 1), np.int64),
+        np.zeros((clusters, widest + 1, 4), np.int64),
+        np.empty((2, STAIRS), np.int64),
         np.zeros((clusters, LAYOUT + 1), np.int64),
     )
 
@@ -102,6 +104,7 @@ def plan_of(plans: Plans, c: int) -> Plan:
         plans.at,
         Profile(plans.times[c], plans.free[c], plans.mark[c]),
         plans.floor[c],
+        plans.stair,
         plans.state[c],
     )
 
@@ -149,7 +152,7 @@ def earliest_cluster(planner: Planner, i: int) -> tuple[int, int]:
     cluster, earliest = -1, NEVER
     for c in range(machines.size.size):
         if planner.plans.need[i] <= machines.size[c] and earliest > now:
-            t = earliest_start(plan_of(planner.plans, c), i, now)
+            t, _ = earliest_start(plan_of(planner.plans, c), i, now)
             if t < earliest:
                 cluster, earliest = c, t
     return cluster, earliest

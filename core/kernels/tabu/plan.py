@@ -14,7 +14,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.floors import FLOOR, FLOORS, doubt, floor_for, learn
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.profile import earlier_fit, move
+from core.kernels.profile import earlier_fit, move, step_at
 from core.kernels.tabu.clusters import (
     Clusters,
     earliest_place,
@@ -209,7 +209,7 @@ def earlier_on(plan: Plan, i: int, c: int, now: int, best: int) -> int:
     begin = floor_for(moves.floor[c], moves.known[c], need, length, at, begin, stop)
     if begin >= stop:
         return best
-    t = earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
+    t, _ = earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
     found = t if t < stop else best
     moves.known[c] = learn(moves.floor[c], moves.known[c], need, length, found, at)
     return found
@@ -234,7 +234,8 @@ def shift(plan: Plan, i: int, t: int, c: int) -> None:
         note_move(moves, i, at, old, NEVER, 0)
         return
     if c == old:
-        move(profile_of(clusters, c), at, t, length, need)
+        profile = profile_of(clusters, c)
+        move(profile, step_at(profile, t), at, t, length, need)
         low = max(at, t + length)
     else:
         untake(clusters, old, at, length, need)
