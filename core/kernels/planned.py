@@ -34,7 +34,6 @@ from core.kernels.words import (
     ALL,
     WORD,
     below,
-    fill_between,
     first_places,
     less,
     lower_to,
@@ -42,7 +41,6 @@ from core.kernels.words import (
     raise_to,
     room,
     slide,
-    up_to,
 )
 from core.kernels.world import Options, starving_before
 
@@ -211,7 +209,8 @@ def first_reservation(book: Book, after: int) -> int:
 @routine
 def compress(book: Book, now: int) -> None:
     """Lift each reservation out in turn and put it into its earliest gap."""
-    fill_between(book.earliest, 0, book.state[COUNT] - 1, now)
+    for i in range(book.state[COUNT]):
+        book.earliest[i] = now
     i = next_movable(book, 0)
     while i < book.state[COUNT]:
         need, length, at = book.need[i], book.length[i], book.at[i]
