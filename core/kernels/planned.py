@@ -41,6 +41,7 @@ from core.kernels.words import (
     raise_to,
     room,
     slide,
+    up_to,
 )
 from core.kernels.world import Options, starving_before
 
@@ -54,9 +55,9 @@ NOW, ARRIVED, STAGE, EARLY, CLOCK = range(5)
 """Places in a clock: the instant, s; jobs that arrived; which part of the event is next; whether a
 completion asks for a walk; their number."""
 
-AHEAD = 32
-ALWAYS = -1
-"""Earliest start of a job that every walk looks at, s."""
+AHEAD = 2 * WORD
+"""Places of a walk that what has been found out is noted for: to note it for all of them lets the
+walks of some 200 jobs on the HPC2N log take four times as long."""
 
 TURNS, WALKS, STARTS = range(3)
 """The parts of an event: completions; the walk and arrivals; starts."""
@@ -66,9 +67,9 @@ class Book(NamedTuple):
     """The reservations of the waiting jobs, in the order of the walk.
 
     job, need, length, at, earliest: int64[room(n)], of each its index, processors, estimate, s,
-    reserved start, s, and a bound, s: at no earlier instant there is room for it, so that a walk
-    looks only at those whose bound is before their start. profile: what is free beside all that
-    run and all reservations. state: int64[2].
+    reserved start, s, and a bound that the walk under way has found out, s: before it there is no
+    room for the job. profile: what is free beside all that run and all reservations, and two
+    neighbouring steps of it differ. state: int64[2].
     """
 
     job: Int64
@@ -200,10 +201,10 @@ def reopen(book: Book, t: int, i: int) -> None:
 @verb
 def first_reservation(book: Book, after: int) -> int:
     """Return the earliest reservation after an instant, s."""
-    due = NEVER
+    first = NEVER
     for i in range(book.state[COUNT]):
-        due = min(due, book.at[i] if book.at[i] > after else NEVER)
-    return due
+        first = min(first, book.at[i] if book.at[i] > after else NEVER)
+    return first
 
 
 @routine
@@ -224,7 +225,7 @@ def compress(book: Book, now: int) -> None:
                 book.at[i] = t
                 reopen(book, max(at, t + length), i)
         i = next_movable(book, i + 1)
-    book.state[DUE] = first_reservation(book, ALWAYS)
+    book.state[DUE] = first_reservation(book, -1)
 
 
 @verb
@@ -270,12 +271,15 @@ def enter_all(keeper: Bookkeeper, per_event: bool) -> None:
 def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, after: int) -> int:
     """Return the place of the first job of the queue whose start has come, behind job `after`."""
     best = -1
-    for i in range(book.state[COUNT]):
-        if book.at[i] <= now and (
-            after < 0 or goes_before(ranking, jobs, now, limit, after, book.job[i])
-        ):
+    for k in range(0, book.state[COUNT], WORD):
+        due = up_to(book.at, k, now) & first_places(book.state[COUNT] - k)
+        while due != 0:
+            i = k + lowest(due)
+            due &= due - 1
             j = book.job[i]
-            if best < 0 or goes_before(ranking, jobs, now, limit, j, book.job[best]):
+            if (after < 0 or goes_before(ranking, jobs, now, limit, after, j)) and (
+                best < 0 or goes_before(ranking, jobs, now, limit, j, book.job[best])
+            ):
                 best = i
     return best
 
@@ -309,7 +313,7 @@ def start_due(keeper: Bookkeeper, ranking: Ranking, options: Options) -> None:
         for column in columns_of(book):
             slide(column, i + 1, book.state[COUNT], -1)
         book.state[COUNT] -= 1
-    book.state[DUE] = first_reservation(book, ALWAYS)
+    book.state[DUE] = first_reservation(book, -1)
 
 
 @verb
