@@ -107,7 +107,9 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
     """What numba knows of lowering, which it reads again from all its modules now and then."""
 
     def refresh(self) -> None:
-        """Do nothing: each kernel refreshes the context that this one shares all with."""
+        """Read what intrinsics have said since; a kernel refreshes all that this one shares."""
+        for registry in list(self._registries):
+            self.install_registry(registry)
 
 
 at_work: list[str] = []

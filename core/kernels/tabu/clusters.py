@@ -9,6 +9,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, routine, verb
 from core.kernels.profile import HEAD, TAIL, Profile, advance, earliest_fit, lift, reserve
+from core.kernels.words import room
 
 
 class Clusters(NamedTuple):
@@ -27,7 +28,7 @@ class Clusters(NamedTuple):
 
 def idle_clusters(size: Int64, n: int) -> Clusters:
     """Return idle clusters, with room for the reservations of n jobs on each."""
-    count, steps = size.size, 4 * n + 8
+    count, steps = size.size, room(4 * n + 8)
     times, free = np.zeros((count, steps), np.int64), np.empty((count, steps), np.int64)
     mark = np.zeros((count, 2), np.int64)
     free[:, 0], mark[:, TAIL] = size, 1
