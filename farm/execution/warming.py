@@ -112,8 +112,9 @@ def warm(policies: Sequence[Policy]) -> Iterator[Warmth]:
     """
     for policy in policies:
         for machine in MACHINES:
-            if machine.name in policy.row.platforms:
-                yield Warmth(policy.name, machine.name, _compiled(policy, machine))
+            known = machine.name in policy.row.platforms
+            if known and (count := _compiled(policy, machine)) is not None:
+                yield Warmth(policy.name, machine.name, count)
 
 
 def cache_folder() -> Path | None:
@@ -135,8 +136,11 @@ def cache_folder() -> Path | None:
     return None if kept is None else Path(os.environ.get("NUMBA_CACHE_DIR") or kept)
 
 
-def _compiled(policy: Policy, machine: Platform) -> int:
-    """Do all that may be asked of a policy on a machine; return how many functions it compiled."""
+def _compiled(policy: Policy, machine: Platform) -> int | None:
+    """Do all that may be asked of a policy on a machine; return how many functions it compiled.
+
+    None where its rule knows its order on other machines only.
+    """
     count = 0
 
     def more() -> None:
@@ -148,8 +152,7 @@ def _compiled(policy: Policy, machine: Platform) -> int:
         try:
             schedule = simulate(jobs, policy)
         except InputError:
-            # A rule that takes what a log says, or an order that it knows on other machines.
-            return count
+            return None
         summarise(schedule)
         by_origin(schedule)
         slips_and_skips(schedule)

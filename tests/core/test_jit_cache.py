@@ -49,6 +49,17 @@ work = Workload.from_columns(submit=[0, 1, 2, 3], run=[10, 10, 5, 20], estimate=
 print(*simulate(work, "fcfs+easy").start, *simulate(work, "lxf+aggressive").start)
 """
 
+FAIR = """
+from core.simulation.compiling import each_compiled
+from core.simulation.fair_start import fair_start_times
+from core.workload.workload import Workload
+work = Workload.from_columns(submit=[0, 1], run=[9, 9], estimate=[9, 9], procs=[1, 1], processors=1)
+compiled = []
+with each_compiled(lambda: compiled.append(1)):
+    assert fair_start_times(work, "fcfs+none").tolist() == [0, 9]
+print("compiled" if compiled else "found")
+"""
+
 STARTS = "0 10 2 20 0 27 2 7"
 
 
@@ -173,6 +184,14 @@ def test_workers_that_start_together_simulate_alike(tmp_path: Path) -> None:
     workers = [start(["-c", SIMULATE], tmp_path / "cache", ROOT) for _ in range(4)]
     assert {finish(worker) for worker in workers} == {STARTS}
     assert finish(start(["-c", SIMULATE], tmp_path / "cache", ROOT)) == STARTS
+
+
+@pytest.mark.slow
+def test_of_workers_that_start_together_one_compiles_fair_starts(tmp_path: Path) -> None:
+    """With all steps and routines: the others compile nothing."""
+    workers = [start(["-c", FAIR], tmp_path / "cache", ROOT) for _ in range(3)]
+    told = sorted(finish(worker) for worker in workers)
+    assert told == ["compiled", "found", "found"]
 
 
 def test_cache_folder_that_cannot_be_made(tmp_path: Path) -> None:
