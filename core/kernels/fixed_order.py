@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from core.arrays import Int64
 from core.kernels.clock import turn_clock
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, Running, find_shadow, idle_machine, launch
+from core.kernels.machine import Jobs, Running, find_shadow, launch
 from core.kernels.queue import (
     Queue,
     close_cell,
     dequeue,
-    empty_queue,
     enqueue,
     head_of,
     precedes,
     tidy,
 )
-from core.kernels.world import EASY, EXTRA, HOLD, KNOWN, NONE, SHADOW, Options, World
+from core.kernels.world import EASY, EXTRA, KNOWN, NONE, SHADOW, Options, World
 
 STARVED = -(2**63)
 """Key of a starving job: before all others, first come first served among themselves."""
@@ -179,11 +176,9 @@ def run_events(world: World, options: Options) -> None:
 
 
 @kernel
-def run_fixed(jobs: Jobs, key: Int64, processors: int, options: Options) -> None:
-    """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS.
+def run_fixed(world: World, options: Options) -> None:
+    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
 
-    Jobs wait in the order of `key`, int64[n]; starving jobs are marked in it.
+    Starving jobs are marked in the key.
     """
-    n = jobs.submit.size
-    hold = np.zeros(HOLD, np.int64)
-    run_events(World(jobs, idle_machine(processors, n), empty_queue(n), hold, key), options)
+    run_events(world, options)

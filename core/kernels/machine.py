@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Int64
-from core.kernels.jit import kernel, verb
+from core.kernels.jit import verb
 
 
 class Jobs(NamedTuple):
@@ -46,7 +46,6 @@ class Running(NamedTuple):
     given: Int64
 
 
-@kernel
 def idle_machine(processors: int, most: int) -> Running:
     """Return the machine with no job running and room for `most` of them."""
     # Per event more jobs than processors may run: some are predicted to have ended, or take none.

@@ -3,21 +3,38 @@
 Nothing is ever sorted. The jobs wait by (submit, position); the head is the best of all, and
 the next backfill the best of those that may start: a job refused once stays refused in a pass,
 since backfills only take processors. A pass starts about one job, so that two looks at the
-queue replace a sort: LXF with EASY runs three times as fast on the KTH log.
+queue replace a sort: LXF with EASY runs three times as fast on the KTH log. A look begins with
+the head of the last one, which mostly is still first, and passes over all blocks and cells that
+cannot reach its ratio (`core.kernels.ranking`); who may is compared exactly.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from core.arrays import Int64
 from core.kernels.clock import ARRIVED, NOW
 from core.kernels.fixed_order import may_backfill, reserve, within_reach
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, idle_machine, launch
-from core.kernels.queue import Queue, dequeue, empty_queue, head_of
-from core.kernels.ranking import Ranking, Rankings, comes_first
-from core.kernels.world import EXTRA, HOLD, NONE, SHADOW, Options, World, starving_before, turn
+from core.kernels.machine import Jobs, launch
+from core.kernels.queue import (
+    SEEN_AT,
+    SEEN_FIRST,
+    Queue,
+    gather,
+    head_of,
+    last_of,
+    still_waits,
+    take_out,
+)
+from core.kernels.ranking import (
+    Ranking,
+    Rankings,
+    bar_of,
+    goes_before,
+    may_have_rivals,
+    rivals,
+)
+from core.kernels.words import WORD, first_places, lowest, up_to, without
+from core.kernels.world import EXTRA, NONE, SHADOW, Options, World, starving_before, turn
 
 
 @verb
@@ -30,70 +47,113 @@ def fits_somewhere(queue: Queue, free: int) -> bool:
 
 
 @verb
+def first_among(
+    queue: Queue, jobs: Jobs, ranking: Ranking, now: int, cell: int, word: int, best: int
+) -> int:
+    """Return the cell that comes first: the best so far, or one of a word of those from `cell`."""
+    word = without(word, best - cell)
+    while word != 0:
+        rival = cell + lowest(word)
+        if goes_before(ranking, jobs, now, -1, queue.job[rival], queue.job[best]):
+            best = rival
+        word &= word - 1
+    return best
+
+
+@verb
 def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
-    """Return the head of the queue; a job submitted before `limit` starves and goes first."""
-    best = queue.job[head_of(queue)]
-    if jobs.submit[best] < limit:
-        return int(best)
+    """Return the cell of the head; a job submitted before `limit` starves and goes first."""
+    best = head_of(queue)
+    if queue.submit[best] < limit or best == last_of(queue):
+        return best
+    if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
+        best = queue.size[SEEN_AT]
+    bar = bar_of(ranking, jobs, now, queue.job[best])
     for place in range(queue.size[0]):
         b = queue.order[place]
-        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
-            if comes_first(ranking, jobs, now, queue.job[cell], best):
-                best = queue.job[cell]
-    return int(best)
+        first, stop = queue.first[b], queue.first[b] + queue.length[b]
+        oldest, shortest = queue.submit[first], queue.least_estimate[b]
+        if not may_have_rivals(ranking, oldest, shortest, now, bar):
+            continue
+        for cell in range(first, stop, WORD):
+            word = rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
+            found = first_among(
+                queue, jobs, ranking, now, cell, word & first_places(stop - cell), best
+            )
+            if found != best:
+                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
+    queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
+    return best
+
+
+@verb
+def may_backfill_here(queue: Queue, cell: int, free: int, slack: int, extra: int) -> int:
+    """Return the word of the cells from one on whose jobs fit, and leave the reservation alone."""
+    need, estimate = queue.need, queue.estimate
+    beside = up_to(estimate, cell, slack) | up_to(need, cell, extra)
+    return up_to(need, cell, free) & beside
 
 
 @verb
 def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
-    """Return the first job that may start behind the head, -1 if none may."""
+    """Return the cell of the first job that may start behind the head, -1 if none may."""
     jobs, running, queue, hold, _ = world
-    best, free = -1, running.free[0]
+    best, bar, free = -1, 0.0, running.free[0]
     slack, extra = hold[SHADOW] - now, hold[EXTRA]
     for place in range(queue.size[0]):
         b = queue.order[place]
         if queue.least_need[b] > free or not within_reach(queue, hold, now, b):
             continue
-        least_need, least_estimate = NEVER, NEVER
-        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
-            need, estimate = queue.need[cell], queue.estimate[cell]
-            least_need, least_estimate = min(least_need, need), min(least_estimate, estimate)
-            if need <= free and (estimate <= slack or need <= extra):
-                j = queue.job[cell]
-                if best < 0 or (
-                    jobs.submit[best] >= limit and comes_first(ranking, jobs, now, j, best)
-                ):
-                    best = j
-        queue.least_need[b], queue.least_estimate[b] = least_need, least_estimate
+        stop = queue.first[b] + queue.length[b]
+        for cell in range(queue.first[b], stop, WORD):
+            word = may_backfill_here(queue, cell, free, slack, extra) & first_places(stop - cell)
+            if word == 0:
+                continue
+            if best < 0:
+                best = cell + lowest(word)
+                if queue.submit[best] < limit:
+                    return best
+                bar = bar_of(ranking, jobs, now, queue.job[best])
+            word &= rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
+            found = first_among(queue, jobs, ranking, now, cell, word, best)
+            if found != best:
+                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
     return best
+
+
+@verb
+def start_waiting(world: World, cell: int, now: int) -> None:
+    """Start the job of a cell, which leaves the queue."""
+    launch(world.jobs, world.running, world.queue.job[cell], now)
+    take_out(world.queue, cell)
 
 
 @verb
 def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) -> None:
     """Run one pass: the head while it fits, in the one order; then backfills, in the other.
 
+    Some job fits, by `fits_somewhere`.
+
     The world's key is 0 for each job, so that all wait by (submit, position).
     """
-    jobs, running, queue, hold, by_age = world
-    head = -1
-    while head < 0:
+    jobs, running, queue, hold, _ = world
+    while True:
+        head = first_of_all(queue, jobs, rankings.queue, now, limit)
+        if queue.need[head] > running.free[0]:
+            break
+        start_waiting(world, head, now)
         if not fits_somewhere(queue, running.free[0]):
             return
-        j = first_of_all(queue, jobs, rankings.queue, now, limit)
-        if jobs.procs[j] > running.free[0]:
-            head = j
-        else:
-            launch(jobs, running, j, now)
-            dequeue(queue, by_age, j)
     if rule == NONE:
         return
-    reserve(running, hold, rule, jobs.procs[head])
-    j = first_backfill(world, rankings.backfill, now, limit)
-    while j >= 0:
-        may_backfill(hold, now, jobs.procs[j], jobs.estimate[j])
-        jobs.backfilled[j] = True
-        launch(jobs, running, j, now)
-        dequeue(queue, by_age, j)
-        j = first_backfill(world, rankings.backfill, now, limit)
+    reserve(running, hold, rule, queue.need[head])
+    while True:
+        cell = first_backfill(world, rankings.backfill, now, limit)
+        if cell < 0:
+            return
+        may_backfill(hold, now, queue.need[cell], queue.estimate[cell])
+        jobs.backfilled[queue.job[cell]] = True
+        start_waiting(world, cell, now)
 
 
 @verb
@@ -116,28 +176,21 @@ def run_events(world: World, clock: Int64, rankings: Rankings, options: Options)
 
 
 @kernel
-def run_moving(jobs: Jobs, rankings: Rankings, processors: int, options: Options) -> None:
-    """Fill `start` (all -1) and `backfilled` (all False) of `jobs` by the clock of SEMANTICS."""
-    n = jobs.submit.size
-    running, queue, by_age = idle_machine(processors, n), empty_queue(n), np.zeros(n, np.int64)
-    world = World(jobs, running, queue, np.zeros(HOLD, np.int64), by_age)
-    run_events(world, np.zeros(2, np.int64), rankings, options)
+def run_moving(world: World, clock: Int64, rankings: Rankings, options: Options) -> None:
+    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
+
+    Jobs wait by (submit, position): all keys of the world are the same.
+    """
+    run_events(world, clock, rankings, options)
 
 
 @kernel
-def next_pass(world: World, clock: Int64, per_event: bool) -> Int64:
-    """Go on as `advance`; return the jobs that wait, ascending, none at the end."""
-    if not advance(world, clock, per_event):
-        return np.empty(0, np.int64)
-    queue = world.queue
-    waiting = np.empty(queue.length[queue.order[: queue.size[0]]].sum(), np.int64)
-    k = 0
-    for place in range(queue.size[0]):
-        b = queue.order[place]
-        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
-            waiting[k] = queue.job[cell]
-            k += 1
-    return waiting
+def next_pass(world: World, clock: Int64, per_event: bool, waiting: Int64) -> int:
+    """Go on as `advance`; write down the jobs that wait, ascending, and return how many do.
+
+    None do at the end.
+    """
+    return gather(world.queue, waiting) if advance(world, clock, per_event) else 0
 
 
 @kernel

@@ -18,7 +18,6 @@ def count_upto(tree: Int64, i: int) -> int:
     return int(total)
 
 
-@kernel
 def overtakings(place: Int64) -> tuple[Int64, Int64]:
     """Count later jobs with a smaller place, and earlier ones with a larger, of each job.
 
@@ -27,6 +26,16 @@ def overtakings(place: Int64) -> tuple[Int64, Int64]:
     n = place.size
     tree, smaller = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     slips, skips = np.empty(n, np.int64), np.empty(n, np.int64)
+    count_overtakings(place, tree, smaller, slips, skips)
+    return slips, skips
+
+
+@kernel
+def count_overtakings(
+    place: Int64, tree: Int64, smaller: Int64, slips: Int64, skips: Int64
+) -> None:
+    """Fill in slips and skips; tree and smaller: int64[n + 1], all 0."""
+    n = place.size
     for p in place:
         smaller[p + 1] += 1
     for p in range(n):
@@ -38,4 +47,3 @@ def overtakings(place: Int64) -> tuple[Int64, Int64]:
         while i <= n:
             tree[i] += 1
             i += i & -i
-    return slips, skips

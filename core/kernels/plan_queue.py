@@ -7,16 +7,18 @@ from core.kernels.jit import verb
 from core.kernels.machine import Jobs
 from core.kernels.plan import COUNT, POINTS, STARVING, Plan, cut
 from core.kernels.queue import precedes
-from core.kernels.ranking import Ranking, goes_before
+from core.kernels.ranking import Ranking, climbers, goes_before
+from core.kernels.words import WORD, below, first_places, lowest, slide
 
 
 @verb
 def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
     """Put job j into the queue at this place."""
-    job, need, length, state = plan.job, plan.need, plan.length, plan.state
-    for k in range(state[COUNT], place, -1):
-        job[k], need[k], length[k] = job[k - 1], need[k - 1], length[k - 1]
-    job[place], need[place], length[place] = j, jobs.procs[j], jobs.estimate[j]
+    state = plan.state
+    for column in (plan.job, plan.need, plan.length, plan.submit):
+        slide(column, place, state[COUNT], 1)
+    plan.job[place], plan.submit[place] = j, jobs.submit[j]
+    plan.need[place], plan.length[place] = jobs.procs[j], jobs.estimate[j]
     state[COUNT] += 1
     state[POINTS] += jobs.estimate[j] == 0
     cut(plan, place)
@@ -40,11 +42,10 @@ def place_by_key(plan: Plan, key: Int64, j: int) -> int:
 @verb
 def move(plan: Plan, source: int, target: int) -> None:
     """Move the job at one place forward to another."""
-    job, need, length = plan.job, plan.need, plan.length
-    j, p, e = job[source], need[source], length[source]
-    for k in range(source, target, -1):
-        job[k], need[k], length[k] = job[k - 1], need[k - 1], length[k - 1]
-    job[target], need[target], length[target] = j, p, e
+    for column in (plan.job, plan.need, plan.length, plan.submit):
+        moved = column[source]
+        slide(column, target, source, 1)
+        column[target] = moved
 
 
 @verb
@@ -76,13 +77,21 @@ def resort(plan: Plan, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> in
 
     By insertion: the last pass left the queue almost sorted.
     """
-    changed = plan.state[COUNT]
-    for i in range(1, plan.state[COUNT]):
-        k = i
-        while k > 0 and goes_before(ranking, jobs, now, limit, plan.job[i], plan.job[k - 1]):
-            k -= 1
-        if k < i:
-            move(plan, i, k)
-            changed = min(changed, k)
+    count = plan.state[COUNT]
+    changed = count
+    for first in range(1, count, WORD):
+        word = climbers(ranking, plan.submit, plan.length, first, now)
+        word = (word | below(plan.submit, first, limit)) & first_places(count - first)
+        while word != 0:
+            i = first + lowest(word)
+            word &= word - 1
+            k = i
+            while k > 0 and goes_before(ranking, jobs, now, limit, plan.job[i], plan.job[k - 1]):
+                k -= 1
+            if k < i:
+                move(plan, i, k)
+                changed = min(changed, k)
+                # Whoever comes next has another neighbour now.
+                word |= 2 << (i - first) & first_places(count - first)
     cut(plan, changed)
     return int(changed)

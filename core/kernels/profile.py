@@ -19,15 +19,30 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.jit import verb
+from core.kernels.words import (
+    ALL,
+    WORD,
+    below,
+    first_places,
+    lessen,
+    lowest,
+    room,
+    slide,
+    up_to,
+)
 
 HEAD, TAIL = 0, 1
 """Places in a profile's mark: its first step, and one past its last."""
 
 
+HALVED = 2 * WORD
+"""Steps that are looked at word by word."""
+
+
 class Profile(NamedTuple):
     """The instants at which something changes, what is free from each on, and the first and last.
 
-    times, free: int64[steps]. mark: int64[2].
+    times, free: int64[room(steps)]. mark: int64[2].
     """
 
     times: Int64
@@ -43,11 +58,10 @@ def empty_profile(steps: int) -> Profile:
     >>> profile = empty_profile(4)
     >>> clear(profile, 0, 8)
     >>> reserve(profile, 2, 3, 5)
-    1
     >>> earliest_fit(profile, 4, 3, 0)
     5
     """
-    times, free = np.zeros(steps, np.int64), np.zeros(steps, np.int64)
+    times, free = np.zeros(room(steps), np.int64), np.zeros(room(steps), np.int64)
     return Profile(times, free, np.zeros(2, np.int64))
 
 
@@ -66,184 +80,198 @@ def step_at(profile: Profile, t: int) -> int:
     """Return the step that holds at t, which is not before the first one."""
     times, _, mark = profile
     low, left = mark[HEAD], mark[TAIL] - mark[HEAD]
-    # Halving by a length has no branch to mispredict.
-    while left > 1:
+    # Halving by a length has no branch to mispredict, but each half waits for the one before it.
+    while left > HALVED:
         half = left >> 1
         low += half if times[low + half] <= t else 0
         left -= half
-    return int(low)
+    return int(first_later(profile, low, t) - 1)
+
+
+@verb
+def first_later(profile: Profile, i: int, t: int) -> int:
+    """Return the first step from i on that begins after t, or one past the last."""
+    times, _, mark = profile
+    while i < mark[TAIL]:
+        later = up_to(times, i, t) ^ ALL
+        if later != 0:
+            return int(min(i + lowest(later), mark[TAIL]))
+        i += WORD
+    return int(mark[TAIL])
+
+
+@verb
+def first_enough(free: Int64, i: int, need: int) -> int:
+    """Return the first step from i on with so many processors free; the last one has them."""
+    enough = below(free, i, need) ^ ALL
+    while enough == 0:
+        i += WORD
+        enough = below(free, i, need) ^ ALL
+    return i + lowest(enough)
+
+
+@verb
+def first_short(profile: Profile, i: int, need: int, end: int) -> int:
+    """Return the first step from i on with fewer processors free, if it begins before `end`.
+
+    Else one that begins later, or the place of one past the last.
+    """
+    times, free, mark = profile
+    while i < mark[TAIL] and times[i] < end:
+        short = below(free, i, need)
+        if short != 0:
+            return i + lowest(short)
+        i += WORD
+    return i
+
+
+@verb
+def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
+    """Return the first instant >= after with `need` processors free for `duration` seconds.
+
+    And the step that holds there. Step i holds at `after`.
+    """
+    times, free, mark = profile
+    start = after
+    while True:
+        if free[i] < need:
+            i = first_enough(free, i + 1, need)
+            start = times[i]
+        k = first_short(profile, i + 1, need, start + duration)
+        if k >= mark[TAIL] or times[k] >= start + duration:
+            return start, i
+        i = k
 
 
 @verb
 def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
     """Return the first instant >= after with `need` processors free for `duration` seconds."""
-    times, free, mark = profile
-    i, tail = step_at(profile, after), mark[TAIL]
-    start = after
-    while True:
-        if free[i] < need:
-            i += 1
-            start = times[i]
-            continue
-        k = i + 1
-        while k < tail and times[k] < start + duration and free[k] >= need:
-            k += 1
-        if k == tail or times[k] >= start + duration:
-            return int(start)
-        i = k
+    return fit_from(profile, step_at(profile, after), need, duration, after)[0]
 
 
 @verb
-def earlier_fit(profile: Profile, need: int, duration: int, after: int, stop: int, at: int) -> int:
+def earlier_fit(
+    profile: Profile, need: int, duration: int, after: int, stop: int, at: int
+) -> tuple[int, int]:
     """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-    It is in the profile, at `at`, which is what is returned if there is none: from there on, it
-    makes room for itself.
+    And the step that holds there. It is in the profile, at `at`, which is what is returned if there
+    is none: from there on, it makes room for itself.
     """
     times, free, mark = profile
-    i, tail, start = step_at(profile, after), mark[TAIL], after
+    i, start = step_at(profile, after), after
     while start < stop:
         if free[i] < need:
-            i += 1
-            if i == tail:
-                break
+            i = first_enough(free, i + 1, need)
             start = times[i]
             continue
-        end, k = min(start + duration, at), i + 1
-        while k < tail and times[k] < end and free[k] >= need:
-            k += 1
-        if k == tail or times[k] >= end:
-            return int(start)
+        end = min(start + duration, at)
+        k = first_short(profile, i + 1, need, end)
+        if k >= mark[TAIL] or times[k] >= end:
+            return start, i
         i = k
-    return at
+    return at, i
+
+
+@verb
+def open_step(profile: Profile, i: int, t: int, free: int) -> None:
+    """Put a step before step i."""
+    slide(profile.times, i, profile.mark[TAIL], 1)
+    slide(profile.free, i, profile.mark[TAIL], 1)
+    profile.times[i], profile.free[i] = t, free
+    profile.mark[TAIL] += 1
 
 
 @verb
 def split(profile: Profile, t: int) -> int:
     """Make t, which is not before the first step, a breakpoint; return its step."""
-    times, free, mark = profile
-    low = step_at(profile, t)
-    if times[low] == t:
-        return low
-    for i in range(mark[TAIL], low + 1, -1):
-        times[i] = times[i - 1]
-        free[i] = free[i - 1]
-    times[low + 1] = t
-    free[low + 1] = free[low]
-    mark[TAIL] += 1
-    return low + 1
+    return split_at(profile, step_at(profile, t), t)
 
 
 @verb
-def reserve(profile: Profile, t: int, duration: int, procs: int) -> int:
-    """Take processors out of the profile during [t, t + duration); return the step of t.
+def split_at(profile: Profile, i: int, t: int) -> int:
+    """Make t, at which step i holds, a breakpoint; return its step."""
+    if profile.times[i] < t:
+        i += 1
+        open_step(profile, i, t, profile.free[i - 1])
+    return i
+
+
+@verb
+def reserve(profile: Profile, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration)."""
+    reserve_at(profile, step_at(profile, t), t, duration, procs)
+
+
+@verb
+def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration); step i holds at t.
 
     A reservation without duration takes nothing and leaves no breakpoint.
     """
-    times, free, mark = profile
-    if duration == 0:
-        return int(mark[HEAD])
-    first, end = split(profile, t), t + duration
-    last, tail = first, mark[TAIL]
-    while last < tail and times[last] < end:
-        free[last] -= procs
-        last += 1
-    if last == tail or times[last] != end:
-        for i in range(tail, last, -1):
-            times[i] = times[i - 1]
-            free[i] = free[i - 1]
-        times[last] = end
-        free[last] = free[last - 1] + procs
-        mark[TAIL] += 1
-    return first
+    if duration > 0:
+        take_at(profile, i, t, t + duration, procs)
 
 
 @verb
-def join(profile: Profile, t: int) -> None:
-    """Drop the breakpoint t where the profile no longer changes; what needs it splits anew."""
+def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> tuple[int, int]:
+    """Take processors from t, at which step i holds, until the later `end`; return both steps."""
     times, free, mark = profile
-    low = step_at(profile, t)
-    if low == mark[HEAD] or times[low] != t or free[low] != free[low - 1]:
-        return
-    mark[TAIL] -= 1
-    for i in range(low, mark[TAIL]):
-        times[i] = times[i + 1]
-        free[i] = free[i + 1]
+    first = split_at(profile, i, t)
+    last, taken = first, ALL
+    while taken == ALL:
+        taken = below(times, last, end) & first_places(mark[TAIL] - last)
+        lessen(free, last, procs, taken)
+        last += lowest(~taken)
+    if last == mark[TAIL] or times[last] != end:
+        open_step(profile, last, end, free[last - 1] + procs)
+    return first, last
+
+
+@verb
+def join(profile: Profile, i: int) -> None:
+    """Drop step i where it is level with the one before; what needs its instant splits anew."""
+    times, free, mark = profile
+    if i > mark[HEAD] and free[i] == free[i - 1]:
+        slide(times, i + 1, mark[TAIL], -1)
+        slide(free, i + 1, mark[TAIL], -1)
+        mark[TAIL] -= 1
+
+
+@verb
+def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors from t, at which step i holds, until `end`, and leave no level step there."""
+    first, last = take_at(profile, i, t, end, procs)
+    join(profile, last)
+    join(profile, first)
 
 
 @verb
 def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
     """Put a reservation's processors back."""
-    reserve(profile, t, duration, -procs)
-    join(profile, t)
-    join(profile, t + duration)
+    if duration > 0:
+        change(profile, step_at(profile, t), t, t + duration, -procs)
 
 
 @verb
-def redraw(
-    profile: Profile, at: int, t: int, duration: int, procs: int, scratch: tuple[Int64, Int64]
-) -> tuple[int, int]:
-    """Write the steps from t on as they are once a reservation has moved there from `at`.
+def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -> None:
+    """Move a reservation from `at` to the earlier t, at which step i holds.
 
-    Returns the last step that they replace, and how many they are; neighbours always differ.
+    What both have stays as it is.
     """
-    times, free, mark = profile
-    i = step_at(profile, t)
-    size, now, level, change = 0, t, free[i], -procs
-    before = level if times[i] < t else free[i - 1] if i > mark[HEAD] else -1
-    # Taken from t to t + duration, given back from `at` to at + duration.
-    one, two, end = min(at, t + duration), max(at, t + duration), at + duration
-    while True:
-        if level + change != before:
-            before = level + change
-            scratch[0][size], scratch[1][size] = now, before
-            size += 1
-        if now == end:
-            return i, size
-        now = one if now < one else two if now < two else end
-        if i + 1 < mark[TAIL] and times[i + 1] <= now:
-            i += 1
-            level, now = free[i], times[i]
-        change = -procs if now < one else 0 if now < two or now == end else procs
-
-
-@verb
-def move(
-    profile: Profile, at: int, t: int, duration: int, procs: int, scratch: tuple[Int64, Int64]
-) -> None:
-    """Move a reservation from `at` to the earlier t; `scratch` is as large as the profile.
-
-    One pass over what lies between: lifting it out and reserving anew shifts the later steps four
-    to six times.
-    """
-    times, free, mark = profile
-    first, tail = step_at(profile, t), mark[TAIL]
-    first += times[first] < t
-    last, size = redraw(profile, at, t, duration, procs, scratch)
-    shift = first + size - (last + 1)
-    if shift > 0:
-        for k in range(tail - 1, last, -1):
-            times[k + shift], free[k + shift] = times[k], free[k]
-    elif shift < 0:
-        for k in range(last + 1, tail):
-            times[k + shift], free[k + shift] = times[k], free[k]
-    for k in range(size):
-        times[first + k], free[first + k] = scratch[0][k], scratch[1][k]
-    mark[TAIL] = tail + shift
+    change(profile, i, t, min(at, t + duration), procs)
+    left = max(at, t + duration)
+    change(profile, step_at(profile, left), left, at + duration, -procs)
 
 
 @verb
 def advance(profile: Profile, now: int) -> None:
     """Forget the steps that ended by now; move the rest to the front when half the room is used."""
     times, free, mark = profile
-    head = mark[HEAD]
-    while head + 1 < mark[TAIL] and times[head + 1] <= now:
-        head += 1
+    head = first_later(profile, mark[HEAD], now) - 1
     mark[HEAD] = head
-    if 2 * head > times.size:
-        size = mark[TAIL] - head
-        for i in range(size):
-            times[i] = times[head + i]
-            free[i] = free[head + i]
+    if 2 * head > times.size - WORD:
+        slide(times, head, mark[TAIL], -head)
+        slide(free, head, mark[TAIL], -head)
         mark[HEAD] = 0
-        mark[TAIL] = size
+        mark[TAIL] -= head

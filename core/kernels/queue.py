@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs
+from core.kernels.words import WORD, first_places, least, room, slide
 
 BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""
@@ -25,10 +26,14 @@ STEPS = 12
 """Cells that are looked at one by one: halving on to the end is 4 % slower."""
 
 
+SEEN_FIRST, SEEN_AT = 1, 2
+"""Places in a queue's `size`: the job that was first when last looked for, and its cell then."""
+
+
 class Queue(NamedTuple):
     """Blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
 
-    The minima are lower bounds: a removal leaves them, a scan makes them exact again.
+    The minima are lower bounds: `close_cell` leaves them, `take_out` and a scan make them exact.
     Cells of block b are ``job[first[b] : first[b] + length[b]]``, in queue order, somewhere in
     ``b * BLOCK`` to ``(b + 1) * BLOCK``: the head leaves without a shift.
     """
@@ -42,9 +47,9 @@ class Queue(NamedTuple):
     job: Int64
     need: Int64
     estimate: Int64
+    submit: Int64
 
 
-@kernel
 def empty_queue(most: int) -> Queue:
     """Return a queue with room for `most` jobs.
 
@@ -52,16 +57,18 @@ def empty_queue(most: int) -> Queue:
     each side, and a removal is followed by `tidy`. So most / 16 + 2 blocks are enough.
     """
     blocks = most // (BLOCK // 4) + 2
+    cells = room(blocks * BLOCK)
     return Queue(
-        np.zeros(1, np.int64),
+        np.array([0, -1, 0]),
         np.arange(blocks),
         np.empty(blocks, np.int64),
+        np.zeros(blocks, np.int64),
         np.empty(blocks, np.int64),
         np.empty(blocks, np.int64),
-        np.empty(blocks, np.int64),
-        np.empty(blocks * BLOCK, np.int64),
-        np.empty(blocks * BLOCK, np.int64),
-        np.empty(blocks * BLOCK, np.int64),
+        np.empty(cells, np.int64),
+        np.empty(cells, np.int64),
+        np.empty(cells, np.int64),
+        np.empty(cells, np.int64),
     )
 
 
@@ -69,6 +76,33 @@ def empty_queue(most: int) -> Queue:
 def head_of(queue: Queue) -> int:
     """Return the cell of the first waiting job."""
     return int(queue.first[queue.order[0]])
+
+
+@verb
+def still_waits(queue: Queue, j: int, cell: int) -> bool:
+    """Say whether job `j` waits in this cell, in which it once was."""
+    b = cell // BLOCK
+    first = queue.first[b]
+    return bool(first <= cell < first + queue.length[b] and queue.job[cell] == j)
+
+
+@verb
+def last_of(queue: Queue) -> int:
+    """Return the cell of the last waiting job."""
+    b = queue.order[queue.size[0] - 1]
+    return int(queue.first[b] + queue.length[b] - 1)
+
+
+@verb
+def gather(queue: Queue, waiting: Int64) -> int:
+    """Write down the waiting jobs, in queue order; return how many there are."""
+    count = 0
+    for place in range(queue.size[0]):
+        b = queue.order[place]
+        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
+            waiting[count] = queue.job[cell]
+            count += 1
+    return count
 
 
 @verb
@@ -128,6 +162,7 @@ def copy_cell(queue: Queue, source: int, target: int) -> None:
     queue.job[target] = queue.job[source]
     queue.need[target] = queue.need[source]
     queue.estimate[target] = queue.estimate[source]
+    queue.submit[target] = queue.submit[source]
 
 
 @verb
@@ -153,8 +188,14 @@ def close_cell(queue: Queue, b: int, cell: int) -> None:
     if cell == queue.first[b]:
         queue.first[b] += 1
         return
-    for k in range(cell, queue.first[b] + queue.length[b]):
-        copy_cell(queue, k + 1, k)
+    slide_cells(queue, cell + 1, queue.first[b] + queue.length[b] + 1, -1)
+
+
+@verb
+def slide_cells(queue: Queue, first: int, stop: int, by: int) -> None:
+    """Move the cells first..stop - 1 by so many."""
+    for column in (queue.job, queue.need, queue.estimate, queue.submit):
+        slide(column, first, stop, by)
 
 
 @verb
@@ -179,9 +220,6 @@ def make_room(queue: Queue, key: Int64, place: int, j: int) -> int:
     """Split the full block at `place`; return the place where job `j` now belongs."""
     b = queue.order[place]
     open_block(queue, place + 1)
-    # First come, first served appends always: full blocks stay full.
-    if place + 2 == queue.size[0] and precedes(key, queue.job[(b + 1) * BLOCK - 1], j):
-        return place + 1
     fresh = queue.order[place + 1]
     pour(queue, b, BLOCK // 2, fresh)
     return place + 1 if precedes(key, queue.job[queue.first[fresh]], j) else place
@@ -190,18 +228,65 @@ def make_room(queue: Queue, key: Int64, place: int, j: int) -> int:
 @verb
 def enqueue(queue: Queue, jobs: Jobs, key: Int64, j: int) -> None:
     """Insert job `j` where its key belongs."""
-    if queue.size[0] == 0:
-        open_block(queue, 0)
+    if queue.size[0] == 0 or precedes(key, queue.job[last_of(queue)], j):
+        append(queue, jobs, j)
+        return
     place = find_place(queue, key, j)
     if queue.length[queue.order[place]] == BLOCK:
         place = make_room(queue, key, place, j)
     b = queue.order[place]
-    cell = open_cell(queue, b, find_cell(queue, key, b, j))
-    queue.job[cell] = j
-    queue.need[cell] = jobs.procs[j]
-    queue.estimate[cell] = jobs.estimate[j]
-    queue.least_need[b] = min(queue.least_need[b], jobs.procs[j])
-    queue.least_estimate[b] = min(queue.least_estimate[b], jobs.estimate[j])
+    write_cell(queue, jobs, b, open_cell(queue, b, find_cell(queue, key, b, j)), j)
+
+
+@verb
+def write_cell(queue: Queue, jobs: Jobs, b: int, cell: int, j: int) -> None:
+    """Write job `j` into a free cell of block `b`."""
+    need, estimate = jobs.procs[j], jobs.estimate[j]
+    queue.job[cell], queue.submit[cell] = j, jobs.submit[j]
+    queue.need[cell], queue.estimate[cell] = need, estimate
+    queue.least_need[b] = min(queue.least_need[b], need)
+    queue.least_estimate[b] = min(queue.least_estimate[b], estimate)
+
+
+@verb
+def append(queue: Queue, jobs: Jobs, j: int) -> None:
+    """Put job `j` behind all others; full blocks stay full."""
+    last = queue.size[0] - 1
+    if last < 0 or queue.length[queue.order[last]] == BLOCK:
+        last += 1
+        open_block(queue, last)
+    b = queue.order[last]
+    first, end = queue.first[b], queue.first[b] + queue.length[b]
+    if end == (b + 1) * BLOCK:
+        slide_cells(queue, first, end, b * BLOCK - first)
+        queue.first[b], end = b * BLOCK, end + b * BLOCK - first
+    queue.length[b] += 1
+    write_cell(queue, jobs, b, end, j)
+
+
+@verb
+def take_out(queue: Queue, cell: int) -> None:
+    """Take a cell out, and leave the minima of its block exact."""
+    b = cell // BLOCK
+    need, estimate = queue.need[cell], queue.estimate[cell]
+    close_cell(queue, b, cell)
+    first, stop = queue.first[b], queue.first[b] + queue.length[b]
+    if need == queue.least_need[b]:
+        queue.least_need[b] = least_of(queue.need, first, stop)
+    if estimate == queue.least_estimate[b]:
+        queue.least_estimate[b] = least_of(queue.estimate, first, stop)
+    if queue.length[b] < MERGE:
+        tidy(queue)
+
+
+@verb
+def least_of(column: Int64, first: int, stop: int) -> int:
+    """Return the least of the cells first..stop - 1, NEVER without any."""
+    found = NEVER
+    while first < stop:
+        found = min(found, least(column, first, first_places(stop - first)))
+        first += WORD
+    return found
 
 
 @verb

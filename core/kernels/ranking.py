@@ -10,12 +10,18 @@ import numpy.typing as npt
 from core.arrays import Int64
 from core.kernels.jit import verb
 from core.kernels.machine import Jobs
+from core.kernels.ratios import as_large, as_small, ratios_from, ratios_up_to
+from core.kernels.words import ALL
 
 KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
 """Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""
 
 SMALL = 2**31
 """Products of two numbers below this fit int64."""
+
+MARGIN = 2.0**-50
+"""By this part of it a ratio that is to be reached lies below, or above, that of the best job: at
+most seven roundings, of 2**-53 each, lie between the two, so that nobody is overlooked."""
 
 
 class Ranking(NamedTuple):
@@ -66,6 +72,39 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
         p, q = a / b, c / d
         return bool(p * p * p * ranking.width[i] > q * q * q * ranking.width[j])
     return bool(a / (ranking.width[i] * b) > c / (ranking.width[j] * d))
+
+
+@verb
+def bar_of(ranking: Ranking, jobs: Jobs, now: int, j: int) -> float:
+    """Return what a job that comes before waiting job `j` is sure to reach (`rivals`)."""
+    ratio = (now - jobs.submit[j]) / max(jobs.estimate[j], 1)
+    return float(ratio * (1 - MARGIN if ranking.code == LARGEST_RATIO else 1 + MARGIN))
+
+
+@verb
+def rivals(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, bar: float) -> int:
+    """Return the word of the places from i on, of two columns, of jobs that may reach a bar."""
+    if ranking.code == LARGEST_RATIO:
+        return ratios_from(submit, estimate, now, i, bar)
+    if ranking.code == SMALLEST_RATIO:
+        return ratios_up_to(submit, estimate, now, i, bar)
+    return ALL
+
+
+@verb
+def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -> int:
+    """Return the word of the places from i on of jobs that may not be behind the one before."""
+    if ranking.code == LARGEST_RATIO:
+        return as_large(submit, estimate, now, i, 1 - MARGIN, i - 1)
+    if ranking.code == SMALLEST_RATIO:
+        return as_small(submit, estimate, now, i, 1 + MARGIN, i - 1)
+    return ALL
+
+
+@verb
+def may_have_rivals(ranking: Ranking, submit: int, estimate: int, now: int, bar: float) -> bool:
+    """Say whether jobs may reach a bar of which none is older, or has a shorter estimate."""
+    return bool(ranking.code != LARGEST_RATIO or now - submit >= bar * max(estimate, 1))
 
 
 @verb

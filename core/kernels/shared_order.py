@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from core.arrays import NO_PROMISE, Int64
 from core.kernels import planned, reservations
 from core.kernels.clock import ARRIVED, NOW
 from core.kernels.jit import kernel, routine, verb
-from core.kernels.machine import Jobs, idle_machine
 from core.kernels.moving_order import advance, decide
 from core.kernels.plan import COUNT
 from core.kernels.planned import Bookkeeper
-from core.kernels.queue import Queue, empty_queue
+from core.kernels.queue import gather
 from core.kernels.ranking import Rankings
 from core.kernels.reservations import BEFORE, Planner, pass_over
 from core.kernels.users_line import Sharing, rank_by_shares
-from core.kernels.world import HOLD, Options, World, starving_before
-
-
-@verb
-def gather(queue: Queue, waiting: Int64) -> int:
-    """Write down the waiting jobs; return how many there are."""
-    count = 0
-    for place in range(queue.size[0]):
-        b = queue.order[place]
-        for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
-            waiting[count] = queue.job[cell]
-            count += 1
-    return count
+from core.kernels.world import Options, World, starving_before
 
 
 @routine
@@ -52,13 +37,14 @@ def run_events(
 
 @kernel
 def run_shared(
-    jobs: Jobs, rankings: Rankings, sharing: Sharing, processors: int, options: Options
+    world: World,
+    clock: Int64,
+    rankings: Rankings,
+    sharing: Sharing,
+    options: Options,
+    waiting: Int64,
 ) -> None:
-    """Do as `run_moving`, under none, aggressive and easy."""
-    n = jobs.submit.size
-    running, queue, by_age = idle_machine(processors, n), empty_queue(n), np.zeros(n, np.int64)
-    world = World(jobs, running, queue, np.zeros(HOLD, np.int64), by_age)
-    clock, waiting = np.zeros(2, np.int64), np.empty(n, np.int64)
+    """Do as `run_moving`, under none, aggressive and easy; waiting: int64[n], to write on."""
     run_events(world, clock, rankings, sharing, options, waiting)
 
 

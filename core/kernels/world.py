@@ -8,7 +8,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.clock import turn_clock
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, idle_machine
 from core.kernels.queue import Queue, empty_queue, enqueue
 
@@ -46,20 +46,9 @@ class Options(NamedTuple):
     per_event: bool
 
 
-@kernel
-def empty_world(
-    submit: Int64,
-    run: Int64,
-    estimate: Int64,
-    procs: Int64,
-    leave: Int64,
-    key: Int64,
-    processors: int,
-) -> World:
-    """Return an idle machine with starts and a key of its own."""
-    n = submit.size
-    start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    jobs = Jobs(submit, run, estimate, procs, start, backfilled, leave)
+def empty_world(jobs: Jobs, key: Int64, processors: int) -> World:
+    """Return an idle machine, nobody in its queue, and a key of its own."""
+    n = jobs.submit.size
     hold = np.zeros(HOLD, np.int64)
     return World(jobs, idle_machine(processors, n), empty_queue(n), hold, key.copy())
 

@@ -24,7 +24,7 @@ from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.simulation.compiled_order import Orders
-from core.simulation.pool import WALKS, bookkeeper, idle_planner, options_of
+from core.simulation.pool import WALKS, bookkeeper, idle_jobs, idle_planner, options_of
 from core.simulation.underway import underway
 from core.workload.workload import Workload
 
@@ -115,13 +115,13 @@ def _options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Optio
 def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
     """Return fair start times, s, of the jobs wanted, int64[n]; -1 elsewhere."""
     under = underway()
-    leave = under.follow(np.empty(0, np.int64))
-    columns = (workload.submit, workload.run, workload.estimate, workload.procs, leave)
     orders, options = Orders(workload, policy), _options(workload, policy, fair, code)
     rankings = orders.rankings
     anew, fst = rankings.moves or rankings.differ, np.full(len(workload), -1, np.int64)
     key = np.zeros(len(workload), np.int64) if anew else rankings.queue.key
-    here, copy = (empty_world(*columns, key, workload.processors) for _ in range(2))
+    here, copy = (
+        empty_world(idle_jobs(workload, workload.procs), key, workload.processors) for _ in range(2)
+    )
     under.follow(here.jobs.start, fair.last)
     if orders.sharing is not None:
         sharing, waiting = (orders.sharing, copied(orders.sharing)), np.empty_like(fst)

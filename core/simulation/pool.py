@@ -16,10 +16,9 @@ from core.kernels.jit import NEVER
 from core.kernels.machine import Jobs, idle_machine
 from core.kernels.moving_order import next_pass, run_moving, run_pass
 from core.kernels.plan import COUNT, empty_plan
-from core.kernels.queue import empty_queue
 from core.kernels.reservations import CLOCK, UNSEEN, Planner, run_reserving
 from core.kernels.shared_order import run_planned_shared, run_reserving_shared, run_shared
-from core.kernels.world import AGGRESSIVE, EASY, HOLD, NONE, RESERVING, Options, World
+from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, World, empty_world
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.schedule import Schedule
@@ -44,15 +43,10 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     options = options_of(workload, policy, code)
     key = find_order(policy.order).fixed_key(workload)
     if key is not None and policy.backfill in (None, policy.order):
-        run_fixed(jobs, key, workload.processors, options)
+        run_fixed(empty_world(jobs, key, workload.processors), options)
     else:
-        orders = Orders(workload, policy)
-        if orders.called:
-            _step(workload, jobs, orders, options)
-        elif orders.sharing is not None:
-            run_shared(jobs, orders.rankings, orders.sharing, workload.processors, options)
-        else:
-            run_moving(jobs, orders.rankings, workload.processors, options)
+        world = empty_world(jobs, np.zeros(len(workload), np.int64), workload.processors)
+        _move(world, Orders(workload, policy), options)
     underway().check()
     return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
 
@@ -62,15 +56,23 @@ aggressive = partial(_without_plan, code=AGGRESSIVE)
 easy = partial(_without_plan, code=EASY)
 
 
-def _step(workload: Workload, jobs: Jobs, orders: Orders, options: Options) -> None:
+def _move(world: World, orders: Orders, options: Options) -> None:
+    """Run in orders that change with time, or differ for backfills."""
+    clock, waiting = np.zeros(2, np.int64), np.empty_like(world.key)
+    if orders.called:
+        _step(world, clock, orders, options, waiting)
+    elif orders.sharing is not None:
+        run_shared(world, clock, orders.rankings, orders.sharing, options, waiting)
+    else:
+        run_moving(world, clock, orders.rankings, options)
+
+
+def _step(world: World, clock: Int64, orders: Orders, options: Options, waiting: Int64) -> None:
     """Run pass by pass, with the keys of the waiting jobs evaluated before each."""
-    n = len(workload)
-    running, hold = idle_machine(workload.processors, n), np.zeros(HOLD, np.int64)
-    world = World(jobs, running, empty_queue(n), hold, np.zeros(n, np.int64))
-    clock = np.zeros(2, np.int64)
-    while (waiting := next_pass(world, clock, options.per_event)).size:
+    running = world.running
+    while count := next_pass(world, clock, options.per_event, waiting):
         now = int(clock[NOW])
-        orders.call(now, waiting, jobs.start, running.job[: running.count[0]])
+        orders.call(now, waiting[:count].copy(), world.jobs.start, running.job[: running.count[0]])
         run_pass(world, orders.rankings, options, now)
 
 

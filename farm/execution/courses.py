@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core import own
+from core.simulation.compiling import is_compiling
 from core.simulation.underway import Underway
 from farm.execution.awake import awake
 from farm.planning.tasks import Portion, Task, block_costs
@@ -135,7 +136,8 @@ class Course:
     def _name(self, at: int) -> str:
         block, (resample, load, policy) = self.cells[at]
         kind = "" if block.product.simulates else f", {block.kind}"
-        return f"{block.trace} resample {resample} load {load} {policy}{kind}"
+        first = ", compiling its kernels" if is_compiling() else ""
+        return f"{block.trace} resample {resample} load {load} {policy}{kind}{first}"
 
     @cached_property
     def _planned(self) -> list[float]:

@@ -37,7 +37,8 @@ def copy_plan(plan: Plan, other: Plan, start: Int64, rank: Int64, bar: int) -> N
             start[j] = GONE
             continue
         start[j] = -1
-        other.job[kept], other.need[kept], other.length[kept] = j, plan.need[i], plan.length[i]
+        other.job[kept], other.submit[kept] = j, plan.submit[i]
+        other.need[kept], other.length[kept] = plan.need[i], plan.length[i]
         state[POINTS] += plan.length[i] == 0
         starving += i < plan.state[STARVING]
         kept += 1

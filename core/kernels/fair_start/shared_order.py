@@ -26,10 +26,9 @@ from core.kernels.machine import Jobs
 from core.kernels.moving_order import decide, fits_somewhere
 from core.kernels.plan import COUNT
 from core.kernels.planned import Bookkeeper
-from core.kernels.queue import enqueue
+from core.kernels.queue import enqueue, gather
 from core.kernels.ranking import Rankings
 from core.kernels.reservations import ANEW, BEFORE, SEEN, Planner, pass_over
-from core.kernels.shared_order import gather
 from core.kernels.shares import PASSED, SETTLED, Shares, follow
 from core.kernels.users_line import Sharing, rank_by_shares
 from core.kernels.world import Options, World, starving_before, turn

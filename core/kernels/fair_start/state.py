@@ -15,7 +15,7 @@ from core.arrays import Int64
 from core.kernels.clock import next_end
 from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, give_back, release
-from core.kernels.queue import BLOCK, Queue, enqueue
+from core.kernels.queue import BLOCK, SEEN_FIRST, Queue, enqueue
 from core.kernels.world import World
 
 GONE = 0
@@ -95,11 +95,12 @@ def copy_queue(
             target = b * BLOCK + filled
             filled += 1
             need, estimate = queue.need[cell], queue.estimate[cell]
-            other.job[target], other.need[target], other.estimate[target] = j, need, estimate
+            other.job[target], other.submit[target] = j, queue.submit[cell]
+            other.need[target], other.estimate[target] = need, estimate
             other.length[b] = filled
             other.least_need[b] = min(other.least_need[b], need)
             other.least_estimate[b] = min(other.least_estimate[b], estimate)
-    other.size[0] = place + 1
+    other.size[0], other.size[SEEN_FIRST] = place + 1, -1
 
 
 @verb

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.clock import next_end
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, find_shadow, launch, release
 
 
@@ -31,7 +31,6 @@ class Machines(NamedTuple):
     place: Int64
 
 
-@kernel
 def idle_machines(size: Int64, n: int) -> Machines:
     """Return clusters of these sizes, int64[clusters], with no job running, for n jobs."""
     clusters = size.size

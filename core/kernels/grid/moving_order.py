@@ -57,7 +57,7 @@ def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) ->
     while head < 0:
         if not fits_somewhere(queue, most_free(machines)):
             return
-        j = first_of_all(queue, jobs, rankings.queue, now, limit)
+        j = queue.job[first_of_all(queue, jobs, rankings.queue, now, limit)]
         c = first_free(machines, jobs.procs[j])
         if c < 0:
             head = j

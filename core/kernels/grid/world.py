@@ -8,7 +8,7 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.grid.machines import Machines, earliest_shadow, idle_machines, launch_on
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs
 from core.kernels.queue import Queue, empty_queue
 from core.kernels.world import EASY, EXTRA, HOLD, KNOWN, SHADOW
@@ -30,7 +30,6 @@ class World(NamedTuple):
     key: Int64
 
 
-@kernel
 def empty_world(jobs: Jobs, size: Int64, key: Int64) -> World:
     """Return idle clusters of these sizes, and nobody in the queue."""
     n = jobs.submit.size

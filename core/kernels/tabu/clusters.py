@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.profile import HEAD, TAIL, Profile, advance, clear, earliest_fit, lift, reserve
+from core.kernels.jit import NEVER, routine, verb
+from core.kernels.profile import HEAD, TAIL, Profile, advance, earliest_fit, lift, reserve
+from core.kernels.words import room
 
 
 class Clusters(NamedTuple):
@@ -25,14 +26,13 @@ class Clusters(NamedTuple):
     mark: Int64
 
 
-@kernel
 def idle_clusters(size: Int64, n: int) -> Clusters:
     """Return idle clusters, with room for the reservations of n jobs on each."""
-    count, steps = size.size, 4 * n + 8
-    times, free = np.empty((count, steps), np.int64), np.empty((count, steps), np.int64)
-    clusters = Clusters(size, size.copy(), times, free, np.zeros((count, 2), np.int64))
-    clear_all(clusters)
-    return clusters
+    count, steps = size.size, room(4 * n + 8)
+    times, free = np.zeros((count, steps), np.int64), np.empty((count, steps), np.int64)
+    mark = np.zeros((count, 2), np.int64)
+    free[:, 0], mark[:, TAIL] = size, 1
+    return Clusters(size, size.copy(), times, free, mark)
 
 
 @verb
@@ -42,13 +42,6 @@ def profile_of(clusters: Clusters, c: int) -> Profile:
     These count no references: a kernel would give back one that nobody took.
     """
     return Profile(clusters.times[c], clusters.free[c], clusters.mark[c])
-
-
-@verb
-def clear_all(clusters: Clusters) -> None:
-    """Make everything free from 0 on."""
-    for c in range(clusters.size.size):
-        clear(profile_of(clusters, c), 0, clusters.size[c])
 
 
 @verb

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Float64, Int64
-from core.kernels.jit import kernel, routine, verb
+from core.kernels.jit import routine, verb
 from core.kernels.machine import Jobs
 from core.kernels.tabu.plan import COUNT, Book, Moves
 
@@ -75,7 +75,6 @@ USERS, MEAN, SUM, SQUARES = range(4)
 """Places in the spread."""
 
 
-@kernel
 def empty_score(user: Int64, users: int, weights: Float64) -> Score:
     """Return a score of nothing, for jobs of so many users."""
     return Score(
@@ -94,7 +93,6 @@ def empty_score(user: Int64, users: int, weights: Float64) -> Score:
     )
 
 
-@kernel
 def empty_past(users: int) -> Past:
     """Return the sums over no jobs."""
     return Past(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, routine, verb
+from core.kernels.jit import NEVER, routine, verb
 from core.kernels.machine import Jobs
 from core.kernels.tabu.clusters import (
     Clusters,
@@ -79,7 +79,6 @@ class Search(NamedTuple):
     state: Int64
 
 
-@kernel
 def empty_search(size: Int64, n: int, tenure: int, seed: Int64) -> Search:
     """Return a search that has not begun; seed: the state of its draws."""
     return Search(
