@@ -39,10 +39,11 @@ class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
     job, need, length, submit, at: int64[room(n)], of each waiting job its index, processors,
-    estimate, s, submit time, s, and reserved start, s. floor: int64[widest + 1, 4], by need: layout, estimate, s, start, s, and
-    the profile's step, of its latest reservation, before which no longer job of that need can
-    start; a layout only adds steps, and never so many that their places begin anew. stair: int64[2,
-    STAIRS], where fewer processors are free than before: from when, s from now, and how many.
+    estimate, s, submit time, s, and reserved start, s. floor: int64[widest + 1, 4], by need:
+    layout, estimate, s, start, s, and the profile's step, of its latest reservation, before which
+    no longer job of that need can start; a layout only adds steps, and never so many that their
+    places begin anew. stair: int64[2, STAIRS], where fewer processors are free than before: from
+    when, s from now, and how many.
     """
 
     job: Int64
