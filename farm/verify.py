@@ -292,7 +292,7 @@ def _unsound(
 def _check_summary(store: Store) -> Iterator[Fault]:
     root: Any = open_results(store.place)
     stale = []
-    for name, values in folded(store).items():
+    for name, values in folded(store):
         path = f"{ARRAYS}/{name}"
         try:
             stored = np.asarray(root[name][...])

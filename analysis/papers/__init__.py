@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.errors import StoreError
 from analysis.place import StoreName
 from core.names import choices
 
 if TYPE_CHECKING:
+    from analysis.papers.files import Made
     from analysis.papers.needs import Needs
 
 
@@ -21,9 +20,8 @@ class Report(NamedTuple):
     Parameters
     ----------
     module : str
-        Has the function `report`, which writes figures and tables into a store's folder and
-        returns their paths, and the function `text`, which returns the numbers for a terminal.
-        It is imported when it is asked for.
+        Has the function `report`, from a store to figures, tables and what a terminal shows of
+        them, an `analysis.papers.files.Made`. It is imported when it is asked for.
     needs : str
         ``module:name`` of what it needs, a `analysis.papers.needs.Needs`.
     """
@@ -73,10 +71,8 @@ def needs_of(name: str) -> Needs:
     return found
 
 
-def write_report(
-    name: str, store: StoreName, folder: str | os.PathLike[str] | None = None
-) -> list[Path]:
-    """Write a report's figures and tables, into a store unless a folder is given.
+def make_report(name: str, store: StoreName) -> Made:
+    """Make a report's figures and tables, and its numbers for a terminal.
 
     Parameters
     ----------
@@ -84,13 +80,11 @@ def write_report(
         A name in `REPORTS`.
     store : str or path
         The store's folder or address.
-    folder : path, optional
-        Where to write to; by default the store's folder.
 
     Returns
     -------
-    list of Path
-        What was written, in FOLDER/figures and FOLDER/tables.
+    Made
+        To be written to a folder, and shown.
 
     Raises
     ------
@@ -99,39 +93,13 @@ def write_report(
 
     Examples
     --------
-    >>> write_report("no-such-paper", "kth.farm")  # doctest: +ELLIPSIS
+    >>> make_report("no-such-paper", "kth.farm")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
-    written: list[Path] = _module(name).report(store, Path(folder or store))
-    return written
-
-
-def report_text(name: str, store: StoreName) -> str:
-    """Return a report's numbers for a terminal, beside the paper's where it prints any.
-
-    Parameters
-    ----------
-    name, store
-        As for `write_report`.
-
-    Returns
-    -------
-    str
-        Empty for a report that has no such text.
-
-    Raises
-    ------
-    StoreError
-        As `write_report`.
-    """
-    text: str = _module(name).text(store)
-    return text
-
-
-def _module(name: str) -> Any:
-    return import_module(_row(name).module)
+    made: Made = import_module(_row(name).module).report(store)
+    return made
 
 
 def _row(name: str) -> Report:

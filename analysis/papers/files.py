@@ -1,10 +1,10 @@
-"""What a report reads and where it writes: one store, and folders `figures` and `tables`."""
+"""What a report reads and what it is: one store, and figures, tables and a text made of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import xarray as xr
@@ -31,27 +31,31 @@ def open_report(store: StoreName) -> xr.DataTree:
     return tree
 
 
-def write_table(folder: Path, name: str, frame: pd.DataFrame) -> Path:
-    """Write a table as FOLDER/tables/NAME.csv, and return this path."""
-    path = folder / "tables" / f"{name}.csv"
-    write_whole(path, frame.to_csv(lineterminator="\n").encode())
-    return path
+class Made(NamedTuple):
+    """Hold a report before any of it is written: a store that lacks what one part needs gets none.
 
-
-def write_figure(folder: Path, name: str, figure: Figure) -> Path:
-    """Write a figure as FOLDER/figures/NAME.png, and return this path."""
-    path = folder / "figures" / f"{name}.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save(figure, path)
-    return path
-
-
-def write_all(
-    folder: Path, figures: Mapping[str, Figure], tables: Mapping[str, pd.DataFrame]
-) -> list[Path]:
-    """Write figures and tables under their names, and return the paths.
-
-    All are made before the first is written: of a store that lacks what one needs there is none.
+    Parameters
+    ----------
+    figures : mapping of str to Figure
+        By name.
+    tables : mapping of str to DataFrame
+        By name.
+    text : str
+        What of these a terminal shows.
     """
-    written = [write_figure(folder, name, figure) for name, figure in figures.items()]
-    return written + [write_table(folder, name, table) for name, table in tables.items()]
+
+    figures: Mapping[str, Figure]
+    tables: Mapping[str, pd.DataFrame]
+    text: str
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write FOLDER/figures/NAME.png and FOLDER/tables/NAME.csv, and return these paths."""
+        written = []
+        for name, figure in self.figures.items():
+            written.append(folder / "figures" / f"{name}.png")
+            written[-1].parent.mkdir(parents=True, exist_ok=True)
+            save(figure, written[-1])
+        for name, table in self.tables.items():
+            written.append(folder / "tables" / f"{name}.csv")
+            write_whole(written[-1], table.to_csv(lineterminator="\n").encode())
+        return written

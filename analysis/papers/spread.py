@@ -93,8 +93,8 @@ def ends(samples: Iterable[int]) -> tuple[int, int]:
     >>> ends([4, 10, 3]), ends([2, 3])
     ((4, 10), (3, 3))
     """
-    counts = [int(n) for n in samples]
-    enough = [n for n in counts if n >= RULE.need] or [max(counts)]
+    counts, need = {int(n) for n in samples}, RULE.need
+    enough = [n for n in counts if n >= need] or [max(counts)]
     return min(enough), max(enough)
 
 

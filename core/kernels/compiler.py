@@ -112,6 +112,9 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
             self.install_registry(registry)
 
 
+at_work: list[str] = []
+"""The kernels that this process compiles at the moment."""
+
 _contexts: dict[Any, Any] = {}
 
 
@@ -176,11 +179,13 @@ class KernelCompiler(_Compiler):
 
     def compile_extra(self, func: Callable[..., object]) -> Any:
         """Compile a function, and the steps that it calls."""
-        collects = gc.isenabled()
+        collects, name = gc.isenabled(), func.__qualname__
         gc.disable()
+        at_work.append(name)
         try:
             return super().compile_extra(func)
         finally:
+            at_work.remove(name)
             if collects:
                 gc.enable()
 

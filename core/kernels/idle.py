@@ -5,66 +5,112 @@ from __future__ import annotations
 import numpy as np
 
 from core.arrays import Float64, Int64
-from core.kernels.jit import kernel
+from core.kernels.jit import kernel, verb
+
+SUBMITTED, STARTED, BEGUN, ENDED, PASSED = 0, 1, 2, 3, 4
+"""What happens: a job comes and waits, starts after that, or at once, or ends; a span is over."""
+
+ASKED, IDLE = np.array([1, -1, 0, 0, 0]), np.array([0, -1, -1, 1, 0])
+"""Whether its processors are asked for then, or no more; and whether they are idle."""
+
+KIND = 3
+"""Bits that tell which of these happens."""
+
+DIGIT = 13
+"""Bits by which instants are sorted at a time: two rounds for a year. KTH's took 10.4 ns a job so,
+in three rounds of 9 bits 13.8."""
 
 
 def idle_while_asked(
     submit: Int64,
-    asks: Int64,
     start: Int64,
-    takes: Int64,
     end: Int64,
-    gives: Int64,
+    procs: Int64,
     processors: int,
     bounds: Int64,
+    width: int,
+    bits: int,
 ) -> Float64:
     """Return min(idle processors, processors asked for) x time between bounds, float64[b - 1].
 
-    submit, start, end: int64[n], each ascending, s; asks, takes, gives: int64[n], of each of
-    these the processors; bounds: int64[b], ascending, s.
+    submit, start, end, procs: int64[n], s, s, s, processors. bounds: int64[b], ascending, s, b at
+    least 1. width, bits: of the most processors, and of the time between the outer bounds; with
+    `KIND` together 63 at most.
     """
-    lost = np.zeros(bounds.size - 1)
-    add_idle(submit, asks, start, takes, end, gives, processors, bounds, lost)
-    return lost
+    most = 3 * submit.size + bounds.size
+    events = np.empty(most, np.int64), np.empty(most, np.int64)
+    # Something may still happen after the last span, at its very end.
+    ends, lost = np.empty(1 << DIGIT, np.int64), np.zeros(bounds.size)
+    add_idle(submit, start, end, procs, processors, bounds, width, bits, *events, ends, lost)
+    return lost[:-1]
 
 
 @kernel
 def add_idle(
-    submit: Int64,
-    asks: Int64,
-    start: Int64,
-    takes: Int64,
-    end: Int64,
-    gives: Int64,
-    processors: int,
-    bounds: Int64,
-    lost: Float64,
-) -> None:
-    """Add to each span what was lost in it, processor-seconds."""
-    n, spans = submit.size, lost.size
-    i = j = k = span = 0
-    asked, idle, now = 0, processors, bounds[0]
-    while span < spans:
-        until = bounds[span + 1]
-        if k < n:
-            # Every job is submitted before it starts, and starts before it ends.
-            until = min(until, end[k])
-            if j < n:
-                until = min(until, start[j])
-            if i < n:
-                until = min(until, submit[i])
-        if until > now:
-            lost[span] += float(min(idle, asked)) * float(until - now)
-            now = until
-        while i < n and submit[i] <= now:
-            asked += asks[i]
-            i += 1
-        while j < n and start[j] <= now:
-            asked -= takes[j]
-            idle -= takes[j]
-            j += 1
-        while k < n and end[k] <= now:
-            idle += gives[k]
-            k += 1
-        while span < spans and bounds[span + 1] <= now:
-            span += 1
+    submit: Int64, start: Int64, end: Int64, procs: Int64, processors: int, bounds: Int64,
+    width: int, bits: int, events: Int64, spare: Int64, ends: Int64, lost: Float64,
+) -> None:  # fmt: skip
+    """Add up in `lost`, zeros, what `idle_while_asked` returns; the others are overwritten."""
+    low = width + KIND
+    count = _happenings(submit, start, end, procs, bounds, low, events)
+    if _sort(events, spare, count, low, bits, ends) % 2:
+        events = spare
+    span = asked = now = 0
+    idle = processors
+    for i in range(count):
+        event = events[i]
+        lost[span] += float(min(idle, asked)) * float((event >> low) - now)
+        now = event >> low
+        kind, taken = event & (1 << KIND) - 1, event >> KIND & (1 << width) - 1
+        asked += ASKED[kind] * taken
+        idle += IDLE[kind] * taken
+        span += kind == PASSED
+
+
+@verb
+def _happenings(
+    submit: Int64, start: Int64, end: Int64, procs: Int64, bounds: Int64, low: int, events: Int64
+) -> int:
+    """Write down what happens, instant, processors and kind in one number; return how much."""
+    first, last = bounds[0], bounds[-1]
+    count = 0
+    for span in range(1, bounds.size):
+        events[count] = bounds[span] - first << low | PASSED
+        count += 1
+    for j in range(submit.size):
+        came = min(max(submit[j], first), last) - first
+        began = min(max(start[j], first), last) - first
+        ended = min(max(end[j], first), last) - first
+        waited, taken = began > came, procs[j] << KIND
+        events[count] = came << low | taken | SUBMITTED
+        # Written over by the start of a job that never waited.
+        count += waited
+        events[count] = began << low | taken | (STARTED if waited else BEGUN)
+        events[count + 1] = ended << low | taken | ENDED
+        count += 2
+    return count
+
+
+@verb
+def _sort(values: Int64, spare: Int64, count: int, low: int, bits: int, ends: Int64) -> int:
+    """Sort values by so many bits from one on, the lowest first; return after how many rounds.
+
+    They are in `spare` after an odd number of rounds. ends: int64[1 << DIGIT], overwritten.
+    """
+    rounds = -(-bits // DIGIT)
+    digit = -(-bits // max(rounds, 1))
+    mask = (1 << digit) - 1
+    for done in range(rounds):
+        shift = low + done * digit
+        ends[:] = 0
+        for i in range(count):
+            ends[values[i] >> shift & mask] += 1
+        before = 0
+        for d in range(mask + 1):
+            before, ends[d] = before + ends[d], before
+        for i in range(count):
+            d = values[i] >> shift & mask
+            spare[ends[d]] = values[i]
+            ends[d] += 1
+        values, spare = spare, values
+    return rounds

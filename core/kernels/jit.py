@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -13,26 +12,17 @@ from typing import Any, TypeVar, cast
 import numba
 
 from core.kernels.compiler import KernelCompiler, Step
+from core.kernels.sources import digest
 
 NEVER = 2**63 - 1
 """An instant that does not come, s."""
 
 PATIENCE = 300.0
-"""Time for which a process waits for another that compiles a kernel, s: the longest takes 80."""
+"""Time for which a process waits for another that compiles a kernel, s: the longest takes 30."""
 
 LOOK_SECONDS = 0.05
 
 F = TypeVar("F", bound=Callable[..., object])
-
-
-def _sources() -> str:
-    text = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        text.update(path.read_bytes())
-    return text.hexdigest()
-
-
-_SOURCES = _sources()
 
 
 def kernel(function: F) -> F:
@@ -41,6 +31,7 @@ def kernel(function: F) -> F:
     `nogil` lets threads of one worker run side by side. Never `fastmath`: it may flip ties.
     A host without a writable cache folder compiles anew in each process instead of failing. Of
     processes that need a kernel at the same time one compiles it, and the others wait for that.
+    It makes no arrays: it is handed those that it writes on.
     Call a kernel with one combination of types only: workers that start together and cache two
     combinations of one kernel may take each other's file.
     """
@@ -54,13 +45,12 @@ def kernel(function: F) -> F:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:
         return cast(F, numba.njit(**options)(function))
-    _watch_sources(compiled)
     _compile_in_turn(compiled)
     return cast(F, compiled)
 
 
 def verb(function: F) -> F:
-    """Compile a step of a kernel into the kernels that call it; it may not make arrays.
+    """Compile a step of a kernel into the kernels that call it; it makes no arrays either.
 
     Without inlining and with reference counts for the arrays that it is handed, a call costs
     more than the step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M.
@@ -69,7 +59,7 @@ def verb(function: F) -> F:
 
 
 def routine(function: F) -> F:
-    """Compile a long step, which kernels call and do not take in; it may not make arrays.
+    """Compile a long step, which kernels call and do not take in; it makes no arrays either.
 
     A kernel counts references to every array of a tuple that it is handed, at each call: the
     copies for fair starts, called once a job with some 50 arrays, took 1.3 times as long.
@@ -81,32 +71,29 @@ def _step(function: F, **options: bool) -> F:
     return function if numba.config.DISABLE_JIT else cast(F, Step(function, **options))
 
 
-def _watch_sources(compiled: Any) -> None:
-    # A kernel's cache looks at its own file only, and would keep an old step of another file. As
-    # part of the version, other sources leave an old index unread: reading it fails where a tuple
-    # that a kernel once took has gone to another module.
-    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if file is not None:
-        file._version = f"{file._version} {_SOURCES}"
-
-
 def _compile_in_turn(compiled: Any) -> None:
-    cache = getattr(compiled, "_cache", None)
-    file = getattr(cache, "_cache_file", None)
-    if cache is not None and file is not None:
-        turn = _Turn(cache, Path(cache.cache_path, f"{file._index_name}.lock"))
+    cache: Any = getattr(compiled, "_cache", None)
+    if getattr(cache, "_cache_file", None) is not None:
+        turn = _Turn(cache, Path(compiled.py_func.__code__.co_filename))
         cache.load_overload, cache.save_overload = turn.load, turn.save
 
 
 class _Turn:
     """Let one process at a time compile a kernel; the others find what it has put on the disk."""
 
-    def __init__(self, cache: Any, path: Path) -> None:
-        self._load, self._save, self._path = cache.load_overload, cache.save_overload, path
+    def __init__(self, cache: Any, source: Path) -> None:
+        self._load, self._save = cache.load_overload, cache.save_overload
+        self._file, self._source = cache._cache_file, source
+        self._path = Path(cache.cache_path, f"{self._file._index_name}.lock")
+        self._version = self._file._version
         self._handle: int | None = None
 
     def load(self, signature: Any, context: Any) -> Any:
         """Return what is on the disk, perhaps after another process has put it there."""
+        # The cache looks at the kernel's own file only, and would keep an old step of another one.
+        # As part of the version, other sources leave an old index unread: reading it fails where a
+        # tuple that a kernel once took has gone to another module.
+        self._file._version = f"{self._version} {digest(self._source)}"
         found = self._load(signature, context)
         if found is None and self._take():
             found = self._load(signature, context)

@@ -16,13 +16,15 @@ from core.kernels.jit import kernel
 
 def logarithms(values: Float64) -> Float64:
     """Return the natural logarithm of each of some numbers above 0, float64[n]."""
-    found = np.empty(values.size)
+    found = np.zeros(values.size)
     find_logarithms(values, found)
     return found
 
 
 @kernel
 def find_logarithms(values: Float64, found: Float64) -> None:
-    """Write down the natural logarithm of each of some numbers above 0."""
+    """Write down the natural logarithm of each of some numbers above 0 where it is not 0."""
     for i in range(values.size):
-        found[i] = math.log(values[i])
+        # Half of all jobs are not slowed down.
+        if values[i] != 1.0:
+            found[i] = math.log(values[i])

@@ -150,28 +150,27 @@ def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
 
 
 @verb
-def earlier_fit(profile: Profile, need: int, duration: int, after: int, stop: int, at: int) -> int:
+def earlier_fit(
+    profile: Profile, need: int, duration: int, after: int, stop: int, at: int
+) -> tuple[int, int]:
     """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-    It is in the profile, at `at`, which is what is returned if there is none: from there on, it
-    makes room for itself.
+    And the step that holds there. It is in the profile, at `at`, which is what is returned if there
+    is none: from there on, it makes room for itself.
     """
     times, free, mark = profile
-    i, tail, start = step_at(profile, after), mark[TAIL], after
+    i, start = step_at(profile, after), after
     while start < stop:
         if free[i] < need:
-            i += 1
-            if i == tail:
-                break
+            i = first_enough(free, i + 1, need)
             start = times[i]
             continue
-        end, k = min(start + duration, at), i + 1
-        while k < tail and times[k] < end and free[k] >= need:
-            k += 1
-        if k == tail or times[k] >= end:
-            return int(start)
+        end = min(start + duration, at)
+        k = first_short(profile, i + 1, need, end)
+        if k >= mark[TAIL] or times[k] >= end:
+            return start, i
         i = k
-    return at
+    return at, i
 
 
 @verb
@@ -210,104 +209,69 @@ def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> N
 
     A reservation without duration takes nothing and leaves no breakpoint.
     """
-    times, free, mark = profile
-    if duration == 0:
-        return
-    i, end, taken = split_at(profile, i, t), t + duration, ALL
-    while taken == ALL:
-        taken = below(times, i, end) & first_places(mark[TAIL] - i)
-        lessen(free, i, procs, taken)
-        i += lowest(~taken)
-    if i == mark[TAIL] or times[i] != end:
-        open_step(profile, i, end, free[i - 1] + procs)
+    if duration > 0:
+        take_at(profile, i, t, t + duration, procs)
 
 
 @verb
-def join(profile: Profile, t: int) -> None:
-    """Drop the breakpoint t where the profile no longer changes; what needs it splits anew."""
+def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> tuple[int, int]:
+    """Take processors from t, at which step i holds, until the later `end`; return both steps."""
     times, free, mark = profile
-    low = step_at(profile, t)
-    if low == mark[HEAD] or times[low] != t or free[low] != free[low - 1]:
-        return
-    mark[TAIL] -= 1
-    for i in range(low, mark[TAIL]):
-        times[i] = times[i + 1]
-        free[i] = free[i + 1]
+    first = split_at(profile, i, t)
+    last, taken = first, ALL
+    while taken == ALL:
+        taken = below(times, last, end) & first_places(mark[TAIL] - last)
+        lessen(free, last, procs, taken)
+        last += lowest(~taken)
+    if last == mark[TAIL] or times[last] != end:
+        open_step(profile, last, end, free[last - 1] + procs)
+    return first, last
+
+
+@verb
+def join(profile: Profile, i: int) -> None:
+    """Drop step i where it is level with the one before; what needs its instant splits anew."""
+    times, free, mark = profile
+    if i > mark[HEAD] and free[i] == free[i - 1]:
+        slide(times, i + 1, mark[TAIL], -1)
+        slide(free, i + 1, mark[TAIL], -1)
+        mark[TAIL] -= 1
+
+
+@verb
+def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors from t, at which step i holds, until `end`, and leave no level step there."""
+    first, last = take_at(profile, i, t, end, procs)
+    join(profile, last)
+    join(profile, first)
 
 
 @verb
 def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
     """Put a reservation's processors back."""
-    reserve(profile, t, duration, -procs)
-    join(profile, t)
-    join(profile, t + duration)
+    if duration > 0:
+        change(profile, step_at(profile, t), t, t + duration, -procs)
 
 
 @verb
-def redraw(
-    profile: Profile, at: int, t: int, duration: int, procs: int, scratch: tuple[Int64, Int64]
-) -> tuple[int, int]:
-    """Write the steps from t on as they are once a reservation has moved there from `at`.
+def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -> None:
+    """Move a reservation from `at` to the earlier t, at which step i holds.
 
-    Returns the last step that they replace, and how many they are; neighbours always differ.
+    What both have stays as it is.
     """
-    times, free, mark = profile
-    i = step_at(profile, t)
-    size, now, level, change = 0, t, free[i], -procs
-    before = level if times[i] < t else free[i - 1] if i > mark[HEAD] else -1
-    # Taken from t to t + duration, given back from `at` to at + duration.
-    one, two, end = min(at, t + duration), max(at, t + duration), at + duration
-    while True:
-        if level + change != before:
-            before = level + change
-            scratch[0][size], scratch[1][size] = now, before
-            size += 1
-        if now == end:
-            return i, size
-        now = one if now < one else two if now < two else end
-        if i + 1 < mark[TAIL] and times[i + 1] <= now:
-            i += 1
-            level, now = free[i], times[i]
-        change = -procs if now < one else 0 if now < two or now == end else procs
-
-
-@verb
-def move(
-    profile: Profile, at: int, t: int, duration: int, procs: int, scratch: tuple[Int64, Int64]
-) -> None:
-    """Move a reservation from `at` to the earlier t; `scratch` is as large as the profile.
-
-    One pass over what lies between: lifting it out and reserving anew shifts the later steps four
-    to six times.
-    """
-    times, free, mark = profile
-    first, tail = step_at(profile, t), mark[TAIL]
-    first += times[first] < t
-    last, size = redraw(profile, at, t, duration, procs, scratch)
-    shift = first + size - (last + 1)
-    if shift > 0:
-        for k in range(tail - 1, last, -1):
-            times[k + shift], free[k + shift] = times[k], free[k]
-    elif shift < 0:
-        for k in range(last + 1, tail):
-            times[k + shift], free[k + shift] = times[k], free[k]
-    for k in range(size):
-        times[first + k], free[first + k] = scratch[0][k], scratch[1][k]
-    mark[TAIL] = tail + shift
+    change(profile, i, t, min(at, t + duration), procs)
+    left = max(at, t + duration)
+    change(profile, step_at(profile, left), left, at + duration, -procs)
 
 
 @verb
 def advance(profile: Profile, now: int) -> None:
     """Forget the steps that ended by now; move the rest to the front when half the room is used."""
     times, free, mark = profile
-    head = mark[HEAD]
-    while head + 1 < mark[TAIL] and times[head + 1] <= now:
-        head += 1
+    head = first_later(profile, mark[HEAD], now) - 1
     mark[HEAD] = head
-    if 2 * head > times.size:
-        size = mark[TAIL] - head
-        for i in range(size):
-            times[i] = times[head + i]
-            free[i] = free[head + i]
+    if 2 * head > times.size - WORD:
+        slide(times, head, mark[TAIL], -head)
+        slide(free, head, mark[TAIL], -head)
         mark[HEAD] = 0
-        mark[TAIL] = size
+        mark[TAIL] -= head

@@ -141,6 +141,17 @@ def least(array: Int64, i: int, word: int) -> int:
     return min(int(array[i + k]) for k in range(WORD) if word >> k & 1)
 
 
+def _compare_arrays(lanes: Lanes) -> Any:
+    found, other = lanes.read(lanes.place(0, 2)), lanes.read(lanes.place(1, 2))
+    return lanes.word(lanes.builder.icmp_signed("<", found, other))
+
+
+@in_lanes(_compare_arrays)
+def less(array: Int64, other: Int64, i: int) -> int:
+    """Return the word of the places from i on where one array holds less than another."""
+    return sum(int(array[i + k] < other[i + k]) << k for k in range(WORD))
+
+
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
 def lowest(word: int) -> int:
     """Return the first place of a word that has one."""
@@ -178,6 +189,37 @@ def lessen(array: Int64, i: int, by: int, word: int) -> None:
     for k in range(WORD):
         if word >> k & 1:
             array[i + k] -= by
+
+
+def _write_most(lanes: Lanes) -> None:
+    place, nothing = lanes.place(0, 1), ir.Constant(_LANES, [-(2**63)] * WORD)
+    least = lanes.builder.select(lanes.bits(3), lanes.spread(2), nothing)
+    found = lanes.read(place)
+    more = lanes.builder.icmp_signed("<", found, least)
+    lanes.builder.store(lanes.builder.select(more, least, found), place, align=8)
+
+
+@in_lanes(_write_most)
+def raise_to(array: Int64, i: int, least: int, word: int) -> None:
+    """Let the places from i on that a word names hold no less than a bound."""
+    for k in range(WORD):
+        if word >> k & 1:
+            array[i + k] = max(array[i + k], least)
+
+
+def _write_least(lanes: Lanes) -> None:
+    place = lanes.place(0, 1)
+    found, by = lanes.read(place), lanes.read(lanes.place(3, 1))
+    most = lanes.builder.sub(lanes.spread(2), by)
+    fewer = lanes.builder.icmp_signed("<", most, found)
+    lanes.builder.store(lanes.builder.select(fewer, most, found), place, align=8)
+
+
+@in_lanes(_write_least)
+def lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
+    """Let the places from i on hold no more than a bound less what is there in another array."""
+    for k in range(WORD):
+        array[i + k] = min(array[i + k], most - by[i + k])
 
 
 def _write_copy(lanes: Lanes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import HORIZON, Float64, Int64
+from core.arrays import Float64, Int64
 from core.schedule import Schedule
 
 
@@ -42,25 +42,40 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
     >>> lost_capacity(simulate(w, "fcfs+none"), np.array([0, 4, 7])).tolist()
     [8.0, 2.0]
     """
-    from core.kernels.idle import idle_while_asked
+    from core.kernels.idle import KIND, idle_while_asked
 
     jobs, start, end = schedule.workload, schedule.start, schedule.end
-    submitted = jobs.submit, jobs.procs
-    taken = schedule.taken
+    submit, taken = jobs.submit, schedule.taken
     if not schedule.is_as_asked:
         ran = taken > 0
+        submit = np.where(jobs.reserved < 0, submit, start)[ran]
         start, end, taken = start[ran], end[ran], taken[ran]
-        submitted = _ascending(np.where(jobs.reserved < 0, jobs.submit, schedule.start)[ran], taken)
-    started, ended = _ascending(start, taken), _ascending(end, taken)
-    return idle_while_asked(*submitted, *started, *ended, jobs.processors, bounds)
+    width = int(taken.max(initial=0)).bit_length()
+    bits = int(bounds[-1] - bounds[0]).bit_length()
+    if width + bits + KIND > 63:
+        return _of_wide(submit, start, end, taken, jobs.processors, bounds)
+    submit, start, end, taken = map(_fixed, (submit, start, end, taken))
+    return idle_while_asked(submit, start, end, taken, jobs.processors, bounds, width, bits)
 
 
-def _ascending(instants: Int64, procs: Int64) -> tuple[Int64, Int64]:
-    first, bits = int(instants.min(initial=HORIZON)), int(procs.max(initial=0)).bit_length()
-    if int(instants.max(initial=0) - first).bit_length() + bits < 64:
-        # Both in one number: 77,000 numbers sort in 0.6 ms, their places in 1.6 to 3.7.
-        packed = (instants - first) << bits | procs
-        packed.sort()
-        return (packed >> bits) + first, packed & (1 << bits) - 1
-    order = np.argsort(instants)
-    return instants[order], procs[order]
+def _of_wide(
+    submit: Int64, start: Int64, end: Int64, taken: Int64, processors: int, bounds: Int64
+) -> Float64:
+    """Return the same where instant and processors do not fit one number together."""
+    none = np.zeros(bounds.size, np.int64)
+    instants = np.clip(np.concatenate((bounds, submit, start, end)), bounds[0], bounds[-1])
+    order = np.argsort(instants, kind="stable")
+    asked = np.concatenate((none, taken, -taken, 0 * taken))[order].cumsum()
+    idle = np.concatenate((none, 0 * taken, -taken, taken))[order].cumsum() + processors
+    instants = instants[order]
+    lost = np.minimum(idle, asked)[:-1].astype(np.float64) * np.diff(instants)
+    # What follows on a bound belongs to the span after it.
+    span = np.searchsorted(bounds, instants[:-1], side="right") - 1
+    return np.asarray(np.bincount(span, lost, bounds.size)[:-1], np.float64)
+
+
+def _fixed(values: Int64) -> Int64:
+    """Return values as a column of a workload is: kernels are compiled once for each kind."""
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -9,10 +9,9 @@ on; one that a user brings (`find_metric`) is in the stores whose campaigns name
 from __future__ import annotations
 
 import math
-import re
 import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,18 @@ import numpy as np
 from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
-from core.metrics.counted import Counted, mean, means, ratio, total
+from core.metrics.counted import Counted, mean, ratio, total
+from core.metrics.groups import means
 from core.metrics.links import link_loads, link_peaks
+from core.metrics.metric import (
+    LARGER,
+    NEITHER,
+    ORIGIN,
+    USER,
+    WEEK,
+    WIDTH,
+    Metric,
+)
 from core.metrics.participants import given, received
 from core.metrics.slowdown import SECOND_TAU, slowdowns
 from core.metrics.users import fairness_of_users, gini_index, jain_index
@@ -30,104 +39,9 @@ from core.platform.platform import Platform
 from core.workload.load import work
 from core.workload.workload import Workload
 
-CELL, WEEK, USER, WIDTH, ORIGIN = "cell", "week", "user", "width", "origin"
-"""What there is one value of: a simulation, or each week, user, width class or participant of it.
-"""
-
-SMALLER, LARGER, NEITHER = "smaller", "larger", ""
-"""Which values are better."""
-
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-@dataclass(frozen=True)
-class Metric:
-    """Declare one metric.
-
-    Parameters
-    ----------
-    name : str
-        Small letters, digits and ``_``: the name of its array in a store.
-    unit, meaning : str
-        Unit (1 for a pure number) and one line for axes and tables.
-    of : callable
-        From a `core.metrics.counted.Counted` to the value, or to one for each week, user, width
-        or participant; of what is shared, from the workload.
-    over : {"cell", "week", "user", "width", "origin"}
-        What there is one value of.
-    better : {"smaller", "larger", ""}
-        Which values are better, where one can say so.
-    shared : bool
-        Whether it is a matter of the jobs alone, which no policy changes.
-    among : bool
-        Whether it is a matter of several participants, as what there is one value of each of is:
-        on other platforms there is no such metric.
-    dtype : {"float64", "int64"}
-        Kind of its values; floats are NaN where there is none, whole numbers 0.
-
-    Raises
-    ------
-    InputError
-        If a part is not one of these.
-
-    Examples
-    --------
-    >>> METRICS["wait"].unit, METRICS["user_nuwt"].over, METRICS["utilisation"].better
-    ('s', 'user', 'larger')
-    """
-
-    name: str
-    unit: str
-    meaning: str
-    of: Callable[[Any], Any]
-    over: str = CELL
-    better: str = SMALLER
-    shared: bool = False
-    among: bool = False
-    dtype: str = "float64"
-
-    def value(self, counted: Counted) -> Any:
-        """Return the metric of the jobs that count."""
-        return self.of(counted.workload if self.shared else counted)
-
-    def there_is(self, platform: Platform | None) -> bool:
-        """Tell whether schedules on a platform have it; without one, on whichever.
-
-        Examples
-        --------
-        >>> from core import Pool
-        >>> METRICS["wait"].there_is(Pool(4)), METRICS["origin_wait"].there_is(Pool(4))
-        (True, False)
-        """
-        participants = platform.participants if platform else ()
-        return bool(participants) or not (self.among or self.over == ORIGIN)
-
-    def __post_init__(self) -> None:
-        choices = {
-            "over": (CELL, WEEK, USER, WIDTH, ORIGIN),
-            "better": (SMALLER, LARGER, NEITHER),
-            "dtype": ("float64", "int64"),
-        }
-        if not _NAME.fullmatch(self.name):
-            raise InputError(f"metric {self.name!r}: use small letters, digits and '_' in a name")
-        for key, known in choices.items():
-            if getattr(self, key) not in known:
-                raise InputError(
-                    f"metric {self.name!r}: {key} is {getattr(self, key)!r}; known: "
-                    f"{', '.join(map(repr, known))}"
-                )
-
-
-def _per_width(counted: Counted, values: Int64 | Float64) -> Float64:
-    return means(counted.width, counted.width_jobs, values)
-
 
 def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:
     return means(counted.origin, counted.origin_jobs, values)
-
-
-def _per_week(counted: Counted, values: Int64 | Float64) -> Float64:
-    return means(counted.week, counted.week_jobs, values)
 
 
 def _largest(values: Int64 | Float64) -> Any:
@@ -191,7 +105,7 @@ def _queue_length(counted: Counted) -> float:
     # The number waiting, integrated over time, is the sum of all waits.
     schedule, window = counted.schedule, counted.window
     if window.counts is None:
-        waited = total(schedule.wait)
+        waited = counted.waited
     else:
         waited = total(window.inside(counted.workload.submit, schedule.start))
     return ratio(waited, window.end - window.begin)
@@ -342,26 +256,26 @@ _ROWS = (
     ),
     Metric(
         "week_jobs", "1", "number of jobs ended in the week",
-        lambda c: c.week_jobs,
+        lambda c: c.by_week.jobs,
         over=WEEK, better=NEITHER, dtype="int64",
     ),
     Metric(
         "week_wait", "s", "mean wait of the jobs ended in the week",
-        lambda c: _per_week(c, c.wait), over=WEEK,
+        lambda c: c.by_week.wait, over=WEEK,
     ),
     Metric(
         "week_bounded_slowdown", "1", "mean bounded slowdown of the jobs ended in the week",
-        lambda c: _per_week(c, c.slowdown), over=WEEK,
+        lambda c: c.by_week.slowdown, over=WEEK,
     ),
     Metric(
         "week_pp_bounded_slowdown", "1",
         "mean per-processor bounded slowdown of the jobs ended in the week",
-        lambda c: _per_week(c, c.pp_slowdown), over=WEEK,
+        lambda c: c.by_week.pp_slowdown, over=WEEK,
     ),
     Metric(
         "week_bounded_slowdown_geomean", "1",
         "geometric mean of the bounded slowdowns of the jobs ended in the week",
-        lambda c: _geometric_means(_per_week(c, c.log_slowdown)), over=WEEK,
+        lambda c: _geometric_means(c.by_week.log_slowdown), over=WEEK,
     ),
     Metric(
         "week_loss_of_capacity", "1",
@@ -383,21 +297,21 @@ _ROWS = (
     ),
     Metric(
         "width_jobs", "1", "number of jobs of the width",
-        lambda c: c.width_jobs,
+        lambda c: c.by_width.jobs,
         over=WIDTH, better=NEITHER, dtype="int64",
     ),
     Metric(
         "width_wait", "s", "mean wait of the jobs of the width",
-        lambda c: _per_width(c, c.wait), over=WIDTH,
+        lambda c: c.by_width.wait, over=WIDTH,
     ),
     Metric(
         "width_bounded_slowdown", "1", "mean bounded slowdown of the jobs of the width",
-        lambda c: _per_width(c, c.slowdown), over=WIDTH,
+        lambda c: c.by_width.slowdown, over=WIDTH,
     ),
     Metric(
         "width_bounded_slowdown_geomean", "1",
         "geometric mean of the bounded slowdowns of the jobs of the width",
-        lambda c: _geometric_means(_per_width(c, c.log_slowdown)), over=WIDTH,
+        lambda c: _geometric_means(c.by_width.log_slowdown), over=WIDTH,
     ),
     Metric(
         "origin_jobs", "1", "number of jobs of the cluster",

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from core.arrays import Float64, Int64
 from core.errors import InputError
 from core.metrics.counted import Counted, mean, ratio, total
-from core.metrics.declared import METRICS, Metric
+from core.metrics.declared import METRICS
+from core.metrics.metric import Metric
 from core.schedule import Schedule
 
 

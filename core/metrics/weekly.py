@@ -7,7 +7,8 @@ from typing import Any
 import numpy.typing as npt
 
 from core.metrics.counted import Counted
-from core.metrics.declared import WEEK, metrics_over
+from core.metrics.declared import metrics_over
+from core.metrics.metric import WEEK
 from core.metrics.slowdown import TAU
 from core.metrics.window import NO_WARMUP
 from core.schedule import Schedule

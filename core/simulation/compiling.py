@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+COMPILER = "core.kernels.compiler"
 
 
 @contextmanager
@@ -22,18 +25,52 @@ def compiling(say: Callable[[], None]) -> Iterator[None]:
     >>> with compiling(lambda: print("a moment")):
     ...     pass
     """
+    said = False
+
+    def once() -> None:
+        nonlocal said
+        if not said:
+            said = True
+            say()
+
+    with each_compiled(once):
+        yield
+
+
+@contextmanager
+def each_compiled(say: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever one begins to be compiled, a kernel or a step of it.
+
+    Parameters
+    ----------
+    say : callable
+        Without arguments.
+
+    Examples
+    --------
+    >>> with each_compiled(lambda: print("one more")):
+    ...     pass
+    """
     from numba.core import event
 
-    class Once(event.Listener):  # type: ignore[misc]
-        said = False
-
+    class Each(event.Listener):  # type: ignore[misc]
         def on_start(self, event: object) -> None:
-            if not self.said:
-                self.said = True
-                say()
+            say()
 
         def on_end(self, event: object) -> None:
             pass
 
-    with event.install_listener("numba:compile", Once()):
+    with event.install_listener("numba:compile", Each()):
         yield
+
+
+def is_compiling() -> bool:
+    """Tell whether a thread of this process compiles a kernel at the moment.
+
+    Examples
+    --------
+    >>> is_compiling()
+    False
+    """
+    compiler = sys.modules.get(COMPILER)
+    return compiler is not None and bool(compiler.at_work)

@@ -45,7 +45,7 @@ MOST_RESAMPLES = 1_000_000
 """More would not fit the store's description, which names each."""
 
 MOST_CELLS = 10_000_000
-"""More simulations would not fit memory when their summary, 300 bytes a cell, is folded."""
+"""A figure of the summary is one chunk: of so many simulations it takes 267 MiB to fold them."""
 
 Traces = Annotated[tuple[Trace, ...], Meta(min_length=1, description="one or more [[traces]]")]
 Policies = Annotated[

@@ -23,6 +23,7 @@ from farm.cli.simulate import simulate
 from farm.cli.submit import submit
 from farm.cli.traces import traces
 from farm.cli.verify import verify
+from farm.cli.warm import warm
 from farm.cli.watch import watch
 from farm.cli.who import who
 
@@ -39,7 +40,7 @@ def cli() -> None:
 for command in (
     run, submit, cancel, plan, status, watch, verify, bands, gains, who,
     simulate, audit, offline, init, policies, metrics, campaigns, clusters, certificates,
-    traces, completion,
+    traces, warm, completion,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -101,14 +101,29 @@ STORE_OPTION = click.option(
 )
 
 
+COMPILE_TIME = "some seconds"
+"""How long it takes: 3 to 10 s of one processor for a rule, up to 25 s with fair start times."""
+
+
 @contextmanager
-def patience(*, quiet: bool = False) -> Iterator[None]:
-    """Say it once when kernels are compiled, as long as this lasts, to who waits at a terminal."""
+def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
+    """Say it once when kernels are compiled, as long as this lasts, to who waits at a terminal.
+
+    Parameters
+    ----------
+    of : str
+        Policy whose kernels they are, if it is one.
+    quiet : bool
+        Whether not to.
+    """
     from core.simulation.compiling import compiling
 
     def say() -> None:
         if sys.stderr.isatty() and not quiet:
-            click.echo("compiling, once for this machine: up to a minute", err=True)
+            from core.checks import printable
+
+            kernels = f"the kernels of {printable(of)}" if of else "kernels"
+            click.echo(f"compiling {kernels} for this host, once: {COMPILE_TIME}", err=True)
 
     with compiling(say):
         yield

@@ -43,7 +43,7 @@ def brought_policy(
 
     known = collected([text], folder or Path(), {})
     try:
-        with sources(known), patience(quiet=quiet):
+        with sources(known), patience(text, quiet=quiet):
             yield Policy.parse(_whole(text))
     except InputError:
         raise

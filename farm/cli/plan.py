@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from farm.cli.cautions import warn
-from farm.cli.command import CAMPAIGN, JSON, STORE_OPTION, command
+from farm.cli.command import CAMPAIGN, COMPILE_TIME, JSON, STORE_OPTION, command
 from farm.cli.report import check_report
 from farm.cli.traces import TRACES
 
@@ -20,7 +20,7 @@ TITLES = {
 
 MODELLED = "CPU time as planned with, on one slow core; nothing was measured"
 
-COMPILING = "compiling the kernels, once on this machine; --no-probe does without"
+COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe does without"
 
 
 @command()

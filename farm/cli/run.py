@@ -194,15 +194,15 @@ def _ended_after(text: str | None) -> Iterator[None]:
 
 
 def _show(campaign: Campaign, store: Place) -> None:
-    from analysis.papers import report_text, write_report
+    from analysis.papers import make_report
     from core.errors import InputError
     from farm.cli.results import show_bands
     from farm.output import Output
 
     try:
         if campaign.report:
-            written = write_report(campaign.report, str(store), store.beside)
-            for line in (report_text(campaign.report, str(store)), *written):
+            made = make_report(campaign.report, str(store))
+            for line in (made.text, *made.write(store.beside)):
                 click.echo(line)
         else:
             figure = store.beside / "figures" / "bands.png"

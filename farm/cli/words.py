@@ -91,7 +91,8 @@ def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
         for figure in held.get("figures", [])
     ]
     if not known:
-        from core.metrics.declared import CELL, metrics_over
+        from core.metrics.declared import metrics_over
+        from core.metrics.metric import CELL
 
         known = [metric.name for metric in metrics_over(CELL)]
     return _items(known, begun)

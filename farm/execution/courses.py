@@ -10,16 +10,18 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from core import own
+from core.simulation.compiling import is_compiling
 from core.simulation.underway import Underway
 from farm.execution.awake import awake
-from farm.planning.tasks import Task
+from farm.planning.tasks import Portion, Task, block_costs
 from farm.store.geometry import Block, Cell
 from farm.watching.events import Doing
 
 LONG_SECONDS = 5.0
-"""Tasks that have taken less are not told of."""
+"""What has taken less is not told of."""
 
 LOOK_SECONDS = 0.5
 """Time between two looks at whether a task of a run that stops would end in time."""
@@ -36,74 +38,86 @@ class Report:
     ----------
     blocks : tuple of Block
         What the task is to write.
+    seconds : float
+        Time that it has taken, s.
+    done : float
+        Share of it that is done, by planned cost, 0 to 1.
     doing : Doing
         What it is at.
     """
 
     blocks: tuple[Block, ...]
+    seconds: float
+    done: float
     doing: Doing
+
+    @property
+    def is_long(self) -> bool:
+        """Whether what it is at has taken so long that it is told of."""
+        return self.doing.seconds >= LONG_SECONDS
 
 
 class Course:
-    """Follow one task of this process through its cells.
+    """Follow one task of this process through its portions, and each of these through its cells.
 
     Parameters
     ----------
     task : Task
         What is done.
-    cells : sequence of (Block, Cell)
-        In the order in which it is done.
     """
 
-    def __init__(self, task: Task, cells: Sequence[tuple[Block, Cell]]) -> None:
-        self.task, self.cells = task, cells
-        self.under = Underway()
+    def __init__(self, task: Task) -> None:
+        self.task, self.under = task, Underway()
+        self.cells: Sequence[tuple[Block, Cell]] = ()
         self.at = 0
-        self._begun = awake()
+        self._portion = -1
+        self._begun = self._entered = awake()
 
     @property
     def seconds(self) -> float:
         """Time that the task has taken, s; not that while this process stood still."""
         return awake() - self._begun
 
+    def enter(self, cells: Sequence[tuple[Block, Cell]]) -> None:
+        """Take note that the next portion begins, of these cells in the order of their making."""
+        self._entered, self.at, self.cells = awake(), 0, cells
+        self._portion += 1
+
     def go_on(self) -> None:
         """Take note that one more cell is done."""
         self.under.forget()
         self.at += 1
 
-    def ends_within(self, seconds: float) -> bool:
-        """Tell whether the block of the next cell would be done in time, by what others took.
+    def ends_within(self, portion: Portion, seconds: float) -> bool:
+        """Tell whether the next portion would be done in time, by what those before it took.
 
         Before anything is clear the plan counts.
         """
         if seconds == math.inf:
             return True
-        block, costs = self.cells[self.at][0], self._costs()
-        here = math.fsum(
-            cost
-            for (one, _), cost in zip(self.cells[self.at :], costs[self.at :], strict=True)
-            if one == block
-        )
-        took, passed = self.seconds, math.fsum(costs[: self.at])
-        if took < CLEAR_SECONDS or not passed:
-            took, passed = self.task.seconds, math.fsum(costs)
-        return not passed or here * took / passed <= seconds
+        place = self.task.portions.index(portion)
+        here, took, planned = self._planned[place], self.seconds, math.fsum(self._planned[:place])
+        if took < CLEAR_SECONDS or not planned:
+            took, planned = self.task.seconds, math.fsum(self._planned)
+        return not planned or here * took / planned <= seconds
 
     def done(self) -> float:
         """Return the share of the task that is done, by planned cost, 0 to 1."""
-        at, share, costs = self.at, self.under.share, self._costs()
-        here = costs[at] * share if at < len(costs) else 0.0
-        return min(1.0, (math.fsum(costs[:at]) + here) / (math.fsum(costs) or 1.0))
+        if self._portion < 0:
+            return 0.0
+        passed, here = math.fsum(self._planned[: self._portion]), self._planned[self._portion]
+        return min(1.0, (passed + here * self._share()) / (math.fsum(self._planned) or 1.0))
 
     def rest(self) -> float:
-        """Return how long the task will still take, by what it has taken so far, s; 0 if unclear.
+        """Return how long the portion will still take, by what it has taken so far, s.
 
-        The last jobs of an overloaded machine take longer than the first: it is a lower bound.
+        The last jobs of an overloaded machine take longer than the first: it is a lower bound. 0
+        where that is unclear.
         """
-        seconds, done = self.seconds, self.done()
-        if seconds < CLEAR_SECONDS:
+        seconds, share = awake() - self._entered, self._share()
+        if seconds < CLEAR_SECONDS or not self.cells:
             return 0.0
-        return seconds * (1 - done) / done if done else math.inf
+        return seconds * (1 - share) / share if share else math.inf
 
     def report(self) -> Report:
         """Say how far it is."""
@@ -111,18 +125,33 @@ class Course:
         doing = Doing(
             what=self._name(at),
             worker=f"{platform.node()}:{os.getpid()}",
-            seconds=round(self.seconds, 1),
+            seconds=round(awake() - self._entered, 1),
             cell=at + 1,
             cells=len(self.cells),
             share=round(self.under.share, 3),
-            done=round(self.done(), 4),
+            done=round(self._share(), 4),
         )
-        return Report(self.task.blocks, doing)
+        return Report(self.task.blocks, round(self.seconds, 1), round(self.done(), 4), doing)
 
     def _name(self, at: int) -> str:
         block, (resample, load, policy) = self.cells[at]
         kind = "" if block.product.simulates else f", {block.kind}"
-        return f"{block.trace} resample {resample} load {load} {policy}{kind}"
+        first = ", compiling its kernels" if is_compiling() else ""
+        return f"{block.trace} resample {resample} load {load} {policy}{kind}{first}"
+
+    @cached_property
+    def _planned(self) -> list[float]:
+        """Planned cost of each portion, s."""
+        costs = block_costs(self.task.store, self.task.blocks)
+        return [math.fsum(costs[block] for block in portion) for portion in self.task.portions]
+
+    def _share(self) -> float:
+        """Return the share of the portion that is done, by planned cost, 0 to 1."""
+        if not self.cells:
+            return 0.0
+        at, costs = self.at, self._costs()
+        here = costs[at] * self.under.share if at < len(costs) else 0.0
+        return min(1.0, (math.fsum(costs[:at]) + here) / (math.fsum(costs) or 1.0))
 
     def _costs(self) -> list[float]:
         store, known = self.task.store, {}
@@ -144,9 +173,9 @@ _stopping: dict[str, float] = {}
 
 
 @contextmanager
-def course(task: Task, cells: Sequence[tuple[Block, Cell]]) -> Iterator[Course]:
+def course(task: Task) -> Iterator[Course]:
     """Follow a task, and leave what it simulates when its run stops and it would take too long."""
-    one = Course(task, cells)
+    one = Course(task)
     _courses[id(one)] = one
     try:
         with one.under:
@@ -162,11 +191,11 @@ def is_stopping(run: str) -> bool:
 
 def reports(run: str) -> list[Report]:
     """Return how far the tasks of a run are that have taken some seconds in this process."""
-    return [one.report() for one in _of(run) if one.seconds >= LONG_SECONDS]
+    return [one.report() for one in _of(run) if one.cells and one.seconds >= LONG_SECONDS]
 
 
 def stop(run: str, seconds: float) -> list[Report]:
-    """Begin no task of a run any more; leave those that would not end within so many seconds.
+    """Begin nothing of a run any more; leave portions that would not end within so many seconds.
 
     Returns at once; a thread looks after it. Said again it only counts the first time.
 
@@ -178,7 +207,7 @@ def stop(run: str, seconds: float) -> list[Report]:
     if run not in _stopping:
         _stopping[run] = time.monotonic() + seconds
         threading.Thread(target=_wind_up, args=(run,), daemon=True).start()
-    return [one.report() for one in _of(run)]
+    return [one.report() for one in _of(run) if one.cells]
 
 
 def abandon(run: str) -> None:
@@ -188,7 +217,7 @@ def abandon(run: str) -> None:
 
 
 def _of(run: str) -> list[Course]:
-    return [one for one in list(_courses.values()) if one.task.run == run and one.cells]
+    return [one for one in list(_courses.values()) if one.task.run == run]
 
 
 def _wind_up(run: str) -> None:

@@ -17,7 +17,8 @@ from farm.execution.sick import Sick, attempt
 from farm.execution.stop import Stop
 from farm.execution.window import Result, Window, cancel
 from farm.execution.workers import LOOK_SECONDS, Workers
-from farm.planning.tasks import Backlog, Task
+from farm.planning.backlog import Backlog
+from farm.planning.tasks import Task
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.metrics.counted import means
 from core.metrics.fairness import lateness_of, resource_equality, unserved
+from core.metrics.groups import means
 from core.policy.policy import Policy
 from core.simulation.fair_start import fair_start_times
 from core.simulation.network import isolated_starts

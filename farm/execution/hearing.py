@@ -9,7 +9,7 @@ from farm.execution.awake import awake
 from farm.execution.courses import Report
 from farm.execution.executors import NEWS_SECONDS
 from farm.execution.stop import Stop
-from farm.planning.tasks import Backlog
+from farm.planning.backlog import Backlog
 from farm.store.geometry import Block
 from farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
 
@@ -23,7 +23,10 @@ CLEAR_SECONDS = 5.0
 """No time left is told before a run has lasted so long."""
 
 COUNT_SECONDS = 0.5
-"""Least time between two estimates of the time left: they look at every kind of block."""
+"""Least time between two estimates of the time left."""
+
+COUNT_SHARE = 0.01
+"""Estimates may take this share of the time: they look at every block of every task under way."""
 
 LEAST_SHARE = 0.1
 """Of a worker thread's time at least so much is reckoned to be simulation, whatever was seen."""
@@ -50,7 +53,7 @@ class Hearing:
         self._reports: Sequence[Report] = ()
         self._told: tuple[float, frozenset[str]] = (-math.inf, frozenset())
         self._waited = -math.inf
-        self._left, self._counted = UNKNOWN, -math.inf
+        self._left, self._counts = UNKNOWN, -math.inf
 
     def hear(self, reports: Sequence[Report], threads: int) -> None:
         """Take note of what runs, and tell of it where that is news."""
@@ -64,8 +67,9 @@ class Hearing:
     def left(self) -> float:
         """Return the time that the run still needs, s; `UNKNOWN` while too little is measured."""
         now = awake()
-        if now - self._counted >= COUNT_SECONDS:
-            self._left, self._counted = self._count(now), now
+        if now >= self._counts:
+            self._left = self._count(now)
+            self._counts = now + max(COUNT_SECONDS, (awake() - now) / COUNT_SHARE)
         return self._left
 
     def _count(self, now: float) -> float:
@@ -83,15 +87,16 @@ class Hearing:
     def _courses(self) -> Iterator[tuple[tuple[Block, ...], float, float]]:
         for one in self._reports:
             if not self._backlog.is_done(one.blocks):
-                yield one.blocks, one.doing.seconds, one.doing.done
+                yield one.blocks, one.seconds, one.done
 
     def _tell_running(self) -> None:
         before, known = self._told
-        what = frozenset(f"{one.doing.what} {one.doing.worker}" for one in self._reports)
+        reports = [one for one in self._reports if one.is_long]
+        what = frozenset(f"{one.doing.what} {one.doing.worker}" for one in reports)
         if what == known and (not what or self._heard - before < TELL_SECONDS):
             return
         self._told = self._heard, what
-        told, count = self._longest(), len(self._reports)
+        told, count = _longest(reports), len(reports)
         self._watch.see(Running(tasks=told, count=count, left=self.left()))
 
     def _tell_waiting(self) -> None:
@@ -100,9 +105,10 @@ class Hearing:
         self._waited, count = self._heard, len(self._reports)
         tasks = f"{count} task" + "s" * (count > 1)
         more = "; ..." * (count > MOST_TOLD)
-        listed = "; ".join(map(str, self._longest())) + more
+        listed = "; ".join(map(str, _longest(self._reports))) + more
         text = f"waiting for {tasks}: {listed}; Ctrl-C again abandons them"
         self._watch.see(Said(text=text))
 
-    def _longest(self) -> tuple[Doing, ...]:
-        return tuple(one.doing for one in self._reports[:MOST_TOLD])
+
+def _longest(reports: Sequence[Report]) -> tuple[Doing, ...]:
+    return tuple(one.doing for one in reports[:MOST_TOLD])

@@ -18,15 +18,9 @@ from farm.execution.executors import on_dask, serial
 from farm.execution.hearing import Hearing
 from farm.execution.rollcall import Errand
 from farm.execution.stop import FINISH_SECONDS, Stop
+from farm.planning.backlog import Backlog
 from farm.planning.design import build, design, survey
-from farm.planning.tasks import (
-    Backlog,
-    Task,
-    block_costs,
-    cells_missing,
-    missing_blocks,
-    plan,
-)
+from farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
 from farm.store.files import unwritable, writing
 from farm.store.geometry import Block
 from farm.store.place import Where, place_of
@@ -268,7 +262,9 @@ def _work(
     # A task is lost when its worker died too often: its blocks run again one by one, their cells
     # in processes of their own, so that the one which kills its process fails alone.
     alone = [
-        replace(task, blocks=(block,), careful=True) for task, _ in lost for block in task.blocks
+        replace(task, portions=((block,),), careful=True)
+        for task, _ in lost
+        for block in task.blocks
     ]
     for task, error in _carry_out(prepared, alone, client, stop, watch, count):
         block = task.blocks[0]
@@ -315,10 +311,9 @@ def _carry_out(
             # Nor the time by the worker's clock.
             left = hearing.left()
             watch.see(structs.replace(done, cells=cells, time=now(), left=left))
-        written = {done.block for done in result}
-        if not stop.wished and (rest := tuple(b for b in task.blocks if b not in written)):
-            # A worker whose job ends soon has left them.
-            backlog.give_back(task, rest)
+        if not stop.wished:
+            # A worker whose job ends soon has left some.
+            backlog.give_back_rest(task, {done.block for done in result})
         with writing(prepared.store.place):
             summary.look()
     return lost

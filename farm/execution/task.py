@@ -1,4 +1,4 @@
-"""What a worker does: simulate the cells of one task and commit its blocks."""
+"""What a worker does: simulate the cells of a task, and commit its blocks as they are done."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from farm.execution.cell import Figures, Simulations
 from farm.execution.courses import Course, course, is_stopping
 from farm.execution.isolate import Killed, isolated
 from farm.execution.lifetime import left, retire
-from farm.planning.tasks import Task
+from farm.planning.tasks import Portion, Task
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell
 from farm.store.provenance import Foreign, check_program
@@ -51,73 +51,77 @@ def run_task(task: Task) -> list[BlockDone]:
     check_program(task.program)
     if is_stopping(task.run):
         return []
-    blocks = [OpenBlock(task.store, block, task.run) for block in task.blocks]
+    done: list[BlockDone] = []
+    # One for all portions: the next one may have the same jobs.
+    made = Simulations(task.store, task.trace)
+    with course(task) as here:
+        for portion in task.portions:
+            if not _may_begin(portion, here):
+                break
+            done += _carry_out(portion, made, here)
+    return done
+
+
+def _may_begin(portion: Portion, here: Course) -> bool:
+    """Tell whether to begin a portion: not where the run stops, or it would outlive this worker.
+
+    The worker then retires: it would be given one task after the other, and give each of them back.
+    """
+    if is_stopping(here.task.run):
+        return False
+    if here.ends_within(portion, left()):
+        return True
+    retire()
+    return False
+
+
+def _carry_out(portion: Portion, made: Simulations, here: Course) -> list[BlockDone]:
+    """Simulate the cells of a portion and store its blocks, but for those that are to be left."""
+    task = here.task
+    blocks = [OpenBlock(task.store, block, task.run) for block in portion]
     wanted = [(block, place) for block in blocks for place in (*block.missing, *block.lacking)]
     # Cells that share jobs, or a schedule, follow one another.
     wanted.sort(key=lambda one: one[0].cells[one[1]])
     questions = [(b.block, b.cells[place], b.lacking.get(place)) for b, place in wanted]
-    ask = _answers_apart if task.careful else answers
-    with course(task, [(block, cell) for block, cell, _ in questions]) as here:
-        answered = ask(task.store, task.trace, _fitting(questions, here))
-        try:
-            for (block, place), answer in zip(wanted, answered, strict=True):
-                if isinstance(answer, Exception):
-                    block.fail(place, answer)
-                else:
-                    block.put(place, *answer)
-                here.go_on()
-        except Left:
-            half_done = {id(block) for block, _ in wanted[here.at :]}
-            blocks = [block for block in blocks if id(block) not in half_done]
-    done, worker = [], f"{platform.node()}:{os.getpid()}"
+    here.enter([(block, cell) for block, cell, _ in questions])
+    answered = _answers_apart(made, questions) if task.careful else answers(made, questions)
+    try:
+        for (block, place), answer in zip(wanted, answered, strict=True):
+            if isinstance(answer, Exception):
+                block.fail(place, answer)
+            else:
+                block.put(place, *answer)
+            here.go_on()
+    except Left:
+        half_done = {id(block) for block, _ in wanted[here.at :]}
+        blocks = [block for block in blocks if id(block) not in half_done]
     commit(blocks)
-    for block in blocks:
-        counts = (len(block.missing), block.failed) if block.block.product.policies else (0, 0)
-        reasons = block.unlearnt
-        done.append(
-            BlockDone(
-                block=block.block,
-                cells=0 if reasons else counts[0],
-                failed=len(reasons) or counts[1],
-                seconds=round(block.seconds, 6),
-                worker=worker,
-                why=reasons[0] if reasons else "",
-            )
-        )
-    return done
+    return [_told(block) for block in blocks]
 
 
-def _fitting(questions: list[Question], here: Course) -> Iterator[Question]:
-    """Yield questions up to a block that this worker would not finish in the time it has left.
-
-    It then retires: it would be given one task after the other, and give each of them back.
-
-    Raises
-    ------
-    Left
-        At that block.
-    """
-    begun = None
-    for question in questions:
-        if question[0] != begun:
-            begun = question[0]
-            if not here.ends_within(left()):
-                retire()
-                raise Left
-        yield question
+def _told(block: OpenBlock) -> BlockDone:
+    counts = (len(block.missing), block.failed) if block.block.product.policies else (0, 0)
+    reasons = block.unlearnt
+    return BlockDone(
+        block=block.block,
+        cells=0 if reasons else counts[0],
+        failed=len(reasons) or counts[1],
+        seconds=round(block.seconds, 6),
+        worker=f"{platform.node()}:{os.getpid()}",
+        why=reasons[0] if reasons else "",
+    )
 
 
-def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterator[Answer]:
+def answers(made: Simulations, questions: Iterable[Question]) -> Iterator[Answer]:
     """Yield what blocks keep of cells, one by one; a cell that fails is an answer, too.
 
     Parameters
     ----------
-    store : Store
-        Where the blocks belong.
-    trace : Trace
-        Where the jobs come from.
+    made : Simulations
+        Of the store and the trace of the blocks. Drawing and simulating is done once for all
+        neighbours that share it.
     questions : iterable of Question
-        Drawing and simulating is done once for all neighbours that share it.
+        What is asked.
 
     Yields
     ------
@@ -129,7 +133,6 @@ def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterat
     OSError, MemoryError, ImportError
         If this worker cannot do it.
     """
-    made = Simulations(store, trace)
     for block, cell, stored in questions:
         try:
             if stored is None:
@@ -143,19 +146,20 @@ def answers(store: Store, trace: Trace, questions: Iterable[Question]) -> Iterat
             yield error
 
 
-def _answers_apart(store: Store, trace: Trace, asked: Iterable[Question]) -> Iterator[Answer]:
+def _answers_apart(made: Simulations, questions: list[Question]) -> Iterator[Answer]:
     """Yield the same from processes of their own, halving the cells that take theirs along."""
-    questions = list(asked)
+    if not questions:
+        return
     try:
-        yield from isolated(_all_answers, store, trace, questions)
+        yield from isolated(_all_answers, made.store, made.trace, questions)
     except Killed as error:
         half = len(questions) // 2
         if half:
-            yield from _answers_apart(store, trace, questions[:half])
-            yield from _answers_apart(store, trace, questions[half:])
+            yield from _answers_apart(made, questions[:half])
+            yield from _answers_apart(made, questions[half:])
         else:
             yield error
 
 
 def _all_answers(store: Store, trace: Trace, questions: list[Question]) -> list[Answer]:
-    return list(answers(store, trace, questions))
+    return list(answers(Simulations(store, trace), questions))

@@ -9,10 +9,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from farm.execution.awake import SLEPT_SECONDS, clock
-from farm.execution.sick import Sick, attempt
+from farm.execution.parcel import Packer, attempt_packed
+from farm.execution.sick import Sick
 from farm.execution.stop import Stop
 from farm.execution.workers import LOOK_SECONDS, Workers
-from farm.planning.tasks import Backlog, Task
+from farm.planning.backlog import Backlog
+from farm.planning.tasks import Task
 from farm.store.geometry import Block
 from farm.watching.events import BlockDone
 
@@ -50,7 +52,7 @@ class Window:
         self._client, self._backlog, self._stop = client, backlog, stop
         self._workers = workers
         self._tried: dict[tuple[Block, ...], set[str]] = {}
-        self._number = count()
+        self._number, self._packer = count(), Packer()
         # Keys are new for each run: a scheduler that outlives one must not answer from memory.
         self._prefix = f"cells-{uuid.uuid4().hex[:12]}"
         self._completed: Any = as_completed(with_results=True, raise_errors=False, loop=client.loop)
@@ -63,9 +65,10 @@ class Window:
                 cancel(self._client, [sent.future])
                 self._backlog.give_back(sent.task)
         while self._backlog and not self._stop.wished:
-            if len(self.running) >= TASKS_AHEAD * max(1, self._workers.count()):
+            threads = max(1, self._workers.count())
+            if len(self.running) >= TASKS_AHEAD * threads:
                 break
-            self._submit(self._backlog.take())
+            self._submit(self._backlog.take(threads))
 
     def ended(self) -> Iterator[tuple[Task, Result]]:
         """Yield what has ended, but for what another worker is to try."""
@@ -89,7 +92,8 @@ class Window:
     def _submit(self, task: Task) -> None:
         where = self._workers.but(self._tried.get(task.blocks, set()))
         key = f"{self._prefix}-{next(self._number)}"
-        future = self._client.submit(attempt, task, key=key, pure=False, workers=where)
+        parcel = self._packer.pack(task)
+        future = self._client.submit(attempt_packed, parcel, key=key, pure=False, workers=where)
         self.running[future.key] = _Sent(task, future, where)
         self._completed.add(future)
 

@@ -105,7 +105,7 @@ class Workers:
     def _ask(self) -> int:
         try:
             self._threads = dict(self._client.nthreads())
-        except OSError:  # what a client raises whose connection is closed
+        except (OSError, RuntimeError):  # what a client raises whose connection is closed
             raise self.lost() from None
         self._greet(self._threads.keys() - self._greeted)
         return sum(n for one, n in self._threads.items() if one not in self._aside)

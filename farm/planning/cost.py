@@ -2,7 +2,7 @@
 
 Pure functions of the campaign, so that every machine lays a store out alike: the measured rates of
 the rules' and orders' rows (`core.policy.cost`), and how long queues are at a load. A run corrects
-them by what its own blocks take (`farm.planning.tasks.Backlog`), `farm plan` by a probe of them
+them by what its own blocks take (`farm.planning.backlog.Backlog`), `farm plan` by a probe of them
 (`farm.planning.probe`). `tests/benchmarks/rates.py` holds
 them against measurements.
 """

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import chain, groupby, product
+from operator import attrgetter
 from typing import Any
 
 from core import own
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
-from farm.planning.block_shape import LEAST_SECONDS, SHARD_BYTES, goal_seconds
+from farm.planning.block_shape import SHARD_BYTES, goal_seconds
 from farm.store.geometry import Block
 from farm.store.product import PRODUCTS
 from farm.store.provenance import Program
 from farm.store.records import Head
 from farm.store.store import Store
 
-TASK_BYTES = 8 * SHARD_BYTES
-"""Memory that the unwritten blocks of one task may take."""
+PORTION_BYTES = 8 * SHARD_BYTES
+"""Memory that the unwritten blocks of one portion may take."""
 
-DOUBT_SECONDS = 0.2
-"""What was planned weighs against what was measured as if it had taken so long: the plan of a
-trace whose queues grow may be off by a factor of 20."""
-
-TOO_LONG = 2.0
-"""A task that should take so many times the longest one of the plan is cut."""
+Portion = tuple[Block, ...]
+"""Blocks of the same cells, or of jobs that these share: made side by side, stored together."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Ask for blocks of one trace over the same jobs: a run of resamples at a run of loads.
+    """Ask for blocks of one trace, in portions of which each is stored as soon as it is done.
 
     Parameters
     ----------
@@ -41,8 +38,8 @@ class Task:
         Where the blocks belong.
     trace : Trace
         Where the jobs come from.
-    blocks : tuple of Block
-        What to write.
+    portions : tuple of tuple of Block
+        What to write, one after the other: a worker that dies loses one of them.
     seconds : float
         CPU time that planning expects, s.
     careful : bool
@@ -57,11 +54,16 @@ class Task:
 
     store: Store
     trace: Trace
-    blocks: tuple[Block, ...]
+    portions: tuple[Portion, ...]
     seconds: float
     careful: bool = False
     run: str = ""
     program: Program | None = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What to write."""
+        return tuple(chain.from_iterable(self.portions))
 
 
 def missing_blocks(
@@ -131,8 +133,8 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
         alike[block.trace, shape, block.resample, block.load].append(block)
     tasks = []
     for (trace, *_), group in alike.items():
-        for batch in _batches(store, group, costs, most):
-            seconds = math.fsum(costs[block] for block in batch)
+        for batch in _batches(_portions(store, group, costs, most), costs, most):
+            seconds = math.fsum(costs[block] for portion in batch for block in portion)
             tasks.append(Task(store, traces[trace], batch, seconds))
     return sorted(tasks, key=lambda task: -task.seconds)
 
@@ -158,184 +160,36 @@ def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:
     return PRODUCTS[kind].cost(jobs, policy, load, cell)
 
 
-def _batches(
+def _portions(
     store: Store, blocks: list[Block], costs: Mapping[Block, float], most: float
-) -> Iterator[tuple[Block, ...]]:
-    batch: tuple[Block, ...] = ()
-    total, held = 0.0, 0
-    for block in blocks:
-        size = store.block_bytes(block)
-        # A workload costs nothing: it stays with the first cells that meet it.
-        if total and (total + costs[block] > most or held + size > TASK_BYTES):
+) -> Iterator[Portion]:
+    """Cut blocks of the same jobs into what is stored together: the kinds of one box of cells."""
+    # Stable: kinds stay in the order in which a cell's are made.
+    box = attrgetter("policy", "piece")
+    for _, group in groupby(sorted(blocks, key=box), key=box):
+        portion: Portion = ()
+        total, held = 0.0, 0
+        for block in group:
+            size = store.block_bytes(block)
+            # A workload costs nothing: it stays with the first cells that meet it.
+            if total and (total + costs[block] > most or held + size > PORTION_BYTES):
+                yield portion
+                portion, total, held = (), 0.0, 0
+            portion, total, held = (*portion, block), total + costs[block], held + size
+        yield portion
+
+
+def _batches(
+    portions: Iterable[Portion], costs: Mapping[Block, float], most: float
+) -> Iterator[tuple[Portion, ...]]:
+    """Gather portions of the same jobs, which are drawn once for a task."""
+    batch: tuple[Portion, ...] = ()
+    total = 0.0
+    for portion in portions:
+        seconds = math.fsum(costs[block] for block in portion)
+        if total and total + seconds > most:
             yield batch
-            batch, total, held = (), 0.0, 0
-        batch, total, held = (*batch, block), total + costs[block], held + size
+            batch, total = (), 0.0
+        batch, total = (*batch, portion), total + seconds
     if batch:
         yield batch
-
-
-Like = tuple[str, str, int, int]
-"""Trace, kind, load and policy of blocks that take alike, whatever the resample."""
-
-
-def _like(block: Block) -> Like:
-    return block.trace, block.kind, block.load, block.policy
-
-
-class Backlog:
-    """Hand out a run's tasks in order, cut where its own blocks take longer than was planned.
-
-    A plan is made of the campaign alone and may be off by some factor, by which the last task of
-    a run would be too long: the others would wait for it.
-
-    Parameters
-    ----------
-    tasks : iterable of Task
-        Longest first.
-    costs : mapping of Block to float
-        CPU time that was planned for each of their blocks, s.
-
-    Attributes
-    ----------
-    took : float
-        CPU time that the blocks took of which it was told, s.
-
-    Examples
-    --------
-    >>> len(Backlog([], {})), bool(Backlog([], {}))
-    (0, False)
-    """
-
-    def __init__(self, tasks: Iterable[Task], costs: Mapping[Block, float]) -> None:
-        self._tasks, self._costs = deque(tasks), costs
-        self._most = max((task.seconds for task in self._tasks), default=0.0)
-        self._measured, self._done = Measured(), set[Block]()
-        self.took = 0.0
-        self._left: dict[Like, float] = defaultdict(float)
-        for task in self._tasks:
-            for block in task.blocks:
-                self._left[_like(block)] += costs.get(block, 0.0)
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    def take(self) -> Task:
-        """Return the next task; of one that has become too long, the first half."""
-        task = self._tasks.popleft()
-        while len(task.blocks) > 1 and self.expected(task.blocks) > TOO_LONG * self._most:
-            half = len(task.blocks) // 2
-            self._tasks.appendleft(self._of(task, task.blocks[half:]))
-            task = self._of(task, task.blocks[:half])
-        return task
-
-    def give_back(self, task: Task, blocks: tuple[Block, ...] | None = None) -> None:
-        """Take a task, or some blocks of it, back that a worker could not do: it is the next."""
-        self._tasks.appendleft(task if blocks is None else self._of(task, blocks))
-
-    def learn(self, block: Block, seconds: float) -> None:
-        """Take note of the CPU time that a block took, s."""
-        self.took += seconds
-        self._done.add(block)
-        if cost := self._costs.get(block):
-            self._measured.add(_like(block), cost, seconds)
-            self._left[_like(block)] -= cost
-
-    def is_done(self, blocks: Iterable[Block]) -> bool:
-        """Tell whether these blocks are done, as far as it was told."""
-        return self._done.issuperset(blocks)
-
-    def expected(self, blocks: Iterable[Block]) -> float:
-        """Return the CPU time of blocks by what others of their trace and kind took, s."""
-        return math.fsum(
-            self._costs.get(b, 0.0) * self._measured.of_kind(_like(b), LEAST_SECONDS)
-            for b in blocks
-        )
-
-    def left(self, courses: Iterable[tuple[tuple[Block, ...], float, float]]) -> float | None:
-        """Return the CPU time that all blocks still need, s, by what was measured.
-
-        Parameters
-        ----------
-        courses : iterable of (blocks, seconds, share)
-            Tasks under way: what they write, time they have taken, and share that is done.
-
-        Returns
-        -------
-        float or None
-            None while most of it is of traces and kinds of which nothing was measured.
-
-        Examples
-        --------
-        >>> Backlog([], {}).left([]), Backlog([], {}).expected([])
-        (0.0, 0.0)
-        """
-        known, running = self._measured.copy(), list(courses)
-        for blocks, seconds, share in running:
-            total = math.fsum(self._costs.get(b, 0.0) for b in blocks)
-            for block in blocks:
-                part = self._costs.get(block, 0.0) / total if total else 0.0
-                known.add(_like(block), share * self._costs.get(block, 0.0), seconds * part)
-        needs = {like: left * known.factor(like) for like, left in self._left.items()}
-        clear = math.fsum(need for like, need in needs.items() if known.knows(like))
-        all_of_it = math.fsum(needs.values())
-        if 2 * clear < all_of_it:
-            return None
-        return max(0.0, all_of_it - math.fsum(seconds for _, seconds, _ in running))
-
-    def _of(self, task: Task, blocks: tuple[Block, ...]) -> Task:
-        return replace(task, blocks=blocks, seconds=math.fsum(self._costs[b] for b in blocks))
-
-
-class Measured:
-    """Hold what blocks took against what was planned, by trace and kind, and by load and policy.
-
-    Examples
-    --------
-    >>> known = Measured()
-    >>> known.add(("m", "cells", 0, 0), planned=1.0, took=25.0)
-    >>> round(known.factor(("m", "cells", 0, 0))), known.knows(("n", "cells", 0, 0))
-    (24, False)
-    >>> known.add(("n", "cells", 0, 0), planned=0.0, took=3.0)
-    >>> known.factor(("n", "cells", 0, 0)) > 3
-    True
-    """
-
-    def __init__(self) -> None:
-        self._planned: dict[tuple[Any, ...], float] = defaultdict(float)
-        self._took: dict[tuple[Any, ...], float] = defaultdict(float)
-
-    def copy(self) -> Measured:
-        """Return one that learns apart."""
-        other = Measured()
-        other._planned.update(self._planned)
-        other._took.update(self._took)
-        return other
-
-    def add(self, like: Like, planned: float, took: float) -> None:
-        """Take note of CPU time planned for, and taken by, blocks that are alike, s."""
-        for key in (like, like[:2]):
-            self._planned[key] += planned
-            self._took[key] += took
-
-    def knows(self, like: Like) -> bool:
-        """Say whether anything was measured of a trace and kind."""
-        return self._took[like[:2]] > 0
-
-    def of_kind(self, like: Like, doubt: float) -> float:
-        """Return the factor of a trace and kind; the plan weighs as much as so many seconds.
-
-        So that one outlier decides nothing.
-        """
-        return (doubt + self._took[like[:2]]) / (doubt + self._planned[like[:2]])
-
-    def factor(self, like: Like) -> float:
-        """Return what such blocks take of what was planned."""
-        before = self.of_kind(like, self._doubt(like[:2])) if self.knows(like) else 1.0
-        if not self._took[like]:
-            return before
-        doubt = self._doubt(like)
-        return (doubt * before + self._took[like]) / (doubt + self._planned[like])
-
-    def _doubt(self, key: tuple[Any, ...]) -> float:
-        # Of a task that has only begun nothing is done yet, and so nothing was planned.
-        return min(DOUBT_SECONDS, self._planned[key]) or DOUBT_SECONDS

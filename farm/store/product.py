@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.metrics.declared import CELL as ONE
-from core.metrics.declared import LARGER, METRICS, SMALLER, Metric, find_metric
+from core.metrics.declared import METRICS, find_metric
+from core.metrics.metric import CELL as ONE
+from core.metrics.metric import LARGER, SMALLER, Metric
 from core.own import load as imported
 from core.platform.platform import PLATFORMS, Platform
 from core.policy.rules import COUNTS

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,25 @@ as decimal numbers took 12 s to read back, and 40 microseconds a cell to write."
 
 
 @dataclass(frozen=True)
+class Tally:
+    """Say what the cells of a block are in all.
+
+    Parameters
+    ----------
+    jobs : int
+        Jobs of those that did not fail.
+    seconds : float
+        CPU time of the simulations, s.
+    origins : tuple of mapping of str to str
+        What computed it, as of `Body`.
+    """
+
+    jobs: int
+    seconds: float
+    origins: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Head:
     """Say which cells a block holds, and which of them failed.
 
@@ -51,6 +70,8 @@ class Head:
     own : str
         Digest of the text of the user's own orders and rules among its policies, by which its
         cells were simulated; empty where there are none.
+    tally : Tally, optional
+        What its body comes to; None where it was written by a program that did not say.
     """
 
     block: Block
@@ -59,6 +80,7 @@ class Head:
     failed: tuple[int, ...]
     holds: str
     own: str = ""
+    tally: Tally | None = field(default=None, compare=False)
 
     @property
     def kept(self) -> set[Cell]:
@@ -102,6 +124,11 @@ class Record:
     head: Head
     body: Body
 
+    @property
+    def tally(self) -> Tally:
+        """What its body comes to."""
+        return Tally(int(self.body.jobs.sum()), self.body.seconds, self.body.origins)
+
     def to_bytes(self) -> bytes:
         """Return the record's file."""
         body = {
@@ -110,7 +137,8 @@ class Record:
             "figures": {k: _encoded(v, METRIC) for k, v in self.body.figures.items()},
             "crc": {k: _encoded(v, CRC) for k, v in self.body.crc.items()},
         }
-        lines = [_line(asdict(self.head)), _line(body)]
+        head = replace(self.head, tally=self.tally)
+        lines = [_line(asdict(head)), _line(body)]
         return b"".join([*lines, _line({"crc32": zlib.crc32(b"".join(lines))})])
 
     @classmethod
@@ -190,20 +218,24 @@ def read_heads(place: Place, store: str) -> dict[Block, Head]:
     return found
 
 
-def iterate_records(place: Place, store: str) -> Iterator[Record]:
-    """Yield every record of a store, a few at a time: a million cells would not fit memory.
+def iterate_records(
+    place: Place, store: str, blocks: Iterable[Block] | None = None
+) -> Iterator[Record]:
+    """Yield the records of a store, a few at a time: a million cells would not fit memory.
 
     Parameters
     ----------
     place, store
         As for `read_heads`.
+    blocks : iterable of Block, optional
+        Which; by default all.
 
     Raises
     ------
     InputError
         As `read_heads`, and if a byte of a record has changed.
     """
-    names = record_names(place)
+    names = record_names(place) if blocks is None else [record_name(block) for block in blocks]
     for name, data in zip(names, place.read_each(names), strict=True):
         if data is None:
             continue  # somebody has had it run again
@@ -232,7 +264,9 @@ def _line(plain: dict[str, Any]) -> bytes:
 def _head(line: bytes) -> Head:
     plain = json.loads(line)
     span = {axis: tuple(labels) for axis, labels in plain["span"].items()}
-    failed = tuple(plain["failed"])
+    failed, tally = tuple(plain["failed"]), plain.get("tally")
+    if tally:
+        tally = Tally(tally["jobs"], tally["seconds"], tuple(tally["origins"]))
     return Head(
         Block(**plain["block"]),
         plain["store"],
@@ -240,6 +274,7 @@ def _head(line: bytes) -> Head:
         failed,
         plain["holds"],
         plain.get("own", ""),
+        tally,
     )
 
 

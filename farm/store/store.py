@@ -391,15 +391,15 @@ class Store:
                     "--repair' has its cells run again, or give another --store"
                 )
 
-    def iterate_records(self) -> Iterator[Record]:
-        """Yield the record of every finished block.
+    def iterate_records(self, blocks: Iterable[Block] | None = None) -> Iterator[Record]:
+        """Yield the record of every finished block, or of some.
 
         Raises
         ------
         InputError
             As `heads`, and if a byte of a record has changed.
         """
-        for record in iterate_records(self.place, self.identity):
+        for record in iterate_records(self.place, self.identity, blocks):
             self._check_known(record.head)
             yield record
 

@@ -97,13 +97,13 @@ class Doing(Struct, frozen=True, kw_only=True):
     worker : str
         Host and process.
     seconds : float
-        Time since the task of that cell began, s.
+        Time since it began with the blocks of that cell, s.
     cell, cells : int
-        Which cell of the task it is, from 1, and how many the task has.
+        Which cell of these blocks it is, from 1, and how many they have.
     share : float
         Share of the cell's jobs that have started in the simulation under way.
     done : float
-        Share of the task's work that is done, by its planned cost.
+        Share of the work at these blocks that is done, by its planned cost.
     """
 
     what: str

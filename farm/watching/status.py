@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from msgspec import structs
 
 from farm.store.place import Where
-from farm.store.records import Record
+from farm.store.records import Head, Record, Tally
 from farm.store.skeleton import check_metadata
 from farm.store.store import Store
 from farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
@@ -117,17 +117,16 @@ def status(store: Where) -> Status:
     failures: list[Failure] = []
     jobs, seconds = 0, 0.0
     origins: Counter[tuple[tuple[str, str], ...]] = Counter()
-    for record in opened.iterate_records():
-        block, bad = record.head.block, len(record.head.failed)
-        origins.update(tuple(one.items()) for one in record.body.origins)
-        if not block.product.policies:
+    for head, tally, failed in _tallies(opened):
+        origins.update(tuple(one.items()) for one in tally.origins)
+        if not head.block.product.policies:
             continue
-        counts = traces[block.trace]
-        counts["done"] += len(record.head.span) - bad
+        counts, bad = traces[head.block.trace], len(head.failed)
+        counts["done"] += len(head.span) - bad
         counts["failed"] += bad
-        jobs += int(record.body.jobs.sum()) if block.product.simulates else 0
-        seconds += record.body.seconds
-        failures += _failures(record)
+        jobs += tally.jobs if head.block.product.simulates else 0
+        seconds += tally.seconds
+        failures += failed
     for counts in traces.values():
         counts["missing"] = counts["cells"] - counts["done"] - counts["failed"]
     events = read_events(opened.place)[0]
@@ -146,6 +145,21 @@ def status(store: Where) -> Status:
         failures=tuple(failures),
         running=_running(events),
     )
+
+
+def _tallies(store: Store) -> Iterator[tuple[Head, Tally, list[Failure]]]:
+    """Yield what the records come to.
+
+    Bodies are 300 bytes a cell: they are read where something failed, or the head does not tell.
+    """
+    heads, rest = store.heads(), []
+    for block, head in heads.items():
+        if head.tally is None or head.failed:
+            rest.append(block)
+        else:
+            yield head, head.tally, []
+    for record in store.iterate_records(rest):
+        yield record.head, record.tally, _failures(record)
 
 
 def _wall(events: Iterable[Event]) -> float:

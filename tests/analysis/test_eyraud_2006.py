@@ -13,7 +13,7 @@ import xarray as xr
 
 import farm
 from analysis import StoreError
-from analysis.papers import report_text, write_report
+from analysis.papers import make_report
 from analysis.papers.eyraud_2006.differences import (
     QUARTILES,
     cells,
@@ -180,7 +180,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_papers_schedulers_reach_the_report(store: Path) -> None:
     """Every figure and table of windows, samples and shares, of a campaign that is like theirs."""
-    written = {path.name for path in write_report("eyraud-2006", store)}
+    written = {path.name for path in make_report("eyraud-2006", store).write(store)}
     assert written == {
         *("table-1.csv", "figure-2.csv", "figure-2.png"),
         *("samples-table-1.csv", "samples-shares.csv", "samples-shares.png"),
@@ -192,7 +192,7 @@ def test_the_papers_schedulers_reach_the_report(store: Path) -> None:
     assert rows["in_advance"].tolist()[0] == 0 < rows["in_advance"].tolist()[1]
     shares = shares_of(store)
     assert shares["reservations"].to_dict() == {"m-r0": 0.0, "m-r20": 0.2}
-    text = report_text("eyraud-2006", store)
+    text = make_report("eyraud-2006", store).text
     assert "Icluster2 2(a)" in text
     assert "samples" in text
 

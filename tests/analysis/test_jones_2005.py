@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import core
 import farm
 from analysis import StoreError
-from analysis.papers import report_text, write_report
+from analysis.papers import make_report
 from analysis.papers.jones_2005.figures import participants_chart, policies_chart, sweep_chart
 from analysis.papers.jones_2005.names import (
     ALONE,
@@ -407,7 +407,7 @@ def responses(trace: str, policy: str, number: int) -> dict[str, float]:
 
 def test_the_report_has_what_simulations_say(store: Path) -> None:
     """Every point and difference of a curve, each from cells that are simulated one by one."""
-    written = {path.name for path in write_report("jones-2005", store)}
+    written = {path.name for path in make_report("jones-2005", store).write(store)}
     assert written == {
         *("turnaround.csv", "differences.csv", "participants.csv", "cells.csv"),
         *("rates-20-20-10.png", "sensitivity.png"),
@@ -438,12 +438,12 @@ def test_the_report_says_what_a_trace_sets(store: Path) -> None:
     assert set(traces["links"]) == {(1_000_000,)}
     assert set(traces["computation"]) == {0.7}
     assert set(PARAMETERS) <= set(traces)
-    assert "ICS+B less no share, on FC" in report_text("jones-2005", store)
+    assert "ICS+B less no share, on FC" in make_report("jones-2005", store).text
 
 
 def test_what_is_given_is_received(store: Path) -> None:
     """Over all participants, and nothing of it by those who are alone."""
-    write_report("jones-2005", store)
+    make_report("jones-2005", store).write(store)
     keys = ["trace", "policy", "measure", "origin"]
     found = table(store, "participants", keys)
     for trace in ("r1000", "r1200", "r1400"):
@@ -459,7 +459,7 @@ def test_a_store_without_no_share_is_refused(tree: xr.DataTree, tmp_path: Path) 
     with pytest.raises(KeyError):
         differences(turnaround(tree).sel(policy=[ICS, FAIR]))
     with pytest.raises(StoreError):
-        write_report("jones-2005", tmp_path)
+        make_report("jones-2005", tmp_path)
 
 
 def test_what_ships_is_like_the_paper() -> None:

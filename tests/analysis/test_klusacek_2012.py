@@ -14,7 +14,7 @@ import xarray as xr
 
 import farm
 from analysis import StoreError, open_tree
-from analysis.papers import report_text, write_report
+from analysis.papers import make_report
 from analysis.papers.klusacek_2012 import names
 from analysis.papers.klusacek_2012.claims import (
     BACKFILLING,
@@ -393,7 +393,7 @@ def test_bubbles_and_curves_are_the_numbers(values: xr.Dataset, curves: xr.DataA
 
 def test_report_writes_every_figure_and_table(store: Path, values: xr.Dataset) -> None:
     """Of the log and of samples four figures each, with their numbers, and what was counted."""
-    written = write_report("klusacek-2012", store)
+    written = make_report("klusacek-2012", store).write(store)
     assert all(path.stat().st_size > 0 for path in written)
     figures = {"figure-1-wait", "figure-1-response", "figure-2-cdf", "figure-2-users"}
     tables = {
@@ -429,9 +429,9 @@ def test_a_store_without_samples_has_the_papers_figures_alone(store: Path, tmp_p
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(f"{REPORT}.open_report", lambda _, less=less: less)
             # Drawing takes most of a report's time, and what is drawn is looked at elsewhere.
-            patch.setattr(f"{FILES}.write_figure", lambda folder, name, _: folder / name)
-            written = write_report("klusacek-2012", store, tmp_path / f"{prefix}only")
-            text = report_text("klusacek-2012", store)
+            patch.setattr(f"{FILES}.save", lambda figure, path: None)
+            made = make_report("klusacek-2012", store)
+            written, text = made.write(tmp_path / f"{prefix}only"), made.text
         assert {path.name.startswith("samples-") for path in written} == {bool(prefix)}
         assert len(written) == (10 if prefix else 11)
         assert "TS / BF-CONS" in text
@@ -441,7 +441,7 @@ def test_the_report_tells_a_terminal_what_became_of_each_conclusion(
     store: Path, values: xr.Dataset
 ) -> None:
     """A line each, for the logs and for the samples."""
-    lines = report_text("klusacek-2012", store).splitlines()
+    lines = make_report("klusacek-2012", store).text.splitlines()
     said = claims(claims_in_part(values.sel(resample=[0]))).index
     for claim in said.get_level_values("claim").unique():
         assert sum(line.startswith(f"{claim} ") for line in lines) >= 2, claim
@@ -477,7 +477,7 @@ def test_the_papers_algorithms_reach_the_report(
     trace = farm.Trace(name="m64", model="lublin", processors=64, jobs=100)
     campaign = replace(find("klusacek-2012"), traces=(trace,))
     assert farm.run(campaign, tmp_path / "store").failed == 0
-    assert len(write_report("klusacek-2012", tmp_path / "store")) == 11
+    assert len(make_report("klusacek-2012", tmp_path / "store").write(tmp_path)) == 11
     found = measures(tmp_path / "store")
     assert set(found["algorithm"].values) == {*ALGORITHMS.values(), *BESIDE.values()}
     assert found[list(MEASURES)].to_array().notnull().all()

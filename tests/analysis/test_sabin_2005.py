@@ -12,7 +12,7 @@ import xarray as xr
 
 import farm
 from analysis import StoreError, open_tree
-from analysis.papers import REPORTS, report_text, write_report
+from analysis.papers import REPORTS, make_report
 from analysis.papers.sabin_2005.claims import CLAIMS, READINGS, claims, claims_in_part
 from analysis.papers.sabin_2005.figures import bar_chart, bar_table
 from analysis.papers.sabin_2005.names import BESIDE, BY_SIZE, KINDS, NO_BACKFILLING, ORDERS, RULES
@@ -214,7 +214,7 @@ def test_figures_of_samples_say_which_and_have_the_log_beside_them(store: Path) 
 
 def test_numbers_of_samples_stand_beside_the_log(store: Path) -> None:
     """The CSV behind each figure of samples has the log, ranks, count and coverage."""
-    write_report("sabin-2005", store)
+    make_report("sabin-2005", store).write(store)
     csv = pd.read_csv(store / "tables" / "samples-strict.csv")
     cell = ["trace", "load", "order", "rule"]
     standing = ["log", "first", "last", "samples", "coverage", "units"]
@@ -287,7 +287,7 @@ def test_the_size_of_discrimination_is_twice_what_is_above_0(store: Path) -> Non
 
 def test_report_writes_every_figure_and_table(store: Path) -> None:
     """Six pairs of figures, four tables, and the samples' four figures, each with its numbers."""
-    written = write_report("sabin-2005", store)
+    written = make_report("sabin-2005", store).write(store)
     assert all(path.stat().st_size > 0 for path in written)
     names = {path.name for path in written}
     assert len(names) == len(written) == 2 * (6 + 4) + 4
@@ -313,7 +313,7 @@ def test_beside_samples_the_log_needs_no_load_of_the_paper(
 ) -> None:
     """It stands beside them then, and the paper's own figures are not drawn."""
     monkeypatch.setattr("analysis.papers.sabin_2005.report.LOADS", ["0.8", "0.7"])
-    names = {path.stem for path in write_report("sabin-2005", store)}
+    names = {path.stem for path in make_report("sabin-2005", store).write(store)}
     assert names == {f"samples-{name}" for name in ("ratios", *KINDS)}
 
 
@@ -321,12 +321,12 @@ def test_beside_samples_the_log_needs_no_load_of_the_paper(
 def test_every_report_refuses_what_is_no_store(name: str, tmp_path: Path) -> None:
     """Each row of the table has a module with a report, which says what is wrong."""
     with pytest.raises(StoreError, match=r"nowhere' is not a folder"):
-        write_report(name, tmp_path / "nowhere")
+        make_report(name, tmp_path / "nowhere")
 
 
 def test_the_report_tells_a_terminal_what_became_of_each_conclusion(store: Path) -> None:
     """Of the log the conclusions, of samples the ratios: a line each, and their headings."""
-    text = report_text("sabin-2005", store).splitlines()
+    text = make_report("sabin-2005", store).text.splitlines()
     lines = len(claims(counted(store))) + len(ratios(store))
     assert lines < len(text) <= lines + 8
     assert any("no guarantee / aggressive, SJF" in line for line in text)

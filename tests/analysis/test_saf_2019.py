@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 import farm
 from analysis import StoreError, open_tree, weekly_bands
 from analysis.bands import weekly_log
-from analysis.papers import report_text, write_report
+from analysis.papers import make_report
 from analysis.papers.saf_2019 import printed
 from analysis.papers.saf_2019.claims import claims
 from analysis.papers.saf_2019.counts import ALL_LOGS, backfilled_jobs, slowdown_classes
@@ -302,7 +302,10 @@ def test_a_report_of_both_has_the_names_of_both(tmp_path: Path) -> None:
     extra = ("spf+easy", "sqf+easy", "saf+easy")
     both = dataclasses.replace(CAMPAIGN, policies=CAMPAIGN.policies + extra)
     assert farm.run(both, tmp_path / "both.farm").failed == 0
-    names = {path.name for path in write_report("saf-2019", tmp_path / "both.farm")}
+    names = {
+        path.name
+        for path in make_report("saf-2019", tmp_path / "both.farm").write(tmp_path / "both.farm")
+    }
     of_logs = {"table-2.csv", "table-3.csv"}
     once = {f"{name}.png" for name in FIGURES} | {f"{name}.csv" for name in FIGURES | TABLES}
     twice = {name.replace(".", "-without-threshold.") for name in once - of_logs}
@@ -465,7 +468,7 @@ def test_run_ends_with_the_report(made: Path, tmp_path: Path) -> None:
     written = {p.name: p.read_bytes() for f in ("figures", "tables") for p in (made / f).iterdir()}
     names = {f"{name}.png" for name in FIGURES} | {f"{name}.csv" for name in FIGURES | TABLES}
     assert set(written) == names
-    assert report_text("saf-2019", made) in result.output
+    assert make_report("saf-2019", made).text in result.output
     assert CliRunner().invoke(cli, command).exit_code == 0
     assert {name: path.read_bytes() for name in names for path in made.rglob(name)} == written
     weeks = pd.read_csv(made / "tables" / "figure-1.csv")

@@ -11,6 +11,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from tests.benchmarks.conftest import Log
+from tests.benchmarks.whole import STARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,19 +52,18 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("warm", [False, True], ids=("cold", "warm"))
-@pytest.mark.parametrize("policy", ["fcfs+easy", "lxf+easy", "fcfs+conservative", "fcfs+planned"])
+@pytest.mark.parametrize("process", STARTS)
 def bench_start(
-    benchmark: BenchmarkFixture, log: Log, compiled: Path, policy: str, warm: bool
+    benchmark: BenchmarkFixture, log: Log, compiled: Path, process: str, warm: bool
 ) -> None:
-    """`farm simulate` on the KTH log, with an empty and with a filled folder of kernels."""
-    code = "from farm.cli import main; main()"
-    words = ("-c", code, "simulate", str(log("KTH-SP2")), "--policy", policy)
-    folder = compiled / policy
+    """A process on the KTH log, with an empty and with a filled folder of kernels."""
+    words = (*STARTS[process], str(log("KTH-SP2")))
+    folder = compiled / process
     if warm:
         run(folder, *words)
     assert warm == folder.exists()
     benchmark.pedantic(run, (folder, *words), rounds=5 if warm else 1)
-    benchmark.extra_info.update(table="starts", policy=policy, warm=warm)
+    benchmark.extra_info.update(table="starts", process=process, warm=warm)
 
 
 @pytest.mark.parametrize("policy", ["fcfs+easy", "saf+easy", "fcfs+conservative"])

@@ -1,23 +1,29 @@
 """What many workers cost one scheduler and one coordinator; run by hand, figures in docs/scale.md.
 
-python tests/benchmarks/crowd.py WORKERS [--seconds S] [--tasks N] [--real]
+python tests/benchmarks/crowd.py WORKERS [--work S] [--block S] [--real]
 
-Workers are objects of Dask's in a few processes, which wait instead of simulating; with --real
-each is a process of its own, and simulates. Everything else is what `farm run` has: a scheduler in
-a process of its own, encrypted connections, the coordinator in this one.
+Workers are objects of Dask's in a few processes, which wait for as long as a task was planned to
+take, give or take a tenth, instead of simulating; with --real each is a process of its own, and
+simulates. Everything else is what `farm run --on slurm` has, but for the scheduler, which has a
+process of its own here to be told from the coordinator: settings, encrypted connections, the
+coordinator in this one.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import math
 import os
 import platform
+import random
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
@@ -25,11 +31,21 @@ from typing import Any
 import psutil
 
 from cluster.certificates import CONFIGURATION, make
+from cluster.settings import JOBS, UNWATCHED, WORKERS
 
-IN_A_PROCESS = 128
+IN_A_PROCESS = 125
 """Workers that one process stands for."""
 
+AT_ONCE = 4
+"""Workers of a process that join at a time: more at once are given up before they are heard."""
+
 PATIENCE = 900.0
+
+IDLE_SECONDS = 20.0
+"""Time for which the scheduler is looked at before there is anything to do."""
+
+JOBS_A_CELL = 280_000
+"""Ten cells of so many jobs under EASY take about as long as a shard of a real log's cells."""
 
 
 def tell(text: str) -> None:
@@ -39,17 +55,22 @@ def tell(text: str) -> None:
 
 @dataclass(frozen=True)
 class Pretend:
-    """Take as long as a task, and say that its blocks are done."""
+    """Take as long as a task is planned to take, and say that its blocks are done."""
 
-    seconds: float
-
-    def __call__(self, task: Any) -> Any:
+    def __call__(self, parcel: Any) -> Any:
+        from farm.execution.parcel import unpacked
         from farm.watching.events import BlockDone
 
-        time.sleep(self.seconds)
+        task = unpacked(parcel)
+        seconds = task.seconds * random.uniform(0.9, 1.1)
+        time.sleep(seconds)
         worker = f"{platform.node()}:{os.getpid()}"
+        told = [block for block in task.blocks if block.product.policies]
+        each = seconds / max(1, len(told))
         return [
-            BlockDone(block=one, cells=1, failed=0, seconds=0.1, worker=worker, why="")
+            BlockDone(
+                block=one, cells=1, failed=0, seconds=each * (one in told), worker=worker, why=""
+            )
             for one in task.blocks
         ]
 
@@ -59,11 +80,23 @@ async def stand_for(address: str, count: int) -> None:
     import dask
     from distributed import Worker
 
-    # What a process has once: 128 looks at its memory would be what is measured.
+    from farm.store.provenance import program
+
+    # Before anybody waits for an answer: on few cores it takes many workers' time.
+    program()
+    # What a process has once, or a core: so many ticks of a core of its own each would be what is
+    # measured.
     dask.config.set({"distributed.admin.system-monitor.interval": "60s"})
-    workers = [Worker(address, nthreads=1, host="127.0.0.1", memory_limit=0, dashboard=False)
-               for _ in range(count)]  # fmt: skip
-    await asyncio.gather(*workers)
+    dask.config.set({"distributed.admin.tick.interval": "10s"})
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def join() -> Worker:
+        async with room:
+            return await Worker(
+                address, nthreads=1, host="127.0.0.1", memory_limit=0, dashboard=False
+            )
+
+    workers = await asyncio.gather(*(join() for _ in range(count)))
     await asyncio.gather(*(worker.finished() for worker in workers))
 
 
@@ -76,52 +109,102 @@ def start(stack: ExitStack, *command: str) -> Popen[bytes]:
     return process
 
 
-def measure(count: int, seconds: float, tasks: int, real: bool, folder: Path) -> None:
+@dataclass
+class Tasks:
+    """Hold how long the tasks are to take that were handed out, s."""
+
+    lengths: list[float] = field(default_factory=list)
+
+    def watch(self) -> None:
+        """Note the length of each task that is submitted from now on."""
+        from farm.execution.window import Window
+
+        submit = Window._submit
+
+        def noted(window: Window, task: Any) -> None:
+            self.lengths.append(task.seconds)
+            submit(window, task)
+
+        Window._submit = noted  # type: ignore[method-assign]
+
+
+def measure(given: argparse.Namespace, folder: Path) -> None:
     """Run a campaign on a crowd and tell what scheduler and coordinator spent."""
     from distributed import Client
 
-    from farm.execution import window
     from farm.execution.runner import begin, carry_out
     from farm.watching.events import All
 
-    file = folder / "scheduler.json"
+    count, file, tasks = given.workers, folder / "scheduler.json", Tasks()
     with ExitStack() as stack:
-        ends = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--host", "127.0.0.1")
-        ends = (*ends, "--scheduler-file", str(file))
-        scheduler = start(stack, "-m", "distributed.cli.dask_scheduler", "--port", "0", *ends)
-        while not file.exists() or not file.read_text().endswith("}"):
-            time.sleep(0.1)
+        scheduler = psutil.Process(start_scheduler(stack, file).pid)
         client = stack.enter_context(Client(scheduler_file=str(file)))
-        address = client.scheduler.address
-        if real:
-            for _ in range(count):
-                one = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", *ends)
-                start(stack, "-m", "distributed.cli.dask_worker", *one)
-        else:
-            for first in range(0, count, IN_A_PROCESS):
-                many = str(min(IN_A_PROCESS, count - first))
-                start(stack, str(Path(__file__).resolve()), many, "--stand-for", address)
-            window.attempt = Pretend(seconds)  # type: ignore[assignment]
-        client.wait_for_workers(count, timeout=PATIENCE)
-        other = psutil.Process(scheduler.pid)
-        idle = spent(other)
-        time.sleep(10)
-        idle = (spent(other) - idle) / 10
-        own, its, begun = time.process_time(), spent(other), time.perf_counter()
-        with begin(campaign(tasks, real), folder / "s") as prepared:
-            planned = time.process_time() - own
-            carry_out(prepared, client, All())
-            done = len(prepared.tasks)
-        wall = time.perf_counter() - begun
-        own, its = time.process_time() - own - planned, spent(other) - its
+        joined, began = spent(scheduler), time.perf_counter()
+        start_workers(stack, given, file)
+        while (there := len(client.nthreads())) < count:
+            if time.perf_counter() - began > PATIENCE:
+                raise SystemExit(f"only {there} of {count} workers were there in {PATIENCE} s")
+            time.sleep(1.0)
         tell(
-            f"{count} workers, {done} tasks in {wall:.1f} s ({done / wall:.1f} a second): CPU of "
-            f"the scheduler {1e3 * (its - idle * wall) / done:.2f} ms a task and "
-            f"{1e3 * idle / count:.3f} ms a second for each idle worker, "
-            f"{its / wall:.3f} of a core in all; of the coordinator {1e3 * own / done:.2f} ms a "
-            f"task, {own / wall:.3f} of a core; {other.memory_info().rss / 2**20:.0f} MiB of "
-            "memory in the scheduler"
+            f"{count} workers joined in {time.perf_counter() - began:.0f} s: "
+            f"{1e3 * (spent(scheduler) - joined) / count:.1f} ms of the scheduler's CPU each"
         )
+        tasks.watch()
+        time.sleep(IDLE_SECONDS)
+        idle = spent(scheduler)
+        time.sleep(IDLE_SECONDS)
+        idle = (spent(scheduler) - idle) / IDLE_SECONDS
+        with begin(campaign(given), folder / "s") as prepared:
+            work, blocks = math.fsum(t.seconds for t in prepared.tasks), len(prepared.missing)
+            own, its, began = time.process_time(), spent(scheduler), time.perf_counter()
+            carry_out(prepared, client, All())
+        wall = time.perf_counter() - began
+        own, its, done = time.process_time() - own, spent(scheduler) - its, len(tasks.lengths)
+        tell(
+            f"{blocks} blocks in {done} tasks of {min(tasks.lengths):.1f} to "
+            f"{max(tasks.lengths):.1f} s, on the mean {work / done:.1f}, in {wall:.1f} s: the "
+            f"workers' share {work / (count * wall):.3f} of their time, {done / wall:.1f} tasks a "
+            f"second\nscheduler {1e3 * its / done:.2f} ms of CPU a task, {its / wall:.3f} of a "
+            f"core ({idle:.3f} where all idle: {1e3 * idle / count:.3f} ms a second for each "
+            f"worker), {scheduler.memory_info().rss / 2**20:.0f} MiB\ncoordinator "
+            f"{1e3 * own / done:.2f} ms a task, {own / wall:.3f} of a core, "
+            f"{psutil.Process().memory_info().rss / 2**20:.0f} MiB\n"
+            f"together {(own + its) / wall:.3f} of a core"
+        )
+
+
+def ends(file: Path) -> tuple[str, ...]:
+    """Return the options of Dask's commands for who meets by a file on the loopback interface."""
+    here = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--host", "127.0.0.1")
+    return (*here, "--scheduler-file", str(file))
+
+
+def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
+    """Start a scheduler and wait for the file that it writes."""
+    # It reads what it hands on, by the modules of that: to import them takes a second of its loop.
+    known = ("--preload", "farm.execution.parcel")
+    command = ("-m", "distributed.cli.dask_scheduler", "--port", "0", *known, *ends(file))
+    process = start(stack, *command)
+    while not file.exists() or not file.read_text().endswith("}"):
+        time.sleep(0.1)
+    return process
+
+
+def start_workers(stack: ExitStack, given: argparse.Namespace, file: Path) -> None:
+    """Start workers, or processes that stand for many of them each."""
+    from farm.execution import window
+
+    if given.real:
+        one = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", *ends(file))
+        for _ in range(given.workers):
+            start(stack, "-m", "distributed.cli.dask_worker", *one)
+        return
+    address = json.loads(file.read_text())["address"]
+    for first in range(0, given.workers, IN_A_PROCESS):
+        many = str(min(IN_A_PROCESS, given.workers - first))
+        start(stack, str(Path(__file__).resolve()), many, "--stand-for", address)
+    # By the name of the module: a program's own things are pickled as a whole.
+    window.attempt_packed = import_module(Path(__file__).stem).Pretend()
 
 
 def spent(process: psutil.Process) -> float:
@@ -130,27 +213,51 @@ def spent(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-def campaign(tasks: int, real: bool) -> Any:
-    """Return a campaign of about so many tasks, each of one block."""
+def campaign(given: argparse.Namespace) -> Any:
+    """Return a campaign of so much work for each worker, in blocks of a length."""
     from farm.campaign.campaign import Campaign
     from farm.campaign.trace import Trace
+    from farm.planning.cost import cell_seconds
 
+    policies = tuple(f"{order}+easy" for order in ORDERS)
+    jobs = 4000 if given.real else JOBS_A_CELL
+    each = math.fsum(cell_seconds(jobs, policy, "original") for policy in policies)
     return Campaign(
         name="crowd",
-        traces=(Trace(name="m", model="lublin", processors=64, jobs=4000 if real else 50),),
-        policies=("fcfs+easy",),
-        resamples=tasks,
+        traces=(Trace(name="m", model="lublin", processors=64, jobs=jobs),),
+        policies=policies,
+        resamples=math.ceil(given.workers * given.work / each),
         seed=1,
-        block_seconds=1e-6,
+        block_seconds=given.block,
     )
+
+
+ORDERS = ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "f1", "f2")
+
+
+def settings(folder: Path) -> str:
+    """Write Dask's settings of a cluster of jobs, and return the folder of their files."""
+    made, here = folder / "certificates", folder / "dask"
+    make(made)
+    here.mkdir()
+    (made / CONFIGURATION).rename(here / CONFIGURATION)
+    plain: dict[str, Any] = {}
+    for key, value in {**JOBS, **WORKERS, **UNWATCHED}.items():
+        inner = plain
+        *path, last = key.split(".")
+        for name in path:
+            inner = inner.setdefault(name, {})
+        inner[last] = value
+    (here / "settings.json").write_text(json.dumps(plain))
+    return str(here)
 
 
 def main() -> None:
     """Measure, or be a part of what is measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workers", type=int)
-    parser.add_argument("--seconds", type=float, default=10.0, help="that a task takes")
-    parser.add_argument("--tasks", type=int, help="by default three a worker")
+    parser.add_argument("--work", type=float, default=60.0, help="of each worker, s")
+    parser.add_argument("--block", type=float, default=1.5, help="that a block takes, s")
     parser.add_argument("--real", action="store_true", help="a process for each worker")
     parser.add_argument("--stand-for", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -159,15 +266,14 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        make(folder / "certificates")
-        settings = str(folder / "certificates" / CONFIGURATION)
-        if os.environ.get("SCHEDFARM_CROWD") != "1":
-            # Dask reads its configuration as it is imported.
-            os.environ |= {"DASK_CONFIG": settings, "SCHEDFARM_CROWD": "1"}
-            import dask
+        # Dask reads its configuration as it is imported.
+        os.environ["DASK_CONFIG"] = settings(folder)
+        here = str(Path(__file__).resolve().parent)
+        os.environ["PYTHONPATH"] = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
+        import dask
 
-            dask.config.refresh()
-        measure(given.workers, given.seconds, given.tasks or 3 * given.workers, given.real, folder)
+        dask.config.refresh()
+        measure(given, folder)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """What the farm adds to the simulations, in time and memory; run by hand, figures in docs/scale.md.
 
-python tests/benchmarks/overhead.py cells|plan|flat|resume|summary [--plot FILE]
+python tests/benchmarks/overhead.py cells|plan|flat|resume|summary [--plot FILE] [--millions N]
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import resource
+import subprocess
 import sys
 import tempfile
 import threading
@@ -109,8 +111,8 @@ def cells(folder: Path, plot: Path | None) -> None:
         run(wanted, folder / name.replace(" ", ""))
 
 
-def million() -> Campaign:
-    return campaign("million", 10, 1000, 50)
+def million(count: int = 1) -> Campaign:
+    return campaign("million", 10, 1000 * count, 50)
 
 
 def plan(folder: Path, plot: Path | None) -> None:
@@ -154,17 +156,40 @@ def draw(points: list[tuple[float, float, int]], path: Path) -> None:
     figure.savefig(path, dpi=80)
 
 
-def resume(folder: Path, plot: Path | None) -> None:
-    with begin(million(), folder / "s") as prepared:
+def resume(folder: Path, plot: Path | None, millions: int = 1) -> None:
+    with begin(million(millions), folder / "s") as prepared:
         store, blocks = prepared.store, list(prepared.missing)
     for block in blocks:
         store.place.write(record_name(block), fabricated(store, block).to_bytes())
     size = sum(p.stat().st_size for p in (folder / "s" / "records").rglob("*.json"))
-    tell(f"{len(blocks)} records of a million cells, {size / MIB:.0f} MiB")
-    with measured("resume over them"), begin(million(), folder / "s") as prepared:
-        assert prepared.before == store.cells
+    tell(f"{len(blocks)} records of {store.cells} cells, {size / MIB:.0f} MiB")
+    for part in AGAIN:
+        # In a process of its own, for the most memory that this takes.
+        command = [sys.executable, __file__, part, "--at", str(folder / "s")]
+        subprocess.run([*command, "--millions", str(millions)], check=True)
+
+
+def resumed(store: Path, millions: int) -> None:
+    with measured("resume over them"), begin(million(millions), store) as prepared:
+        assert not prepared.missing
+
+
+def fold_again(store: Path, millions: int) -> None:
     with measured("fold their summary"):
-        fold(store)
+        fold(Store.open(store))
+    digest = hashlib.sha256()
+    for path in sorted(store.glob("results.zarr/*/c/**/*")):
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    tell(f"SHA-256 of the summary {digest.hexdigest()[:16]}")
+
+
+def count_again(store: Path, millions: int) -> None:
+    with measured("count them for farm status"):
+        status(store)
+
+
+AGAIN = {"again": resumed, "fold": fold_again, "status": count_again}
+"""What is done over records that are there."""
 
 
 def fabricated(store: Store, block: Any) -> Record:
@@ -174,7 +199,7 @@ def fabricated(store: Store, block: Any) -> Record:
     names = [v.name for v in holding.figures]
     arrays = [v.name for v in store.arrays_of(block.trace, block.kind)]
     return Record(
-        Head(block, store.identity, span, (), holding.digest),
+        Head(block, store.identity, span, (), store.holding_digest(block)),
         Body(
             np.full(count, 50),
             {},
@@ -201,7 +226,7 @@ def summary(folder: Path, plot: Path | None) -> None:
             tree["wait"].mean("resample").sel(load="0.9").load()
 
 
-PARTS: dict[str, Callable[[Path, Path | None], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "cells": cells,
     "plan": plan,
     "flat": flat,
@@ -211,8 +236,14 @@ PARTS: dict[str, Callable[[Path, Path | None], None]] = {
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("part", choices=[*PARTS, *AGAIN])
     parser.add_argument("--plot", type=Path, help="Where `flat` draws memory over cells.")
+    parser.add_argument("--millions", type=int, default=1, help="of cells to resume over")
+    parser.add_argument("--at", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.at:
+        AGAIN[given.part](given.at, given.millions)
+        sys.exit()
     with tempfile.TemporaryDirectory() as scratch:
-        PARTS[given.part](Path(scratch), given.plot)
+        more = {"millions": given.millions} if given.part == "resume" else {}
+        PARTS[given.part](Path(scratch), given.plot, **more)

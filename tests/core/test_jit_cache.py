@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.kernels import jit
+from core.kernels.sources import closure
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,6 +47,17 @@ from core.workload.workload import Workload
 work = Workload.from_columns(submit=[0, 1, 2, 3], run=[10, 10, 5, 20], estimate=[10, 10, 5, 20],
                              procs=[3, 4, 1, 1], processors=4)
 print(*simulate(work, "fcfs+easy").start, *simulate(work, "lxf+aggressive").start)
+"""
+
+FAIR = """
+from core.simulation.compiling import each_compiled
+from core.simulation.fair_start import fair_start_times
+from core.workload.workload import Workload
+work = Workload.from_columns(submit=[0, 1], run=[9, 9], estimate=[9, 9], procs=[1, 1], processors=1)
+compiled = []
+with each_compiled(lambda: compiled.append(1)):
+    assert fair_start_times(work, "fcfs+none").tolist() == [0, 9]
+print("compiled" if compiled else "found")
 """
 
 STARTS = "0 10 2 20 0 27 2 7"
@@ -95,6 +107,52 @@ def test_changed_step_compiles_its_kernel_anew(tmp_path: Path) -> None:
     assert finish(start(run, tmp_path / "cache", tmp_path)) == "406 0"
 
 
+def test_changed_name_of_an_imported_module_compiles_its_kernel_anew(tmp_path: Path) -> None:
+    """The step takes a number from a module two imports away, by a relative import."""
+    package = toy(tmp_path)
+    run = ["-m", "toy.total"]
+    (package / "step.py").write_text("from .number import NUMBER\n" + STEP.format(number="NUMBER"))
+    (package / "number.py").write_text("NUMBER = 1\n")
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 0"
+    (package / "number.py").write_text("NUMBER = 100\n")
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "406 0"
+
+
+def test_changed_module_that_a_kernel_does_not_import_leaves_it_compiled(tmp_path: Path) -> None:
+    """A change of plans compiles no EASY anew."""
+    package = toy(tmp_path)
+    run = ["-m", "toy.total"]
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 0"
+    (package / "other.py").write_text(STEP.format(number=100))
+    assert finish(start(run, tmp_path / "cache", tmp_path)) == "10 1"
+
+
+def test_closures_of_kernels_hold_what_they_import() -> None:
+    """EASY is made of its queue and its clock, and not of plans."""
+    easy = {path.relative_to(ROOT).as_posix() for path in closure(KERNELS / "fixed_order.py")}
+    assert {"core/kernels/queue.py", "core/kernels/clock.py", "core/arrays.py"} <= easy
+    assert {"core/kernels/compiler.py", "core/kernels/sources.py"} <= easy
+    assert not {"core/kernels/plan.py", "core/kernels/planned.py"} & easy
+    assert KERNELS / "plan.py" in closure(KERNELS / "reservations.py")
+
+
+def test_no_kernel_imports_what_its_sources_do_not_say() -> None:
+    """Names that are found at run time would be compiled in, and not looked at."""
+    for path in KERNELS.rglob("*.py"):
+        assert "importlib" not in path.read_text(), path
+
+
+def test_step_called_from_python_is_compiled_alone() -> None:
+    """It has no function to call, but numba can make it a kernel."""
+    doubled = jit.verb(_twice)
+    assert doubled(21) == 42
+    assert doubled(4) == 8
+
+
+def _twice(x: int) -> int:
+    return 2 * x
+
+
 def test_of_workers_that_start_together_one_compiles(tmp_path: Path) -> None:
     """Four processes on an empty cache: three of them wait, and find it on the disk."""
     toy(tmp_path)
@@ -126,6 +184,14 @@ def test_workers_that_start_together_simulate_alike(tmp_path: Path) -> None:
     workers = [start(["-c", SIMULATE], tmp_path / "cache", ROOT) for _ in range(4)]
     assert {finish(worker) for worker in workers} == {STARTS}
     assert finish(start(["-c", SIMULATE], tmp_path / "cache", ROOT)) == STARTS
+
+
+@pytest.mark.slow
+def test_of_workers_that_start_together_one_compiles_fair_starts(tmp_path: Path) -> None:
+    """With all steps and routines: the others compile nothing."""
+    workers = [start(["-c", FAIR], tmp_path / "cache", ROOT) for _ in range(3)]
+    told = sorted(finish(worker) for worker in workers)
+    assert told == ["compiled", "found", "found"]
 
 
 def test_cache_folder_that_cannot_be_made(tmp_path: Path) -> None:

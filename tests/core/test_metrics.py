@@ -24,8 +24,11 @@ from core import (
 )
 from core.metrics.capacity import lost_capacity
 from core.metrics.counted import MAX_WEEKS, Counted
-from core.metrics.declared import CELL, METRICS, Metric, find_metric, metrics_over
-from core.metrics.declared import WEEK as OF_WEEK
+from core.metrics.declared import METRICS, find_metric, metrics_over
+from core.metrics.groups import means_of_groups
+from core.metrics.metric import CELL, Metric
+from core.metrics.metric import WEEK as OF_WEEK
+from core.metrics.percentiles import PERCENTILES, percentiles
 from core.metrics.users import index_users
 from core.metrics.weekly import weekly
 from core.workload.resample_weeks import WEEK
@@ -125,6 +128,30 @@ def test_percentiles_are_values_of_jobs() -> None:
     assert slow == [11.0, 19.0, 20.8]
     few = summarise(schedule([(0, wait, 10, 1) for wait in (5, 7, 9)]))
     assert [few[f"wait_p{p}"] for p in (50, 90, 99)] == [7, 9, 9]
+
+
+@pytest.mark.parametrize("most", [1, 3, 2**12 - 1, 2**12, 2**30, 2**61])
+def test_percentiles_are_those_of_a_sort(most: int) -> None:
+    """However far apart values lie, alike or not, whole numbers and others."""
+    rng = np.random.default_rng(most)
+    for n in (1, 2, 99, 100, 1000):
+        waits = rng.integers(0, most, n) // rng.choice([1, 1, most], n)
+        for values in (waits, 1 + waits / 7):
+            places = [-(-p * n // 100) - 1 for p in PERCENTILES]
+            assert list(percentiles(values).values()) == np.sort(values)[places].tolist()
+
+
+def test_means_of_groups_are_added_up_in_order() -> None:
+    """To the bit as numpy adds up each column by itself."""
+    rng = np.random.default_rng(1)
+    jobs = [(0, *map(int, row)) for row in rng.integers((0, 1, 1), (9**6, 9**4, 9), (500, 3))]
+    counted, place = Counted(schedule(jobs)), rng.integers(0, 7, 500)
+    found = means_of_groups(place, 9, counted)
+    assert found.jobs.tolist() == np.bincount(place, minlength=9).tolist()
+    for name in found._fields[1:]:
+        sums = np.bincount(place, getattr(counted, name), 9)
+        assert getattr(found, name)[:7].tolist() == (sums[:7] / found.jobs[:7]).tolist()
+        assert np.isnan(getattr(found, name)[7:]).all()
 
 
 def test_classes_of_slowdown_begin_at_their_lower_bound() -> None:
@@ -315,7 +342,7 @@ def test_weeks_count_by_the_end() -> None:
 def test_lost_capacity_second_by_second(seed: int, n: int) -> None:
     """In each second min(idle, asked) x 1 s, whatever the bounds and however wide the machine."""
     rng = np.random.default_rng(seed)
-    scale = int(rng.choice([1, 2**40]))
+    scale = int(rng.choice([1, 2**40, 2**56]))
     submit = np.sort(rng.integers(0, 20, n))
     w = Workload.from_columns(
         submit=submit, run=(run := rng.integers(0, 9, n)), estimate=run,
@@ -333,7 +360,7 @@ def test_lost_capacity_second_by_second(seed: int, n: int) -> None:
 
 
 def test_lost_capacity_of_distant_instants() -> None:
-    """Instants too far apart to be packed with processors are sorted all the same."""
+    """Instants too far apart for one number with the processors are sorted all the same."""
     far = Workload.from_columns(
         submit=[0, 0, 2**60], run=[9, 1, 1], estimate=[9, 1, 1], procs=[2, 3, 2], processors=3
     )

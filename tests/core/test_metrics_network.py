@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Pool, Workload, by_origin, simulate, summarise
-from core.metrics.declared import ORIGIN, metrics_over
+from core.metrics.declared import metrics_over
 from core.metrics.links import cut_pairs, link_demands, link_loads, link_peaks
+from core.metrics.metric import ORIGIN
 from core.metrics.participants import node_time
 from core.metrics.window import window_of
 from core.platform.network import Network

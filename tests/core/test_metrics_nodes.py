@@ -11,7 +11,7 @@ import pytest
 from core import InputError, Schedule, Workload, pp_bounded_slowdown, summarise
 from core.metrics.capacity import lost_capacity
 from core.metrics.counted import Counted
-from core.metrics.declared import WIDTH, metrics_over
+from core.metrics.declared import metrics_over
 from core.metrics.fairness import (
     discrimination,
     lateness,
@@ -20,6 +20,7 @@ from core.metrics.fairness import (
     unfair_share,
     unfairness,
 )
+from core.metrics.metric import WIDTH
 from core.metrics.users import user_waits
 from core.metrics.weekly import weekly
 from core.metrics.window import window_of

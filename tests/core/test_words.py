@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.arrays import Int64
+from core.kernels.jit import verb
 from core.kernels.words import (
     ALL,
     WORD,
@@ -37,32 +37,32 @@ def bits(word: int) -> list[bool]:
     return [bool(word >> k & 1) for k in range(WORD)]
 
 
-@numba.njit
+@verb
 def _below(array: Int64, i: int, bound: int) -> int:
     return below(array, i, bound)
 
 
-@numba.njit
+@verb
 def _up_to(array: Int64, i: int, bound: int) -> int:
     return up_to(array, i, bound)
 
 
-@numba.njit
+@verb
 def _ends(word: int) -> tuple[int, int]:
     return lowest(word), highest(word)
 
 
-@numba.njit
+@verb
 def _lessen(array: Int64, i: int, by: int, word: int) -> None:
     lessen(array, i, by, word)
 
 
-@numba.njit
+@verb
 def _copy(array: Int64, source: int, target: int, word: int) -> None:
     copy(array, source, target, word)
 
 
-@numba.njit
+@verb
 def _slide(array: Int64, first: int, stop: int, by: int) -> None:
     slide(array, first, stop, by)
 

@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from core.logs.swf import read_swf
-from core.metrics.declared import CELL, metrics_over
+from core.metrics.declared import metrics_over
+from core.metrics.metric import CELL
 from core.simulation.compiling import compiling
 from farm.cli import cli
 from farm.cli.traces import traces

@@ -19,7 +19,8 @@ from farm.execution.courses import Report
 from farm.execution.hearing import CLEAR_SECONDS, Hearing
 from farm.execution.runner import begin
 from farm.execution.stop import Stop
-from farm.planning.tasks import Backlog, block_costs
+from farm.planning.backlog import Backlog
+from farm.planning.tasks import block_costs
 from farm.watching import events
 from farm.watching.events import Event, read_events
 from farm.watching.progress import Lines
@@ -63,7 +64,8 @@ def estimates(folder: Path, passes: Callable[[float], None], slept: float) -> li
         first, second, *_ = (t for t in prepared.tasks if t.blocks[-1].product.simulates)
         blocks = [block for block in second.blocks if block.product.simulates]
         cells = [(b, cell) for b in blocks for cell in prepared.store.span_of(b).cells]
-        with courses.course(second, cells) as course:
+        with courses.course(second) as course:
+            course.enter(cells)
             for _ in range(int(CLEAR_SECONDS) + 3):
                 passes(1.0)
             for block in first.blocks:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.planning.design import build, design
 from farm.planning.tasks import missing_blocks, plan
+from farm.store import summary
 from farm.store.summary import folded
 from farm.verify import Again, verify
 
@@ -73,6 +76,24 @@ def test_stored_fair_start_times_are_those_of_core(
     assert list(verify(tmp_path / "store", Again(100))) == []
 
 
+@pytest.mark.parametrize(("kept", "rows"), [(1, 1), (2**20, 2)])
+def test_summary_is_the_same_however_it_is_folded(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, rows: int
+) -> None:
+    """Through files or in memory, means of pieces of few resamples at a time or of all."""
+    cut(monkeypatch)
+    store = farm.run(campaign, tmp_path / "store").store
+    expected = dict(folded(store))
+    assert expected.keys() == {variable.name for variable in store.figures}
+    monkeypatch.setattr(summary, "_spool", partial(SpooledTemporaryFile, kept))
+    monkeypatch.setattr(summary, "ROWS", rows)
+    found = dict(folded(store))
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name, strict=True)
+    assert not np.isnan(expected["unfairness_strict"]).any()
+
+
 def test_missing_piece_leaves_no_mean(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,12 +104,12 @@ def test_missing_piece_leaves_no_mean(
     pieces = sorted((store / "records/m/strict").glob("00000-00000-00000.*.json"))
     assert len(pieces) == 3
     pieces[1].unlink()
-    root = folded(farm.Store.open(store))
+    root = dict(folded(farm.Store.open(store)))
     assert np.isnan(root["unfairness_strict"][0, 0, 0, 0])
     assert not np.isnan(root["unfairness_relaxed"][0, 0, 0, 0])
     again = farm.run(campaign, store)
     assert (again.done, again.before) == (1, first.cells - 1)
-    assert not np.isnan(folded(farm.Store.open(store))["unfairness_strict"]).any()
+    assert not np.isnan(dict(folded(farm.Store.open(store)))["unfairness_strict"]).any()
 
 
 def test_pieces_of_a_cell_are_tasks_of_their_own(

@@ -20,7 +20,8 @@ import farm.execution.cell
 import farm.execution.task
 from core.errors import InputError
 from core.logs.swf import write_swf
-from core.metrics.declared import METRICS, USER, WEEK, WIDTH, Metric
+from core.metrics.declared import METRICS
+from core.metrics.metric import USER, WEEK, WIDTH, Metric
 from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
@@ -43,7 +44,7 @@ NEW = (
     Metric("new_user", "s", "waits of the user's jobs", lambda c: c.by_user.wait, over=USER),
     Metric(
         "new_width", "1", "twice the jobs of the width",
-        lambda c: 2 * c.width_jobs, over=WIDTH, dtype="int64",
+        lambda c: 2 * c.by_width.jobs, over=WIDTH, dtype="int64",
     ),
 )  # fmt: skip
 """One more metric of each kind."""
@@ -392,7 +393,7 @@ def test_a_mended_metric_of_users__is_written_again(campaign: Campaign, tmp_path
 
 THEIRS = """
 import numpy as np
-from core.metrics.declared import Metric
+from core.metrics.metric import Metric
 
 
 def count(counted):

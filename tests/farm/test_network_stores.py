@@ -16,7 +16,8 @@ import analysis
 import farm
 from core import InputError, by_origin, simulate, summarise
 from core.metrics.counted import Counted
-from core.metrics.declared import ORIGIN, metrics_over
+from core.metrics.declared import metrics_over
+from core.metrics.metric import ORIGIN
 from core.own import sources
 from core.platform.network import Network
 from core.platform.pool import Pool
@@ -54,7 +55,7 @@ OTHERS = replace(
 IN_POOL = Trace(name="pool", model="lublin", jobs=40, processors=64)
 
 MINE = '''
-from core.metrics.declared import Metric
+from core.metrics.metric import Metric
 
 def longest(counted):
     """Longest wait of the cluster's jobs."""

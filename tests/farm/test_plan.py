@@ -11,20 +11,25 @@ import pytest
 
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
+from farm.planning.backlog import BURST_RATE, STEADY_RATE, TOO_LONG, WRITE_SECONDS, Backlog
 from farm.planning.block_shape import (
     BLOCK_SECONDS,
     LEAST_SECONDS,
     MOST_SECONDS,
     PARTS,
     SHARD_BYTES,
+    goal_seconds,
     lay_out,
 )
 from farm.planning.cost import cell_seconds
 from farm.planning.design import build, design
-from farm.planning.tasks import Backlog, block_costs, missing_blocks, plan
+from farm.planning.tasks import Task, block_costs, missing_blocks, plan
 from farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
-from farm.store.geometry import Axes, Layout, positions
+from farm.store.geometry import Axes, Block, Layout, positions
 from farm.store.product import PRODUCTS
+from farm.store.store import Store
+
+Costs = dict[Block, float]
 
 
 @pytest.fixture
@@ -142,43 +147,101 @@ def test_blocks_cover_the_axis_without_overlap(samples: int, per_block: int) -> 
     assert covered == list(range(samples))
 
 
-def test_a_backlog_cuts_what_takes_longer_than_planned(
-    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where blocks of a trace take ten times the plan, its later tasks come in parts."""
+@pytest.fixture
+def many(campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store of blocks of a few milliseconds each."""
     monkeypatch.setattr("farm.planning.block_shape.SHARD_BYTES", 8 * 3200)
-    store = build(design(tmp_path / "store", campaign))
-    tasks = plan(store, campaign, missing_blocks(store, {}))
+    return build(design(tmp_path / "store", campaign))
+
+
+def planned(store: Store, campaign: Campaign, seconds: float) -> tuple[list[Task], Costs]:
+    """Return the plan of a store, as if a block took so many seconds on the mean, and its costs."""
     costs = block_costs(store, store.blocks())
-    assert max(len(task.blocks) for task in tasks) > 2
+    factor = seconds * len(costs) / math.fsum(costs.values())
+    tasks = plan(store, campaign, missing_blocks(store, {}))
+    more = [replace(task, seconds=factor * task.seconds) for task in tasks]
+    return more, {block: factor * cost for block, cost in costs.items()}
+
+
+def handed_out(backlog: Backlog, threads: int) -> list[Task]:
+    """Return all tasks that a backlog has for so many worker threads."""
+    return [backlog.take(threads) for _ in iter(lambda: bool(backlog), False)]
+
+
+def length(backlog: Backlog, task: Task) -> float:
+    """Return how long a task is expected to take, s."""
+    return backlog.expected(task.blocks) + WRITE_SECONDS * len(task.blocks)
+
+
+@pytest.mark.parametrize("threads", [1, 4, 4000])
+def test_a_backlog_joins_short_tasks(threads: int, many: Store, campaign: Campaign) -> None:
+    """Up to what coordinator and workers need, of one trace each, and every block once."""
+    tasks, costs = planned(many, campaign, 0.5)
+    assert len({task.trace.name for task in tasks}) > 1
     backlog = Backlog(tasks, costs)
-    first = backlog.take()
-    assert first == tasks[0]
+    total, blocks = math.fsum(costs.values()), len(costs)
+    most = max(goal_seconds(total), threads / STEADY_RATE)
+    wanted = min(most, max((total + blocks * WRITE_SECONDS) / 2 / threads, threads / BURST_RATE))
+    done = handed_out(backlog, threads)
+    assert sorted(block for task in done for block in task.blocks) == sorted(costs)
+    assert len(done) < len(tasks)
+    assert wanted / 2 < length(backlog, done[0]) <= TOO_LONG * wanted
+    for task in done:
+        assert {block.trace for block in task.blocks} == {task.trace.name}
+        assert len(task.portions) == 1 or length(backlog, task) <= TOO_LONG * wanted
+
+
+def test_a_backlog_ends_in_short_tasks(many: Store, campaign: Campaign) -> None:
+    """The last ones are a part of those before, so that no worker waits long for another."""
+    tasks, costs = planned(many, campaign, 1.0)
+    backlog = Backlog(tasks, costs)
+    lengths = [length(backlog, task) for task in handed_out(backlog, 2)]
+    assert max(lengths[-4:]) < max(lengths) / 4
+
+
+def test_a_backlog_cuts_what_takes_longer_than_planned(many: Store, campaign: Campaign) -> None:
+    """Where blocks of a trace take ten times the plan, its later tasks hold fewer of them."""
+    tasks, costs = planned(many, campaign, 0.5)
+    before = Backlog(tasks, costs)
+    usual = {task.trace.name: len(task.portions) for task in reversed(handed_out(before, 2))}
+    backlog = Backlog(tasks, costs)
+    first = backlog.take(2)
     for block in first.blocks:
         for _ in range(50):
             backlog.learn(block, 10 * costs[block])
-    rest = [backlog.take() for _ in iter(lambda: bool(backlog), False)]
-    cut = [task for task in rest if task not in tasks]
-    assert cut
-    assert {task.trace.name for task in cut} == {first.trace.name}
-    longest = max(task.seconds for task in tasks)
-    for task in cut:
-        assert len(task.blocks) == 1 or backlog.expected(task.blocks) <= 2 * longest
-        assert task.seconds == math.fsum(costs[block] for block in task.blocks)
-    done = [block for task in (first, *rest) for block in task.blocks]
-    assert sorted(done) == sorted(store.blocks())
+    rest = handed_out(backlog, 2)
+    alike = [task for task in rest if task.trace.name == first.trace.name]
+    assert max(len(task.portions) for task in alike) < usual[first.trace.name]
+    for task in rest:
+        assert task.seconds == pytest.approx(math.fsum(costs[b] for b in task.blocks))
+    assert sorted(b for task in (first, *rest) for b in task.blocks) == sorted(costs)
 
 
-def test_a_backlog_that_goes_as_planned_is_the_plan(campaign: Campaign, tmp_path: Path) -> None:
-    """Nothing is cut where blocks take what was planned, or nothing is known of them yet."""
-    store = build(design(tmp_path / "store", campaign))
-    tasks = plan(store, campaign, missing_blocks(store, {}))
-    backlog = Backlog(tasks, block_costs(store, store.blocks()))
-    for task in tasks:
-        assert backlog.take() == task
-        for block in task.blocks:
-            backlog.learn(block, task.seconds / len(task.blocks))
+def test_a_backlog_takes_back(many: Store, campaign: Campaign) -> None:
+    """What a worker could not do stays as it is; of what it left, the rest is handed out again."""
+    tasks, costs = planned(many, campaign, 0.5)
+    backlog = Backlog(tasks, costs)
+    first, second = backlog.take(2), backlog.take(2)
+    assert min(len(first.portions), len(second.portions)) > 1
+    backlog.give_back(first)
+    done = set(second.portions[0])
+    backlog.give_back_rest(second, done)
+    assert backlog.take(2) == first
+    rest = handed_out(backlog, 2)
+    assert rest[0].portions[0] == second.portions[1]
+    written = [*first.blocks, *done, *(block for task in rest for block in task.blocks)]
+    assert sorted(written) == sorted(costs)
+    backlog.give_back_rest(first, set(first.blocks))
     assert not backlog
+
+
+def test_a_careful_task_stays_alone(many: Store, campaign: Campaign) -> None:
+    """Its block may be the one that kills its process."""
+    tasks, costs = planned(many, campaign, 0.01)
+    careful = [
+        replace(task, portions=((block,),), careful=True) for task in tasks for block in task.blocks
+    ]
+    assert handed_out(Backlog(careful, costs), 1) == careful
 
 
 def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> None:
@@ -195,19 +258,20 @@ def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> No
     assert held == sum(math.prod(a.shape) * a.dtype.itemsize for a in arrays)
 
 
-def test_a_task_holds_no_more_than_it_may(
+def test_a_portion_holds_no_more_than_it_may(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks are gathered up to a number of bytes, of which columns of jobs are a part."""
+    """Blocks wait together up to a number of bytes, of which columns of jobs are a part."""
     small = campaign.traces[:1]
     campaign = replace(campaign, traces=small, resamples=2, fairness=("resource", "promise"))
     store = build(design(tmp_path / "store", campaign))
     blocks = store.blocks()
-    before = len(plan(store, campaign, blocks))
+    before = sum(len(task.portions) for task in plan(store, campaign, blocks))
     largest = max(map(store.block_bytes, blocks))
-    monkeypatch.setattr("farm.planning.tasks.TASK_BYTES", largest)
-    tasks = plan(store, campaign, blocks)
-    assert len(tasks) > before
-    for task in tasks:
-        cells = [block for block in task.blocks if block.product.simulates]
-        assert len(cells) <= 1 or sum(map(store.block_bytes, task.blocks)) <= largest
+    monkeypatch.setattr("farm.planning.tasks.PORTION_BYTES", largest)
+    portions = [portion for task in plan(store, campaign, blocks) for portion in task.portions]
+    assert len(portions) > before
+    assert sorted(block for portion in portions for block in portion) == sorted(blocks)
+    for portion in portions:
+        cells = [block for block in portion if block.product.simulates]
+        assert len(cells) <= 1 or sum(map(store.block_bytes, portion)) <= largest

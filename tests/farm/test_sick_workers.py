@@ -19,7 +19,7 @@ from farm.campaign.campaign import Campaign
 from farm.execution import window
 from farm.execution.rollcall import Errand
 from farm.execution.stop import Stop
-from farm.execution.workers import Workers
+from farm.execution.workers import SchedulerLost, Workers
 from farm.store.place import place_of
 from farm.watching.events import Said, read_events
 from tests.cluster.processes import Site, site
@@ -37,7 +37,7 @@ FILE_BYTES = 200
 STARVED = """
 from farm.execution import task
 
-def answers(store, trace, questions):
+def answers(made, questions):
     raise MemoryError("no room for 8 GiB")
     yield
 
@@ -187,6 +187,19 @@ def test_a_package_that_no_worker_has__leaves_cells_missing(
     assert (found.done, found.failed, found.missing) == (0, 0, CELLS)
     monkeypatch.delenv("SICK")
     assert farm.run(campaign, tmp_path / "s").done == CELLS
+
+
+@pytest.mark.parametrize("error", [OSError("in TLS"), RuntimeError("ConnectionPool is closed")])
+def test_a_client_whose_connection_is_closed__has_lost_its_scheduler(error: Exception) -> None:
+    """Whatever it raises then."""
+
+    def nthreads() -> dict[str, int]:
+        raise error
+
+    client: Any = SimpleNamespace(scheduler=None, nthreads=nthreads)
+    workers = Workers(client, Stop(), lambda text: None, Errand(place_of("s"), "", None))
+    with pytest.raises(SchedulerLost, match="the scheduler at its address was lost"):
+        workers.count()
 
 
 def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
+import json
 import subprocess
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.cli import cli
 from farm.planning.block_shape import JOB_STEP
-from farm.store import provenance
+from farm.store import provenance, records
 from farm.store.geometry import Block
 from farm.watching.events import (
     Begin,
@@ -202,6 +204,33 @@ def test_origin__of_a_block_that_two_programs_filled(
     found = {origin["host"]: origin["blocks"] for origin in farm.status(tmp_path).origins}
     # The workload's block, one of two policies, and one of a policy that was there and a new one.
     assert found == {provenance.origin()["host"]: 3, "another": 1}
+
+
+def test_counts__are_those_of_the_heads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bodies are read where a head tells too little, or a cell has failed, and nowhere else."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=40)
+    campaign = Campaign(name="s", traces=(trace,), policies=("fcfs+easy",), resamples=3)
+    farm.run(dataclasses.replace(campaign, block_seconds=1e-6), tmp_path)
+    expected, read = farm.status(tmp_path), []
+    assert (expected.done, expected.jobs) == (3, 120)
+    assert expected.seconds > 0
+    whole = records.Record.from_bytes
+
+    def noted(data: bytes) -> records.Record:
+        read.append(data)
+        return whole(data)
+
+    monkeypatch.setattr(records.Record, "from_bytes", noted)
+    assert farm.status(tmp_path) == expected
+    assert read == []
+    path = next((tmp_path / "records/m/cells").iterdir())
+    head, body, _ = path.read_bytes().splitlines(keepends=True)
+    plain = json.loads(head)
+    del plain["tally"]
+    older = json.dumps(plain).encode() + b"\n" + body
+    path.write_bytes(older + json.dumps({"crc32": zlib.crc32(older)}).encode() + b"\n")
+    assert farm.status(tmp_path) == expected
+    assert len(read) == 1
 
 
 def test_commit__is_that_of_the_checkout(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 import farm
 from core import InputError, read_swf, resample_weekly, scale_load, simulate, summarise
 from core.logs.swf import write_swf
-from core.metrics.declared import CELL, metrics_over
+from core.metrics.declared import metrics_over
+from core.metrics.metric import CELL
 from core.metrics.weekly import weekly
 from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign

@@ -6,7 +6,6 @@ section 5.2.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -23,7 +22,7 @@ from analysis.papers.eyraud_2006.differences import (
 from analysis.papers.eyraud_2006.figures import bands_chart, figure_2, histograms, shares_chart
 from analysis.papers.eyraud_2006.printed import DEMT
 from analysis.papers.eyraud_2006.shares import shares_of, shares_table
-from analysis.papers.files import open_report, write_all
+from analysis.papers.files import Made, open_report
 from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
 from analysis.place import StoreName
 from analysis.store import check_known, holds_log, holds_samples, of_samples, open_summary
@@ -36,21 +35,19 @@ SHOWN = ("mean_of_all", "share_identical")
 """Measures in the figure of samples."""
 
 
-def report(store: StoreName, folder: Path) -> list[Path]:
-    """Write every figure and table that a store has the numbers for.
+def report(store: StoreName) -> Made:
+    """Make every figure and table that a store has the numbers for.
 
     Parameters
     ----------
     store : str or path
         The store's folder or address: of windows of logs, of samples, or of both.
-    folder : Path
-        Where to write to.
 
     Returns
     -------
-    list of Path
-        What was written: figures as PNG in FOLDER/figures, their numbers and the tables as CSV
-        in FOLDER/tables.
+    Made
+        The tables have the figures' numbers, too; the text has table 1, ours and the printed one,
+        and what samples say.
 
     Raises
     ------
@@ -80,27 +77,8 @@ def report(store: StoreName, folder: Path) -> list[Path]:
             table = tables["samples-shares"] = shares_table(values, shares)
             said = f"Against shares of jobs\n{_span(values)}"
             drawn["samples-shares"] = shares_chart(table, said)
-    return write_all(folder, drawn, tables)
-
-
-def text(store: StoreName) -> str:
-    """Return for a terminal table 1, ours and the printed one, and what samples say.
-
-    Raises
-    ------
-    StoreError
-        As `report`.
-    """
-    tree = open_report(store)
-    values = measured(tree)
-    tables = []
-    if holds_log(values):
-        tables.append(table_1(values))
-    if holds_samples(values):
-        tables.append(_of_samples(values))
-        shares = shares_of(store)
-        tables += [shares_table(values, shares)] if len(shares) else []
-    return "\n\n".join(map(table_text, tables))
+    texts = [table_text(table) for name, table in tables.items() if name != "figure-2"]
+    return Made(drawn, tables, "\n\n".join(texts))
 
 
 def _hours(tree: xr.DataTree) -> dict[tuple[str, str], Float64]:

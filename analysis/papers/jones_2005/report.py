@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Sequence
 from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.files import open_report, write_all
+from analysis.papers.files import Made, open_report
 from analysis.papers.jones_2005.figures import (
     panel_title,
     participants_chart,
@@ -38,29 +37,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def report(store: StoreName, folder: Path) -> list[Path]:
-    """Write every figure and table that a store has the numbers for.
+def report(store: StoreName) -> Made:
+    """Make every figure and table that a store has the numbers for.
 
     Parameters
     ----------
     store : str or path
         The store's folder or address: of the model at several rates or of other parameters, of
         logs that were joined, or of both.
-    folder : Path
-        Where to write to.
 
     Returns
     -------
-    list of Path
-        What was written: figures as PNG in FOLDER/figures, of the model one for each load, their
-        numbers and the tables as CSV in FOLDER/tables.
+    Made
+        Figures of the model are one for each load; the tables have the figures' numbers, too. The
+        text has the differences that section 5 speaks of, and what whole cells have.
 
     Raises
     ------
     StoreError
         If the store lacks one of the paper's schedulers, or samples.
     """
-    tree = _opened(store)
+    tree = open_report(store)
+    for policy in (ALONE, ICS, FAIR):
+        check_known(policy, "policy", open_summary(tree)["policy"].values.tolist())
     traces, values = settings(store), turnaround(tree)
     tables = {
         "turnaround": turnaround_table(values, traces),
@@ -69,28 +68,9 @@ def report(store: StoreName, folder: Path) -> list[Path]:
         "cells": cells_table(tree),
     }
     drawn = of_the_model(values, traces) | _of_participants(tree, traces)
-    return write_all(folder, drawn, tables)
-
-
-def text(store: StoreName) -> str:
-    """Return for a terminal the differences that section 5 speaks of, and what whole cells have.
-
-    Raises
-    ------
-    StoreError
-        As `report`.
-    """
-    tree = _opened(store)
     nothing = pd.DataFrame(index=pd.Index([], name="trace"))
-    tables = difference_table(turnaround(tree), nothing), cells_table(tree)
-    return "\n\n".join(map(table_text, tables))
-
-
-def _opened(store: StoreName) -> xr.DataTree:
-    tree = open_report(store)
-    for policy in (ALONE, ICS, FAIR):
-        check_known(policy, "policy", open_summary(tree)["policy"].values.tolist())
-    return tree
+    said = difference_table(values, nothing), tables["cells"]
+    return Made(drawn, tables, "\n\n".join(map(table_text, said)))
 
 
 def of_the_model(values: xr.DataArray, traces: pd.DataFrame) -> dict[str, Figure]:

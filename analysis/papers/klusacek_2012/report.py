@@ -7,13 +7,12 @@ D. Klusacek and H. Rudova, Performance and fairness for users in parallel job sc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.files import open_report, write_all
+from analysis.papers.files import Made, open_report
 from analysis.papers.klusacek_2012.claims import claims, claims_in_part, claims_over_samples
 from analysis.papers.klusacek_2012.figures import (
     Shown,
@@ -45,21 +44,19 @@ SAMPLES = "samples-"
 """Begins the names of what is of samples."""
 
 
-def report(store: StoreName, folder: Path) -> list[Path]:
-    """Write every figure and table that a store has the numbers for.
+def report(store: StoreName) -> Made:
+    """Make every figure and table that a store has the numbers for.
 
     Parameters
     ----------
     store : str or path
         The store's folder or address: of the logs themselves, of samples, or of both.
-    folder : Path
-        Where to write to.
 
     Returns
     -------
-    list of Path
-        What was written: figures as PNG in FOLDER/figures, their numbers and the tables as CSV
-        in FOLDER/tables.
+    Made
+        The tables have the figures' numbers, too; the text says what became of each conclusion,
+        and of the starts that were promised.
 
     Raises
     ------
@@ -70,34 +67,20 @@ def report(store: StoreName, folder: Path) -> list[Path]:
     values, shares = measures(tree), nuwt_cdf(tree)
     drawn: dict[str, Figure] = {}
     tables: dict[str, pd.DataFrame] = {}
+    said = []
     if holds_log(tree):
         drawn |= _of_logs(values, shares)
-        tables |= _tables_of_logs(tree, values, shares)
+        own = _tables_of_logs(tree, values, shares)
+        said += [_frame(of_log(values))[["users", *MEASURES]], own["claims"], own["promises"]]
+        tables |= own
     if holds_samples(tree):
         found = {name: spread(values[name]) for name in MEASURES}
         curves = spread(shares)
         drawn |= _of_samples(found, curves)
-        tables |= _tables_of_samples(tree, values, found, curves)
-    return write_all(folder, drawn, tables)
-
-
-def text(store: StoreName) -> str:
-    """Return for a terminal what became of each conclusion, and of the starts that were promised.
-
-    Raises
-    ------
-    StoreError
-        As `report`.
-    """
-    tree = open_report(store)
-    values = measures(tree)
-    tables = []
-    if holds_log(tree):
-        own = _frame(of_log(values))[["users", *MEASURES]]
-        tables += [own, claims(claims_in_part(_only_log(values))), delays(tree)]
-    if holds_samples(tree):
-        tables += [claims(claims_in_part(of_samples(values))), delays_of_samples(tree)]
-    return "\n\n".join(map(table_text, tables))
+        parts = _tables_of_samples(tree, values, found, curves)
+        said += [parts["claims"], parts["promises"]]
+        tables |= {SAMPLES + name: table for name, table in parts.items()}
+    return Made(drawn, tables, "\n\n".join(map(table_text, said)))
 
 
 def _only_log(values: xr.Dataset) -> xr.Dataset:
@@ -167,7 +150,7 @@ def _tables_of_samples(
         name: of.to_dataframe(dim_order=CELL)[[*BAND, *STANDING]].assign(units=MEASURES[name].units)
         for name, of in found.items()
     }
-    parts = {
+    return {
         "figure-1": pd.concat({name: bands[name] for name in PERFORMANCE}, names=["measure"]),
         "figure-2-cdf": curves.to_dataframe(dim_order=[*CELL, "nuwt"])[[*BAND, *STANDING]],
         "figure-2-users": pd.concat({name: bands[name] for name in USERS}, names=["measure"]),
@@ -175,4 +158,3 @@ def _tables_of_samples(
         "claims-in-part": claims_over_samples(values),
         "promises": delays_of_samples(tree),
     }
-    return {SAMPLES + name: table for name, table in parts.items()}

@@ -8,7 +8,6 @@ of `analysis.papers.spread`, which of ten samples reaches from the second to the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ import pandas as pd
 import xarray as xr
 
 from analysis.drawing import OWN_LABEL, STYLE, canvas, own_marks
-from analysis.papers.files import write_figure, write_table
 from analysis.papers.sabin_2005.figures import bar_chart
 from analysis.papers.sabin_2005.names import KINDS, ORDERS, REPLANNING, RULES
 from analysis.papers.sabin_2005.unfairness import sample_unfairness
@@ -26,6 +24,9 @@ from analysis.store import Store, of_samples
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+RATIOS = "samples-ratios"
+"""Name of the figure and table of `ratios`."""
 
 ROOM = 0.24
 """Distance of the kinds of one comparison, of 1 between comparisons."""
@@ -170,42 +171,35 @@ def _panel(axes: Axes, frame: pd.DataFrame, trace: str, load: str) -> None:
     axes.set_xlabel("Ratio of mean unfairness")
 
 
-def report_samples(tree: xr.DataTree, folder: Path) -> list[Path]:
-    """Write the figures and tables that come from samples.
+def charts_and_tables(tree: xr.DataTree) -> tuple[dict[str, Figure], dict[str, pd.DataFrame]]:
+    """Return the figures that come from samples, and their numbers.
 
     Parameters
     ----------
     tree : DataTree
         The store's arrays.
-    folder : Path
-        Where to write to.
 
     Returns
     -------
-    list of Path
-        What was written.
+    figures : dict of str to Figure
+    tables : dict of str to DataFrame
+        By the same names, `RATIOS` last.
 
     Raises
     ------
     StoreError
         As `ratios`.
     """
-    written = []
+    figures, tables = {}, {}
     for kind in KINDS:
         name, values = f"samples-{kind}", sample_unfairness(tree, kind)
         found = spread(values)
         whiskers = xr.concat([found["low"], found["high"]], "end")
         title = _caption(found["samples"].values.flat, "Bar")
         middle = found["median"].assign_attrs(values.attrs)
-        columns = [*BAND, *STANDING]
-        frame = found.to_dataframe(dim_order=["trace", "load", "order", "rule"])[columns]
-        written += [
-            write_figure(folder, name, bar_chart(middle, title, whiskers, found["log"])),
-            write_table(folder, name, frame.assign(units=values.attrs["units"])),
-        ]
-    name, pairs = "samples-ratios", ratios(tree)
-    return [
-        *written,
-        write_figure(folder, name, ratio_chart(pairs)),
-        write_table(folder, name, pairs),
-    ]
+        figures[name] = bar_chart(middle, title, whiskers, found["log"])
+        frame = found.to_dataframe(dim_order=["trace", "load", "order", "rule"])
+        tables[name] = frame[[*BAND, *STANDING]].assign(units=values.attrs["units"])
+    tables[RATIOS] = ratios(tree)
+    figures[RATIOS] = ratio_chart(tables[RATIOS])
+    return figures, tables

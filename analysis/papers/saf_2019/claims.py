@@ -47,24 +47,29 @@ def claims(of: Study) -> pd.DataFrame:
         themselves, not resampled, and ``but_itself``, of which not (both empty where the store
         has none of these); a column a log, in how many samples, and ``samples``, of how many.
     """
-    rows = [_row(of, said) for said in CLAIMS]
+    samples = of.samples
+    means, own = samples.mean("resample"), LOG in of.summary["resample"].values
+    log = of_log(of.summary) if own else None
+    rows = [_row(said, of.traces, samples, means, log) for said in CLAIMS]
     return pd.DataFrame(rows, index=pd.Index([said.what for said in CLAIMS], name="claim"))
 
 
-def _row(of: Study, said: Said) -> dict[str, object]:
-    holds, samples = said.holds(of.samples.mean("resample")), said.holds(of.samples)
+def _row(
+    said: Said, traces: list[str], samples: xr.Dataset, means: xr.Dataset, log: xr.Dataset | None
+) -> dict[str, object]:
     row: dict[str, object] = {"where": said.where}
-    row |= _count(holds, of, "logs", "but")
+    row |= _count(said.holds(means), traces, "logs", "but")
     row |= {"itself": np.nan, "but_itself": ""}
-    if LOG in of.summary["resample"].values:
-        row |= _count(said.holds(of_log(of.summary)), of, "itself", "but_itself")
-    row |= {trace: int(samples.sel(trace=trace).sum()) for trace in of.traces}
-    return row | {"samples": of.samples.sizes["resample"]}
+    if log is not None:
+        row |= _count(said.holds(log), traces, "itself", "but_itself")
+    each = said.holds(samples)
+    row |= {trace: int(each.sel(trace=trace).sum()) for trace in traces}
+    return row | {"samples": samples.sizes["resample"]}
 
 
-def _count(holds: xr.DataArray, of: Study, count: str, but: str) -> dict[str, object]:
-    fails = [trace for trace in of.traces if not bool(holds.sel(trace=trace))]
-    return {count: len(of.traces) - len(fails), but: ", ".join(fails)}
+def _count(holds: xr.DataArray, traces: list[str], count: str, but: str) -> dict[str, object]:
+    fails = [trace for trace in traces if not bool(holds.sel(trace=trace))]
+    return {count: len(traces) - len(fails), but: ", ".join(fails)}
 
 
 def _less(metric: str, policies: list[str], others: list[str], times: float = 1) -> Holds:

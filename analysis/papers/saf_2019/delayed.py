@@ -13,6 +13,9 @@ from core.metrics.slowdown import TAU, slowdowns
 DELAYED = 100
 """Figure 2 is of so many jobs of each sample."""
 
+PART = 16
+"""One of so many jobs tells how slow the most delayed are at least."""
+
 WHISKERS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles that a box shows."""
 
@@ -65,7 +68,10 @@ def most_delayed(wait: Int64, run: Int64, tau: float, count: int = DELAYED) -> I
     count = min(count, slow.size)
     if not count:
         return np.empty(0, np.int64)
-    least = np.partition(slow, slow.size - count)[slow.size - count]
+    # As many of every sixteenth are at least as slow as the last of these: to part all 26 million
+    # of the paper's five logs takes 0.8 s, and this 0.1.
+    some = slow[::PART] if slow.size >= PART * count else slow
+    least = np.partition(some, some.size - count)[some.size - count]
     among = np.flatnonzero(slow >= least)
     return np.asarray(among[np.argsort(-slow[among], kind="stable")[:count]])
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 
-from analysis.papers.files import open_report, write_figure, write_table
+from analysis.papers.files import Made, open_report
 from analysis.papers.saf_2019.claims import claims
 from analysis.papers.saf_2019.figures import FIGURES, draw
 from analysis.papers.saf_2019.headline import headline, relative_gains
@@ -32,20 +31,18 @@ WITHOUT = "-without-threshold"
 """Ends the names of what is of policies without their threshold, where a store has both."""
 
 
-def report(store: StoreName, folder: Path) -> list[Path]:
-    """Write every figure and table of the paper.
+def report(store: StoreName) -> Made:
+    """Make every figure and table of the paper, and for a terminal ours beside its numbers.
 
     Parameters
     ----------
     store : str or path
         The store's folder or address.
-    folder : Path
-        Where to write to.
 
     Returns
     -------
-    list of Path
-        What was written: PNG in ``figures``, CSV in ``tables``, the figures' numbers included.
+    Made
+        The tables have the figures' numbers, too.
 
     Raises
     ------
@@ -54,30 +51,17 @@ def report(store: StoreName, folder: Path) -> list[Path]:
 
     Examples
     --------
-    >>> report("no/such/folder", Path("."))
+    >>> report("no/such/folder")
     Traceback (most recent call last):
     ...
     analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
     """
     found = studies(open_report(store))
-    # All are made before the first is written: a store that lacks what one needs gets none.
     tables = _tables(found)
+    text = "\n".join(f"{name}\n{table_text(frame)}\n" for name, frame in tables.items())
     numbers = {name: (of, FIGURES[row], made) for name, row, of, made in _numbers(found)}
-    drawn = [write_figure(folder, name, draw(row, of, n)) for name, (of, row, n) in numbers.items()]
-    tables |= {name: made for name, (_, _, made) in numbers.items()}
-    return drawn + [write_table(folder, name, frame) for name, frame in tables.items()]
-
-
-def text(store: StoreName) -> str:
-    """Return the tables for a terminal, ours beside the paper's numbers.
-
-    Raises
-    ------
-    StoreError
-        As `report`.
-    """
-    tables = _tables(studies(open_report(store)))
-    return "\n".join(f"{name}\n{table_text(frame)}\n" for name, frame in tables.items())
+    figures = {name: draw(row, of, n) for name, (of, row, n) in numbers.items()}
+    return Made(figures, tables | {name: made for name, (_, _, made) in numbers.items()}, text)
 
 
 def _tables(found: list[Study]) -> dict[str, pd.DataFrame]:

@@ -27,7 +27,7 @@ def copy_book(book: Book, other: Book, start: Int64) -> None:
     """Copy the reservations and the profile that they make."""
     for i in range(book.state[COUNT]):
         other.job[i], other.need[i], other.length[i] = book.job[i], book.need[i], book.length[i]
-        other.at[i], other.low[i], other.high[i] = book.at[i], book.low[i], book.high[i]
+        other.at[i], other.earliest[i] = book.at[i], book.earliest[i]
         start[book.job[i]] = -1
     other.state[COUNT], other.state[DUE] = book.state[COUNT], book.state[DUE]
     head, tail = book.profile.mark[HEAD], book.profile.mark[TAIL]

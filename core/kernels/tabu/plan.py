@@ -14,7 +14,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.floors import FLOOR, FLOORS, doubt, floor_for, learn
 from core.kernels.jit import NEVER, routine, verb
-from core.kernels.profile import earlier_fit, move
+from core.kernels.profile import earlier_fit, move, step_at
 from core.kernels.tabu.clusters import (
     Clusters,
     earliest_place,
@@ -55,8 +55,7 @@ class Moves(NamedTuple):
     moved, at, place: int64[n], place in the book, start, s, and cluster of before; low, high:
     int64[n], what the move made free, s. count: int64[1]. first, last: int64[c], what has been
     made free of each cluster since the walk began, s. dirty: int64[c], whether its profile is
-    another one since. floor: int64[c, FLOORS * FLOOR], known: int64[c]. scratch: two of
-    int64[steps].
+    another one since. floor: int64[c, FLOORS * FLOOR], known: int64[c].
     """
 
     moved: Int64
@@ -70,7 +69,6 @@ class Moves(NamedTuple):
     dirty: Int64
     floor: Int64
     known: Int64
-    scratch: tuple[Int64, Int64]
 
 
 class Plan(NamedTuple):
@@ -84,7 +82,6 @@ class Plan(NamedTuple):
 def empty_plan(size: Int64, n: int) -> Plan:
     """Return a plan without jobs, with room for n, on idle clusters."""
     count, clusters = size.size, idle_clusters(size, n)
-    steps = clusters.times.shape[1]
     book = Book(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -109,7 +106,6 @@ def empty_plan(size: Int64, n: int) -> Plan:
         np.zeros(count, np.int64),
         np.empty((count, FLOORS * FLOOR), np.int64),
         np.zeros(count, np.int64),
-        (np.empty(steps, np.int64), np.empty(steps, np.int64)),
     )
     return Plan(clusters, book, moves)
 
@@ -212,7 +208,7 @@ def earlier_on(plan: Plan, i: int, c: int, now: int, best: int) -> int:
     begin = floor_for(moves.floor[c], moves.known[c], need, length, at, begin, stop)
     if begin >= stop:
         return best
-    t = earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
+    t, _ = earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
     found = t if t < stop else best
     moves.known[c] = learn(moves.floor[c], moves.known[c], need, length, found, at)
     return found
@@ -237,7 +233,8 @@ def shift(plan: Plan, i: int, t: int, c: int) -> None:
         note_move(moves, i, at, old, NEVER, 0)
         return
     if c == old:
-        move(profile_of(clusters, c), at, t, length, need, moves.scratch)
+        profile = profile_of(clusters, c)
+        move(profile, step_at(profile, t), at, t, length, need)
         low = max(at, t + length)
     else:
         untake(clusters, old, at, length, need)

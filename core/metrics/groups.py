@@ -1,0 +1,71 @@
+"""Means of the jobs in each of several groups, such as weeks or classes of widths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from core.arrays import Bool, Float64, Int64
+
+if TYPE_CHECKING:
+    from core.metrics.counted import Counted
+
+
+class Means(NamedTuple):
+    """Number of jobs of each group, int64[g], and means of theirs, float64[g], NaN without a job.
+
+    wait : s. slowdown, pp_slowdown, log_slowdown : of bounded slowdown, of that per processor, and
+    of the natural logarithm of the first.
+    """
+
+    jobs: Int64
+    wait: Float64
+    slowdown: Float64
+    pp_slowdown: Float64
+    log_slowdown: Float64
+
+
+def means_of_groups(place: Int64, groups: int, counted: Counted) -> Means:
+    """Return jobs and means of so many groups.
+
+    Parameters
+    ----------
+    place : int64[k]
+        Group of each job that counts, from 0.
+    groups : int
+        How many there are.
+    counted : Counted
+        The jobs that count.
+
+    Examples
+    --------
+    >>> from core import Workload, simulate
+    >>> from core.metrics.counted import Counted
+    >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
+    ...                           processors=2)
+    >>> counted = Counted(simulate(w, "fcfs+none"))
+    >>> found = means_of_groups(np.array([1, 1]), 2, counted)
+    >>> found.jobs.tolist(), found.wait.tolist(), found.slowdown.tolist()
+    ([0, 2], [nan, 20.0], [nan, 2.6])
+    """
+    from core.kernels.sums import sums_at
+
+    of_jobs = counted.wait, counted.slowdown, counted.pp_slowdown, counted.log_slowdown
+    jobs, sums = sums_at(place, groups, *of_jobs)
+    return Means(jobs, *(sums / _divisor(jobs)))
+
+
+def means(place: Int64, jobs: Int64, values: Int64 | Float64 | Bool) -> Float64:
+    """Return the mean of values at each place, of which there are so many; NaN where none is.
+
+    Examples
+    --------
+    >>> means(np.array([0, 2, 0]), np.array([2, 0, 1]), np.array([5, 7, 8])).tolist()
+    [6.5, nan, 7.0]
+    """
+    return np.asarray(np.bincount(place, weights=values, minlength=jobs.size) / _divisor(jobs))
+
+
+def _divisor(jobs: Int64) -> Float64:
+    return np.where(jobs > 0, jobs, np.nan)

@@ -1,0 +1,185 @@
+"""Compile kernels before they are needed: one tiny simulation for each kind of them.
+
+A kernel is compiled for one combination of types, so that any workload does. What is on the disk
+already is read and not compiled again: whoever was interrupted goes on where he was.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from core.errors import InputError
+from core.metrics.fairness import resource_equality, slips_and_skips
+from core.metrics.summary import by_origin, summarise
+from core.own import sources
+from core.platform.grid import Grid
+from core.platform.network import Network
+from core.platform.nodes import Nodes
+from core.platform.platform import Platform
+from core.platform.pool import Pool
+from core.policy.options import OPTIONS
+from core.policy.orders import ORDERS, Order
+from core.policy.policy import Policy
+from core.policy.rules import RULES, Rule
+from core.simulation.compiling import each_compiled
+from core.simulation.fair_start import ARRIVAL, KINDS, fair_start_times
+from core.simulation.promises import promises
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
+
+MACHINES: tuple[Platform, ...] = (
+    Pool(2),
+    Grid([1, 1], ["a", "b"]),
+    Nodes([1, 1], ["a", "b"]),
+    Network([1, 1], ["a", "b"], [1_000, 1_000]),
+)
+"""A machine of each kind."""
+
+OWN = {"warming": "def by_age(submit, estimate, procs, user, now):\n    return submit\n"}
+"""An order that a user might bring, which is called at each pass."""
+
+CALLED = "warming:by_age"
+
+DEPTH = "(2)"
+"""Stands for the K of rules that take a number; kernels take it as it comes."""
+
+
+class Warmth(NamedTuple):
+    """Say what was done for one policy.
+
+    policy: its name. machine: kind of platform. compiled: functions that were compiled for it, 0
+    where all kernels were at hand.
+    """
+
+    policy: str
+    machine: str
+    compiled: int
+
+
+def every_policy() -> list[Policy]:
+    """Return a policy for each kind of kernel: each rule in each kind of order that it knows.
+
+    Examples
+    --------
+    >>> [policy.name for policy in every_policy()][:2]
+    ['fcfs+none', 'lxf+none']
+    """
+    kinds: dict[tuple[bool, bool], Order] = {}
+    for order in ORDERS.values():
+        kinds.setdefault((order.code is None, order.shares is None), order)
+    names = [*(order.name for order in kinds.values()), CALLED]
+    shared = [order.name for order in kinds.values() if order.shares]
+    found = [_policy(name, rule) for rule in RULES.values() for name in names]
+    found += [_policy(f, rule, f"backfill={CALLED}") for rule in RULES.values() for f in shared]
+    return [policy for policy in found if policy is not None]
+
+
+def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
+    """Return a rule in an order, by the first of its options that it needs there, if any."""
+    head = ",".join((f"{order}+{rule.name.replace('(K)', DEPTH)}", *options))
+    with sources(OWN):
+        for more in ("", *(f",{name}={OPTIONS[name].example}" for name in rule.options)):
+            with suppress(InputError):
+                return Policy.parse(head + more)
+    return None
+
+
+def warm(policies: Sequence[Policy]) -> Iterator[Warmth]:
+    """Compile all that these policies need, on every kind of machine that they know.
+
+    Simulations, starts promised at arrival, fair start times and metrics.
+
+    Parameters
+    ----------
+    policies : sequence of Policy
+        Such as `every_policy` returns.
+
+    Yields
+    ------
+    Warmth
+        For each policy and machine, once it is done.
+
+    Examples
+    --------
+    >>> [one.machine for one in warm([Policy.parse("fcfs+logged")])]
+    ['pool']
+    """
+    for policy in policies:
+        for machine in MACHINES:
+            known = machine.name in policy.row.platforms
+            if known and (count := _compiled(policy, machine)) is not None:
+                yield Warmth(policy.name, machine.name, count)
+
+
+def cache_folder() -> Path | None:
+    """Return the folder in which, or below which, compiled kernels are kept.
+
+    None where no folder can be written.
+
+    Raises
+    ------
+    InputError
+        If the JIT is switched off.
+    """
+    from core.kernels.fixed_order import run_fixed
+
+    stats = getattr(run_fixed, "stats", None)
+    if stats is None:
+        raise InputError("NUMBA_DISABLE_JIT=1 leaves nothing to compile; unset it")
+    kept = stats.cache_path
+    return None if kept is None else Path(os.environ.get("NUMBA_CACHE_DIR") or kept)
+
+
+def _compiled(policy: Policy, machine: Platform) -> int | None:
+    """Do all that may be asked of a policy on a machine; return how many functions it compiled.
+
+    None where its rule knows its order on other machines only.
+    """
+    count = 0
+
+    def more() -> None:
+        nonlocal count
+        count += 1
+
+    jobs = _jobs(machine)
+    with sources(OWN), each_compiled(more):
+        try:
+            schedule = simulate(jobs, policy)
+        except InputError:
+            return None
+        summarise(schedule)
+        by_origin(schedule)
+        slips_and_skips(schedule)
+        resource_equality(schedule)
+        promises(jobs, policy)
+        for kind in KINDS:
+            for later in (ARRIVAL, policy.order):
+                _fair(jobs, policy, kind, later)
+    return count
+
+
+def _fair(jobs: Workload, policy: Policy, kind: str, later: str) -> None:
+    try:
+        fair_start_times(jobs, policy, kind, later=later)
+    except InputError:
+        # Not every rule has every kind, nor every order.
+        return
+
+
+def _jobs(machine: Platform) -> Workload:
+    time, one = np.arange(1, 4), np.ones(3, np.int64)
+    return Workload.from_columns(
+        submit=time,
+        run=time,
+        estimate=time + 1,
+        procs=one,
+        user=time,
+        logged_wait=time,
+        platform=machine,
+    )

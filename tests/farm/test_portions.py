@@ -1,0 +1,133 @@
+"""A task of several portions: each is stored when it is done, whatever becomes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution import courses, parcel, task
+from farm.execution.parcel import Packer, attempt_packed, unpacked
+from farm.execution.runner import Prepared, begin
+from farm.execution.sick import Sick
+from farm.execution.task import run_task
+from farm.planning.backlog import Backlog
+from farm.planning.tasks import Task, block_costs
+from farm.store.records import record_name
+
+CAMPAIGN = Campaign(
+    name="portions",
+    traces=(Trace(name="m", model="lublin", processors=64, jobs=60),),
+    policies=("fcfs+easy", "saf+easy"),
+    resamples=6,
+    block_seconds=1e-6,
+)
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Iterator[Prepared]:
+    with begin(CAMPAIGN, tmp_path) as one:
+        yield one
+
+
+def joined(prepared: Prepared) -> Task:
+    """Return a task of all portions that one worker thread is given at first."""
+    costs = block_costs(prepared.store, prepared.store.blocks())
+    found = Backlog(prepared.tasks, costs).take()
+    assert len(found.portions) > 3
+    return found
+
+
+class Struck(BaseException):
+    """Stand for the end of a process."""
+
+
+def test_each_portion_is_stored_before_the_next_begins(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that dies loses the portion that it is at, and whoever gets the task goes on."""
+    whole, simulate = joined(prepared), task.answers
+    asked: list[Any] = []
+
+    def strike(made: Any, questions: Any) -> Any:
+        asked.append(questions)
+        if len(asked) == 3:
+            raise Struck
+        return simulate(made, questions)
+
+    monkeypatch.setattr(task, "answers", strike)
+    with pytest.raises(Struck):
+        run_task(whole)
+    done = {block for portion in whole.portions[:2] for block in portion}
+    assert prepared.store.heads().keys() == done
+    marks = {block: prepared.store.place.mark(record_name(block)) for block in done}
+    told = run_task(whole)
+    assert [one.block for one in told] == list(whole.blocks)
+    assert not any(asked[3:5])
+    assert all(asked[5:])
+    assert marks == {b: prepared.store.place.mark(record_name(b)) for b in done}
+
+
+def test_a_run_that_stops_begins_no_portion(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is at hand is finished and told of; the rest is handed out again."""
+    whole, simulate = joined(prepared), task.answers
+
+    def wish(made: Any, questions: Any) -> Any:
+        courses.stop(whole.run, 60.0)
+        return simulate(made, questions)
+
+    monkeypatch.setattr(task, "answers", wish)
+    told = {one.block for one in run_task(whole)}
+    assert told == set(whole.portions[0]) == prepared.store.heads().keys()
+    backlog = Backlog([], block_costs(prepared.store, prepared.store.blocks()))
+    backlog.give_back_rest(whole, told)
+    rest = [backlog.take() for _ in iter(lambda: bool(backlog), False)]
+    assert [b for one in rest for b in one.blocks] == [b for p in whole.portions[1:] for b in p]
+
+
+def test_a_course_tells_of_task_and_portion(prepared: Prepared) -> None:
+    """The share of the task grows by portions, the cell is counted within one."""
+    whole, store = joined(prepared), prepared.store
+    count = len(whole.portions)
+    with courses.course(whole) as here:
+        assert here.done() == 0
+        for place, portion in enumerate(whole.portions):
+            cells = [
+                (b, cell) for b in portion if b.product.simulates for cell in store.span_of(b).cells
+            ]
+            here.enter(cells)
+            found = here.report()
+            assert found.blocks == whole.blocks
+            assert found.done == pytest.approx(place / count, abs=0.2)
+            assert (found.doing.cell, found.doing.cells) == (1, len(cells))
+            assert not found.is_long
+            for _ in cells:
+                here.go_on()
+        assert here.done() == pytest.approx(1.0)
+        # As many as before take as long as those; of the first one the plan is all that is known.
+        here._begun -= 100
+        last = whole.portions[-1]
+        assert here.ends_within(last, 120 / (count - 1))
+        assert not here.ends_within(last, 80 / (count - 1))
+        assert here.ends_within(whole.portions[0], 80 / count)
+
+
+def test_a_parcel_is_the_task(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tasks share is made into bytes once, and read once by a worker."""
+    packer, [first, second] = Packer(), prepared.tasks[:2]
+    one, other = packer.pack(first), packer.pack(second)
+    assert one.shared is other.shared
+    assert len(one.own) < len(one.shared)
+    assert [unpacked(one), unpacked(other)] == [first, second]
+    assert unpacked(one).store is unpacked(other).store
+    done = attempt_packed(one)
+    assert not isinstance(done, Sick)
+    assert tuple(told.block for told in done) == first.blocks
+    monkeypatch.setattr(parcel, "attempt", lambda task: task)
+    assert attempt_packed(other) == second
