@@ -9,7 +9,18 @@ from core.arrays import Int64
 from core.kernels.clock import next_end
 from core.kernels.fixed_order import STARVED
 from core.kernels.machine import Jobs, find_shadow, idle_machine, launch, release
-from core.kernels.queue import BLOCK, MERGE, Queue, close_cell, dequeue, empty_queue, enqueue, tidy
+from core.kernels.queue import (
+    BLOCK,
+    MERGE,
+    Queue,
+    close_cell,
+    dequeue,
+    empty_queue,
+    enqueue,
+    still_waits,
+    take_out,
+    tidy,
+)
 from core.kernels.ranking import ratio_exceeds
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
@@ -39,6 +50,8 @@ def contents(queue: Queue) -> list[int]:
         assert queue.length[b] > 0
         assert queue.least_need[b] <= queue.need[cells].min()
         assert queue.least_estimate[b] <= queue.estimate[cells].min()
+        for cell in range(cells.start, cells.stop):
+            assert still_waits(queue, int(queue.job[cell]), cell)
         found += queue.job[cells].tolist()
     assert sorted(queue.order) == list(range(queue.order.size))
     return found
@@ -58,6 +71,28 @@ def test_chain_keeps_queue_order(span: int) -> None:
             dequeue(queue, key, waiting.pop(random.integers(len(waiting))))
         if j % 50 == 0 or j > n - 20:
             assert contents(queue) == sorted(waiting, key=lambda i: (key[i], i))
+
+
+def test_chain_taken_out_of_has_exact_minima() -> None:
+    """Cells that leave one by one, in any order, leave each block with what its jobs need least."""
+    random, n = np.random.default_rng(2), 700
+    jobs, key, queue = some_jobs(n), np.zeros(n, np.int64), empty_queue(n)
+    waiting = list(range(n))
+    for j in waiting:
+        enqueue(queue, jobs, key, j)
+    while waiting:
+        j = waiting.pop(random.integers(len(waiting)))
+        chain = queue.order[: queue.size[0]]
+        cells = np.concatenate([np.arange(queue.length[b]) + queue.first[b] for b in chain])
+        cell = int(cells[queue.job[cells] == j][0])
+        take_out(queue, cell)
+        assert not still_waits(queue, j, cell)
+        assert contents(queue) == waiting
+        for b in queue.order[: queue.size[0]]:
+            cells = slice(queue.first[b], queue.first[b] + queue.length[b])
+            assert queue.least_need[b] == queue.need[cells].min()
+            assert queue.least_estimate[b] == queue.estimate[cells].min()
+            assert (queue.submit[cells] == jobs.submit[queue.job[cells]]).all()
 
 
 def test_chain_in_order_of_arrival_fills_its_blocks() -> None:
