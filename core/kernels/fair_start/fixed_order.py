@@ -6,6 +6,8 @@ from core.arrays import Int64
 from core.kernels.clock import turn_clock
 from core.kernels.fair_start.state import (
     Fair,
+    answer,
+    coming,
     copy_queue,
     copy_running,
     fill_in,
@@ -13,25 +15,28 @@ from core.kernels.fair_start.state import (
     forks_before_next,
     is_over,
     latest_running,
+    lone_job,
     needs_copy,
     turn_alone,
     withdraw,
 )
 from core.kernels.fixed_order import promote, schedule, take_in
 from core.kernels.jit import NEVER, kernel, routine
-from core.kernels.queue import enqueue, head_of
+from core.kernels.machine import free_for
+from core.kernels.queue import count_waiting, enqueue, head_of
 from core.kernels.world import Options, World, turn
 
 
 @routine
 def fork(
-    here: World, copy: World, fair: Fair, options: Options, j: int, now: int, oldest: int, k: int,
-    look: bool,
-) -> int:  # fmt: skip
-    """Return when job j, which has arrived, starts on a copy of what is here, s.
+    here: World, copy: World, fair: Fair, options: Options, fst: Int64, first: int, j: int,
+    now: int, oldest: int, k: int, look: bool,
+) -> None:  # fmt: skip
+    """Find when job j, which has arrived, starts on a copy of what is here, s.
 
-    The pass of this instant is still to come where `look` says so; job k arrives next. Jobs
-    before `oldest` starve already, or have started.
+    With it are found those from `first` on whose copies are the same until they start. The pass
+    of this instant is still to come where `look` says so; job k arrives next. Jobs before `oldest`
+    starve already, or have started.
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
@@ -43,20 +48,29 @@ def fork(
         for i in range(oldest, k):
             jobs.start[i] = here.jobs.start[i]
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
+    k = coming(fair, jobs.start, k, j)
     while True:
         if look and queue.size[0] > 0:
             if threshold < NEVER:
                 oldest = promote(copy.queue, copy.jobs, copy.key, oldest, k, now - threshold)
             schedule(copy, options.rule, now)
         look = True
-        if not joined:
-            if queue.size[0] == 0:
-                joined = True
-                jobs.start[j], key[j] = -1, here.key[j]
-                enqueue(queue, jobs, key, j)
-                continue
-        elif jobs.start[j] >= 0:
-            return int(jobs.start[j])
+        waiting = count_waiting(queue)
+        head = queue.job[head_of(queue)] if waiting > 0 else j
+        first = answer(jobs.start, fst, first, j, joined, head)
+        if first > j:
+            return
+        lone = lone_job(fair, first, j, joined, head, waiting)
+        if lone >= 0 and k >= fair.until[j]:
+            if fst[lone] < 0:
+                fst[lone] = free_for(jobs, running, lone, now)
+            if lone == j:
+                return
+        elif not joined and waiting == 0:
+            joined = True
+            jobs.start[j], key[j] = -1, here.key[j]
+            enqueue(queue, jobs, key, j)
+            continue
         now, k = turn_alone(copy, here.key, fair, options.per_event, k, j)
 
 
@@ -69,14 +83,14 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
     while True:
         if forks_before_next(jobs, running, fair, fst, arrived):
             j = arrived - 1
-            fst[j] = fork(here, copy, fair, options, j, 0, oldest, arrived, False)
+            fork(here, copy, fair, options, fst, j, j, 0, oldest, arrived, False)
         if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
         now, arrived = turn(here, first, options.per_event)
         for j in range(first, arrived):
             if forks_at_arrival(fair, j, arrived):
-                fst[j] = fork(here, copy, fair, options, j, now, oldest, arrived, True)
+                fork(here, copy, fair, options, fst, j, j, now, oldest, arrived, True)
         if queue.size[0] > 0:
             if threshold < NEVER:
                 oldest = promote(here.queue, here.jobs, here.key, oldest, arrived, now - threshold)
@@ -101,8 +115,8 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
             schedule(here, options.rule, now)
         latest = latest_running(running, known - 1)
         head = queue.job[head_of(queue)] if queue.size[0] > 0 else jobs.submit.size
-        for j in range(known, min(latest + 1, fair.last)):
-            if needs_copy(jobs, fair, j, head):
-                fst[j] = fork(here, copy, fair, options, j, now, 0, arrived, False)
+        for j in range(min(latest, fair.last - 1), known - 1, -1):
+            if needs_copy(jobs, fair, fst, j, head):
+                fork(here, copy, fair, options, fst, known, j, now, 0, arrived, False)
         known = latest + 1
     fill_in(jobs, fair, fst)

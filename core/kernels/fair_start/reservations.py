@@ -7,6 +7,7 @@ from core.kernels.clock import ARRIVED, NOW, next_end
 from core.kernels.fair_start.state import (
     GONE,
     Fair,
+    answer,
     coming,
     copy_running,
     fill_in,
@@ -14,11 +15,12 @@ from core.kernels.fair_start.state import (
     forks_before_next,
     is_over,
     latest_running,
+    lone_job,
     needs_copy,
     withdraw,
 )
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, give_back
+from core.kernels.machine import Jobs, free_for, give_back
 from core.kernels.plan import COUNT, POINTS, STARVING, Plan, void
 from core.kernels.plan_queue import insert, place_by_key
 from core.kernels.ranking import Rankings
@@ -60,7 +62,6 @@ def turn_alone(
 ) -> int:
     """Go to the next instant, or event, of a copy for job j; return who comes next."""
     jobs, running, plan, clock, _ = copy
-    k = coming(fair, jobs.start, k, j)
     due = jobs.submit[k] if k < fair.until[j] else NEVER
     now = min(due, next_end(running))
     clock[NOW] = now
@@ -80,12 +81,13 @@ def turn_alone(
 
 @routine
 def fork(
-    here: Planner, whole: Planner, fair: Fair, rankings: Rankings, options: Options, j: int,
-    look: bool,
-) -> int:  # fmt: skip
-    """Return when job j, which has arrived, starts on a copy of what is here, s.
+    here: Planner, whole: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64,
+    first: int, j: int, look: bool,
+) -> None:  # fmt: skip
+    """Find when job j, which has arrived, starts on a copy of what is here, s.
 
-    The pass of this instant is still to come where `look` says so.
+    With it are found those from `first` on whose copies are the same until they start. The pass
+    of this instant is still to come where `look` says so.
     """
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
     # Starvation looks at every job of the columns: none may be there that does not exist.
@@ -100,18 +102,27 @@ def fork(
         for i in range(here.clock[SEEN], k):
             start[i] = here.jobs.start[i]
     copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
+    k = coming(fair, start, k, j)
     while True:
         if look and copy.plan.state[COUNT] > 0:
             copy.clock[ANEW] = 1
             pass_over(copy, rankings, options, False)
         look = True
-        if not joined:
-            if copy.plan.state[COUNT] == 0:
-                joined = True
-                enter(copy, rankings, j)
-                continue
-        elif start[j] >= 0:
-            return int(start[j])
+        waiting = copy.plan.state[COUNT]
+        head = copy.plan.job[0] if waiting > 0 else j
+        first = answer(start, fst, first, j, joined, head)
+        if first > j:
+            return
+        lone = lone_job(fair, first, j, joined, head, waiting)
+        if lone >= 0 and k >= fair.until[j]:
+            if fst[lone] < 0:
+                fst[lone] = free_for(jobs, copy.running, lone, copy.clock[NOW])
+            if lone == j:
+                return
+        elif not joined and waiting == 0:
+            joined = True
+            enter(copy, rankings, j)
+            continue
         k = turn_alone(copy, rankings, fair, options.per_event, k, j)
 
 
@@ -128,9 +139,9 @@ def settle(
     """
     latest = latest_running(here.running, known - 1)
     head = here.plan.job[0] if here.plan.state[COUNT] > 0 else fst.size
-    for j in range(known, min(latest + 1, fair.last)):
-        if needs_copy(here.jobs, fair, j, head):
-            fst[j] = fork(here, copy, fair, rankings, options, j, False)
+    for j in range(min(latest, fair.last - 1), known - 1, -1):
+        if needs_copy(here.jobs, fair, fst, j, head):
+            fork(here, copy, fair, rankings, options, fst, known, j, False)
     return latest + 1
 
 
@@ -144,14 +155,14 @@ def fair_reserving(
     while True:
         if not fair.patient and forks_before_next(jobs, running, fair, fst, clock[ARRIVED]):
             j = clock[ARRIVED] - 1
-            fst[j] = fork(here, copy, fair, rankings, options, j, False)
+            fork(here, copy, fair, rankings, options, fst, j, j, False)
         if is_over(jobs, fair, fst, clock[ARRIVED]):
             break
         turn(here, rankings, options.per_event)
         if not fair.patient:
             for j in range(clock[BEFORE], clock[ARRIVED]):
                 if forks_at_arrival(fair, j, clock[ARRIVED]):
-                    fst[j] = fork(here, copy, fair, rankings, options, j, True)
+                    fork(here, copy, fair, rankings, options, fst, j, j, True)
         if plan.state[COUNT] > 0:
             pass_over(here, rankings, options, False)
         if fair.patient:

@@ -120,7 +120,6 @@ def turn_alone(
     Who arrives has the place in the copy's queue that `key` gives.
     """
     jobs, running, queue, _, own = copy
-    k = coming(fair, jobs.start, k, j)
     due = jobs.submit[k] if k < fair.until[j] else NEVER
     now = min(due, next_end(running))
     if per_event:
@@ -185,11 +184,38 @@ def latest_running(running: Running, j: int) -> int:
 
 
 @verb
-def needs_copy(jobs: Jobs, fair: Fair, j: int, head: int) -> bool:
+def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
     """Say whether patient job j starts at another time than it would without those after it.
 
     The first of them has just started, or the job itself; `head` came first of those that wait.
     """
-    if not fair.wanted[j]:
+    if not fair.wanted[j] or fst[j] >= 0:
         return False
     return bool(jobs.start[j] < 0 or (fair.relaxed and head < j))
+
+
+@verb
+def answer(start: Int64, fst: Int64, first: int, j: int, joined: bool, head: int) -> int:
+    """Note who has started on the copy for job j; return one past the last of them.
+
+    Nobody from `first` on had, so that their own copies were the same until now. Who joins later
+    still waits there if it has passed `head`, the first to wait.
+    """
+    for i in range(first, j + joined):
+        if start[i] >= 0:
+            first = i + 1
+            if joined or i < head:
+                fst[i] = start[i]
+    return first
+
+
+@verb
+def lone_job(fair: Fair, first: int, j: int, joined: bool, head: int, waiting: int) -> int:
+    """Return the job that from now on waits alone on its own copy, -1 if none is known to.
+
+    So many wait on the copy for job j, `head` before all; nobody from `first` on has started.
+    """
+    if waiting == 0:
+        return j
+    alone = head >= first if fair.patient else joined and waiting == 1
+    return head if alone else -1
