@@ -13,25 +13,34 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, launch
-from core.kernels.profile import HEAD, TAIL, Profile, earliest_fit, reserve
+from core.kernels.profile import HEAD, TAIL, Profile, first_later, first_short, fit_from
+from core.kernels.words import (
+    WORD,
+    first_places,
+    highest,
+    room,
+    slide,
+    up_to,
+)
 
-COUNT, PLANNED, KEPT, DUE, LOADED, TOP, STARVING, POINTS, LAYOUT = range(9)
+COUNT, PLANNED, KEPT, DUE, LOADED, STARVING, POINTS, LAYOUT = range(8)
 """Places in a plan's state: jobs that wait; how many of them, from the first, hold a reservation in
 the profile; how many have one that is still true; the earliest in the profile, s; whether the
-profile is laid out; the largest need with a limit; how many jobs at the front starve; how many
+profile is laid out; how many jobs at the front starve; how many
 jobs have estimate 0; how often the profile was laid out."""
+
+STAIRS = 8
+"""Stairs that are looked for: what they leave is looked at by itself."""
 
 
 class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
     job, need, length, at: int64[n], of each waiting job its index, processors, estimate, s, and
-    reserved start, s. limit: int64[widest + 1], by need: the
-    instant until which so many processors stay free from now on, s; 0 where they are not free.
-    floor: int64[3, widest + 1], by need: layout, estimate, s, and start, s, of its latest
-    reservation, before which no longer job of that need can start.
+    reserved start, s. floor: int64[3, widest + 1], by need: layout, estimate, s, and start, s, of
+    its latest reservation, before which no longer job of that need can start.
     """
 
     job: Int64
@@ -39,23 +48,22 @@ class Plan(NamedTuple):
     length: Int64
     at: Int64
     profile: Profile
-    limit: Int64
     floor: Int64
+    stair: Int64
     state: Int64
 
 
-@kernel
 def empty_plan(n: int, widest: int) -> Plan:
     """Return a plan with room for n waiting jobs of at most so many processors."""
-    steps = 4 * n + 8
+    n, steps = room(n), room(4 * n + 8)
     return Plan(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
-        np.zeros(widest + 1, np.int64),
-        np.zeros((3, widest + 1), np.int64),
+        np.zeros((widest + 1, 4), np.int64),
+        np.empty((2, STAIRS), np.int64),
         np.zeros(LAYOUT + 1, np.int64),
     )
 
@@ -86,83 +94,48 @@ def load(plan: Plan, running: Running, now: int) -> None:
     """Lay out the profile of the running jobs by their predicted ends."""
     times, free, mark = plan.profile
     predicted, width = running.predicted, running.width
-    times[0], free[0] = now, running.free[0]
-    i = 0
+    i, t, level = 0, now, running.free[0]
+    times[0], free[0] = t, level
     for p in range(running.count[0] - 1, -1, -1):
-        if predicted[p] > times[i]:
-            i += 1
-            times[i], free[i] = predicted[p], free[i - 1]
-        free[i] += width[p]
+        i += predicted[p] > t
+        t, level = max(t, predicted[p]), level + width[p]
+        times[i], free[i] = t, level
     mark[HEAD], mark[TAIL] = 0, i + 1
     plan.state[LOADED], plan.state[DUE] = 1, NEVER
     plan.state[LAYOUT] += 1
 
 
 @verb
-def look_ahead(plan: Plan) -> None:
-    """Find for each need until when so many processors stay free from now on."""
-    times, free, mark = plan.profile
-    limit = plan.limit
-    low = min(free[mark[HEAD]], limit.size - 1)
-    for q in range(low + 1, plan.state[TOP] + 1):
-        limit[q] = 0
-    plan.state[TOP] = low
-    i = mark[HEAD] + 1
-    while i < mark[TAIL] and low > 0:
-        while low > free[i]:
-            limit[low] = times[i]
-            low -= 1
-        i += 1
-    for q in range(1, low + 1):
-        limit[q] = NEVER
-
-
-@verb
-def earliest_start(plan: Plan, i: int, now: int) -> int:
+def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the first instant at which the job at place i fits beside the reservations so far.
 
-    Reservations only take processors, so that the search begins where it ended for a job as
-    wide and no longer: CTC has many alike.
+    And the profile's step there. Reservations only take processors, so that the search begins
+    where it ended for a job as wide and no longer: CTC has many alike.
     """
-    need, length, floor = plan.need[i], plan.length[i], plan.floor
-    after = now
-    if floor[0, need] == plan.state[LAYOUT] and floor[1, need] <= length:
-        after = max(now, floor[2, need])
-    t = earliest_fit(plan.profile, need, length, after)
-    floor[0, need], floor[1, need], floor[2, need] = plan.state[LAYOUT], length, t
-    return t
-
-
-@verb
-def hold(plan: Plan, t: int, length: int, need: int) -> None:
-    """Reserve, and cut the limits of the needs that no longer fit beside it."""
-    times, free, _ = plan.profile
-    limit, top = plan.limit, plan.state[TOP]
-    i = reserve(plan.profile, t, length, need)
-    end = t + length
-    while times[i] < end:
-        q = max(free[i], 0) + 1
-        while q <= top and limit[q] > times[i]:
-            limit[q] = times[i]
-            q += 1
-        i += 1
+    profile, floor = plan.profile, plan.floor
+    need, length, after, step = plan.need[i], plan.length[i], now, profile.mark[HEAD]
+    if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
+        after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
+    step = first_later(profile, step, after) - 1
+    t, step = fit_from(profile, step, need, length, after)
+    floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
+    floor[need, 2], floor[need, 3] = t, step
+    return t, step
 
 
 @verb
 def remove(plan: Plan, i: int) -> None:
     """Take the job at place i out of the queue."""
-    job, need, length, at, state = plan.job, plan.need, plan.length, plan.at, plan.state
-    last = state[COUNT] - 1
-    state[COUNT] = last
-    state[POINTS] -= length[i] == 0
+    state, stop = plan.state, plan.state[COUNT]
+    state[POINTS] -= plan.length[i] == 0
     state[STARVING] -= i < state[STARVING]
-    for k in range(i, last):
-        job[k], need[k], length[k] = job[k + 1], need[k + 1], length[k + 1]
+    for column in (plan.job, plan.need, plan.length):
+        slide(column, i + 1, stop, -1)
+    state[COUNT] = stop - 1
     state[PLANNED] -= i < state[PLANNED]
     if i < state[KEPT]:
+        slide(plan.at, i + 1, state[KEPT], -1)
         state[KEPT] -= 1
-        for k in range(i, state[KEPT]):
-            at[k] = at[k + 1]
 
 
 @verb
@@ -180,15 +153,50 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 
     One with estimate 0 needs no more than the processors: it delays nobody.
     """
-    need, length = plan.need[i], plan.length[i]
-    beside = plan.state[LOADED] == 0 or length == 0 or now + length <= plan.limit[need]
-    return bool(beside and need <= running.free[0])
+    need, length, mark = plan.need[i], plan.length[i], plan.profile.mark
+    if need > running.free[0]:
+        return False
+    if plan.state[LOADED] == 0 or length == 0:
+        return True
+    k = first_short(plan.profile, mark[HEAD], need, now + length)
+    return bool(k >= mark[TAIL] or plan.profile.times[k] >= now + length)
 
 
 @verb
-def last_candidate(plan: Plan, running: Running, now: int, lowest: int, highest: int) -> int:
-    """Return the last place in lowest..highest whose job may still start now, or lowest - 1."""
-    i = highest
-    while i >= lowest and not may_start(plan, running, now, i):
-        i -= 1
-    return i
+def find_stairs(plan: Plan, free: int, now: int) -> int:
+    """Note where fewer processors are free than ever before from now on; return how many stairs.
+
+    A job that is longer than until one of them, and wider than what is free there, cannot start.
+    """
+    stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
+    count, i = 0, mark[HEAD]
+    while plan.state[LOADED] == 1 and count < STAIRS:
+        i = first_short(plan.profile, i, free, NEVER)
+        if i >= mark[TAIL]:
+            break
+        free = level[i]
+        stair[0, count], stair[1, count] = max(plan.profile.times[i] - now, 0), free
+        count += 1
+    return count
+
+
+@verb
+def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int) -> int:
+    """Return the last place in first..last whose job may still start now, or first - 1."""
+    if last < first or may_start(plan, running, now, last):
+        return last
+    free, stair, stop = running.free[0], plan.stair, last
+    stairs = find_stairs(plan, free, now)
+    while stop > first:
+        begin, k = max(stop - WORD, first), 0
+        fits = up_to(plan.need, begin, free) & first_places(stop - begin)
+        while fits != 0 and k < stairs:
+            fits &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
+            k += 1
+        while fits != 0:
+            place = highest(fits)
+            if may_start(plan, running, now, begin + place):
+                return begin + place
+            fits ^= 1 << place
+        stop = begin
+    return first - 1

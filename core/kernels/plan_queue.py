@@ -8,14 +8,15 @@ from core.kernels.machine import Jobs
 from core.kernels.plan import COUNT, POINTS, STARVING, Plan, cut
 from core.kernels.queue import precedes
 from core.kernels.ranking import Ranking, goes_before
+from core.kernels.words import slide
 
 
 @verb
 def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
     """Put job j into the queue at this place."""
     job, need, length, state = plan.job, plan.need, plan.length, plan.state
-    for k in range(state[COUNT], place, -1):
-        job[k], need[k], length[k] = job[k - 1], need[k - 1], length[k - 1]
+    for column in (job, need, length):
+        slide(column, place, state[COUNT], 1)
     job[place], need[place], length[place] = j, jobs.procs[j], jobs.estimate[j]
     state[COUNT] += 1
     state[POINTS] += jobs.estimate[j] == 0
@@ -42,8 +43,8 @@ def move(plan: Plan, source: int, target: int) -> None:
     """Move the job at one place forward to another."""
     job, need, length = plan.job, plan.need, plan.length
     j, p, e = job[source], need[source], length[source]
-    for k in range(source, target, -1):
-        job[k], need[k], length[k] = job[k - 1], need[k - 1], length[k - 1]
+    for column in (job, need, length):
+        slide(column, target, source, 1)
     job[target], need[target], length[target] = j, p, e
 
 

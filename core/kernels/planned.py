@@ -28,6 +28,7 @@ from core.kernels.profile import (
     reserve,
 )
 from core.kernels.ranking import Ranking, goes_before
+from core.kernels.words import WORD
 from core.kernels.world import Options, starving_before
 
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
@@ -79,7 +80,7 @@ class Bookkeeper(NamedTuple):
 @kernel
 def empty_book(n: int, processors: int) -> Book:
     """Return a book with room for n waiting jobs on an idle machine."""
-    steps = 4 * n + 8
+    steps = 4 * n + 8 + WORD
     times, free, mark = np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)
     state = np.zeros(2, np.int64)
     state[DUE] = NEVER

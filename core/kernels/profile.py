@@ -19,15 +19,30 @@ import numpy as np
 
 from core.arrays import Int64
 from core.kernels.jit import verb
+from core.kernels.words import (
+    ALL,
+    WORD,
+    below,
+    first_places,
+    lessen,
+    lowest,
+    room,
+    slide,
+    up_to,
+)
 
 HEAD, TAIL = 0, 1
 """Places in a profile's mark: its first step, and one past its last."""
 
 
+HALVED = 2 * WORD
+"""Steps that are looked at word by word."""
+
+
 class Profile(NamedTuple):
     """The instants at which something changes, what is free from each on, and the first and last.
 
-    times, free: int64[steps]. mark: int64[2].
+    times, free: int64[room(steps)]. mark: int64[2].
     """
 
     times: Int64
@@ -43,11 +58,10 @@ def empty_profile(steps: int) -> Profile:
     >>> profile = empty_profile(4)
     >>> clear(profile, 0, 8)
     >>> reserve(profile, 2, 3, 5)
-    1
     >>> earliest_fit(profile, 4, 3, 0)
     5
     """
-    times, free = np.zeros(steps, np.int64), np.zeros(steps, np.int64)
+    times, free = np.zeros(room(steps), np.int64), np.zeros(room(steps), np.int64)
     return Profile(times, free, np.zeros(2, np.int64))
 
 
@@ -66,31 +80,73 @@ def step_at(profile: Profile, t: int) -> int:
     """Return the step that holds at t, which is not before the first one."""
     times, _, mark = profile
     low, left = mark[HEAD], mark[TAIL] - mark[HEAD]
-    # Halving by a length has no branch to mispredict.
-    while left > 1:
+    # Halving by a length has no branch to mispredict, but each half waits for the one before it.
+    while left > HALVED:
         half = left >> 1
         low += half if times[low + half] <= t else 0
         left -= half
-    return int(low)
+    return int(first_later(profile, low, t) - 1)
+
+
+@verb
+def first_later(profile: Profile, i: int, t: int) -> int:
+    """Return the first step from i on that begins after t, or one past the last."""
+    times, _, mark = profile
+    while i < mark[TAIL]:
+        later = up_to(times, i, t) ^ ALL
+        if later != 0:
+            return int(min(i + lowest(later), mark[TAIL]))
+        i += WORD
+    return int(mark[TAIL])
+
+
+@verb
+def first_enough(free: Int64, i: int, need: int) -> int:
+    """Return the first step from i on with so many processors free; the last one has them."""
+    enough = below(free, i, need) ^ ALL
+    while enough == 0:
+        i += WORD
+        enough = below(free, i, need) ^ ALL
+    return i + lowest(enough)
+
+
+@verb
+def first_short(profile: Profile, i: int, need: int, end: int) -> int:
+    """Return the first step from i on with fewer processors free, if it begins before `end`.
+
+    Else one that begins later, or the place of one past the last.
+    """
+    times, free, mark = profile
+    while i < mark[TAIL] and times[i] < end:
+        short = below(free, i, need)
+        if short != 0:
+            return i + lowest(short)
+        i += WORD
+    return i
+
+
+@verb
+def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
+    """Return the first instant >= after with `need` processors free for `duration` seconds.
+
+    And the step that holds there. Step i holds at `after`.
+    """
+    times, free, mark = profile
+    start = after
+    while True:
+        if free[i] < need:
+            i = first_enough(free, i + 1, need)
+            start = times[i]
+        k = first_short(profile, i + 1, need, start + duration)
+        if k >= mark[TAIL] or times[k] >= start + duration:
+            return start, i
+        i = k
 
 
 @verb
 def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
     """Return the first instant >= after with `need` processors free for `duration` seconds."""
-    times, free, mark = profile
-    i, tail = step_at(profile, after), mark[TAIL]
-    start = after
-    while True:
-        if free[i] < need:
-            i += 1
-            start = times[i]
-            continue
-        k = i + 1
-        while k < tail and times[k] < start + duration and free[k] >= need:
-            k += 1
-        if k == tail or times[k] >= start + duration:
-            return int(start)
-        i = k
+    return fit_from(profile, step_at(profile, after), need, duration, after)[0]
 
 
 @verb
@@ -119,43 +175,51 @@ def earlier_fit(profile: Profile, need: int, duration: int, after: int, stop: in
 
 
 @verb
-def split(profile: Profile, t: int) -> int:
-    """Make t, which is not before the first step, a breakpoint; return its step."""
-    times, free, mark = profile
-    low = step_at(profile, t)
-    if times[low] == t:
-        return low
-    for i in range(mark[TAIL], low + 1, -1):
-        times[i] = times[i - 1]
-        free[i] = free[i - 1]
-    times[low + 1] = t
-    free[low + 1] = free[low]
-    mark[TAIL] += 1
-    return low + 1
+def open_step(profile: Profile, i: int, t: int, free: int) -> None:
+    """Put a step before step i."""
+    slide(profile.times, i, profile.mark[TAIL], 1)
+    slide(profile.free, i, profile.mark[TAIL], 1)
+    profile.times[i], profile.free[i] = t, free
+    profile.mark[TAIL] += 1
 
 
 @verb
-def reserve(profile: Profile, t: int, duration: int, procs: int) -> int:
-    """Take processors out of the profile during [t, t + duration); return the step of t.
+def split(profile: Profile, t: int) -> int:
+    """Make t, which is not before the first step, a breakpoint; return its step."""
+    return split_at(profile, step_at(profile, t), t)
+
+
+@verb
+def split_at(profile: Profile, i: int, t: int) -> int:
+    """Make t, at which step i holds, a breakpoint; return its step."""
+    if profile.times[i] < t:
+        i += 1
+        open_step(profile, i, t, profile.free[i - 1])
+    return i
+
+
+@verb
+def reserve(profile: Profile, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration)."""
+    reserve_at(profile, step_at(profile, t), t, duration, procs)
+
+
+@verb
+def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration); step i holds at t.
 
     A reservation without duration takes nothing and leaves no breakpoint.
     """
     times, free, mark = profile
     if duration == 0:
-        return int(mark[HEAD])
-    first, end = split(profile, t), t + duration
-    last, tail = first, mark[TAIL]
-    while last < tail and times[last] < end:
-        free[last] -= procs
-        last += 1
-    if last == tail or times[last] != end:
-        for i in range(tail, last, -1):
-            times[i] = times[i - 1]
-            free[i] = free[i - 1]
-        times[last] = end
-        free[last] = free[last - 1] + procs
-        mark[TAIL] += 1
-    return first
+        return
+    i, end, taken = split_at(profile, i, t), t + duration, ALL
+    while taken == ALL:
+        taken = below(times, i, end) & first_places(mark[TAIL] - i)
+        lessen(free, i, procs, taken)
+        i += lowest(~taken)
+    if i == mark[TAIL] or times[i] != end:
+        open_step(profile, i, end, free[i - 1] + procs)
 
 
 @verb

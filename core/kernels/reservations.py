@@ -22,16 +22,14 @@ from core.kernels.plan import (
     POINTS,
     Plan,
     earliest_start,
-    hold,
     last_candidate,
     load,
-    look_ahead,
     may_start,
     start_at,
     void,
 )
 from core.kernels.plan_queue import insert, place_by_key, resort, starve
-from core.kernels.profile import advance
+from core.kernels.profile import HEAD, advance, reserve, reserve_at, step_at
 from core.kernels.ranking import Rankings, goes_before
 from core.kernels.world import Options, starving_before
 
@@ -172,7 +170,7 @@ def guard_points(plan: Plan) -> None:
     """
     for i in range(plan.state[PLANNED]):
         if plan.length[i] == 0:
-            hold(plan, plan.at[i], 1, plan.need[i])
+            reserve(plan.profile, plan.at[i], 1, plan.need[i])
 
 
 @verb
@@ -186,19 +184,18 @@ def extend(
     jobs, running, plan, clock, promised = planner
     now = clock[NOW]
     while plan.state[PLANNED] <= max(last, min(must, depth - 1)):
-        i, t = plan.state[PLANNED], now
+        i, t, step = plan.state[PLANNED], now, plan.profile.mark[HEAD]
         if i >= depth:
             i = next_backfill(planner, rankings, limit, last)
         elif i < plan.state[KEPT]:
             t = plan.at[i]
+            step = step_at(plan.profile, t)
         else:
-            t = earliest_start(plan, i, now)
+            t, step = earliest_start(plan, i, now)
         if i < depth and promised[plan.job[i]] == UNSEEN:
             promised[plan.job[i]] = t
         starts = t == now and plan.need[i] <= running.free[0]
-        length = plan.length[i]
-        if length > 0:
-            hold(plan, t, length, plan.need[i])
+        reserve_at(plan.profile, step, t, plan.length[i], plan.need[i])
         if starts:
             start_at(plan, jobs, running, i, now)
             last -= 1
@@ -224,8 +221,6 @@ def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, prom
         anew |= plan.state[DUE] <= now
     if anew:
         must = start_ready(planner, now, must)
-        if plan.state[LOADED] == 1:
-            look_ahead(plan)
     lowest = plan.state[PLANNED] if anew else clock[LOWEST]
     highest = plan.state[COUNT] - 1 if anew else clock[HIGHEST]
     last = last_candidate(plan, running, now, lowest, highest)
@@ -233,7 +228,6 @@ def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, prom
         return
     if plan.state[LOADED] == 0:
         load(plan, running, now)
-        look_ahead(plan)
     extend(planner, rankings, depth, limit, last, must)
 
 

@@ -62,9 +62,7 @@ class Lanes:
 
     def write(self, place: Any, lanes: Any, word: int) -> None:
         """Write where the word, an argument, has a bit; elsewhere stays what is there."""
-        short = self.builder.trunc(self.values[word], _SHORT)
-        bits = self.builder.bitcast(short, _BITS)
-        kept = self.builder.select(bits, lanes, self.read(place))
+        kept = self.builder.select(self.bits(word), lanes, self.read(place))
         self.builder.store(kept, place, align=8)
 
     def spread(self, value: int) -> Any:
@@ -73,6 +71,10 @@ class Lanes:
         first = self.builder.insert_element(anything, self.values[value], ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [0] * WORD)
         return self.builder.shuffle_vector(first, anything, zeros)
+
+    def bits(self, word: int) -> Any:
+        """Return the bits of a word, an argument."""
+        return self.builder.bitcast(self.builder.trunc(self.values[word], _SHORT), _BITS)
 
     def word(self, bits: Any) -> Any:
         """Return 16 bits as one number."""
@@ -156,8 +158,10 @@ def fill(array: Int64, i: int, value: int, word: int) -> None:
 
 
 def _write_less(lanes: Lanes) -> None:
-    place = lanes.place(0, 1)
-    lanes.write(place, lanes.builder.sub(lanes.read(place), lanes.spread(2)), word=3)
+    # A store of all lanes: one under a mask keeps what reads the same places waiting for longer.
+    place, builder = lanes.place(0, 1), lanes.builder
+    taken = builder.and_(lanes.spread(2), builder.sext(lanes.bits(3), _LANES))
+    builder.store(builder.sub(lanes.read(place), taken), place, align=8)
 
 
 @in_lanes(_write_less)
@@ -194,3 +198,11 @@ def slide(array: Int64, first: int, stop: int, by: int) -> None:
             copy(array, stop, stop + by, ALL)
         if stop > first:
             copy(array, first, first + by, first_places(stop - first))
+
+
+@verb
+def fill_between(array: Int64, first: int, last: int, value: int) -> None:
+    """Write one value to the places first..last."""
+    while first <= last:
+        fill(array, first, value, first_places(last + 1 - first))
+        first += WORD

@@ -27,6 +27,7 @@ from core.kernels.network.world import (
 )
 from core.kernels.ranking import KEYED, Ranking, Rankings
 from core.kernels.reservations import run_reserving
+from core.kernels.words import room
 from core.kernels.world import RESERVING
 from core.kernels.world import Options as PoolOptions
 from core.platform.network import Network
@@ -230,7 +231,7 @@ def idle_world(workload: Workload, policy: Policy) -> World:
     )
     # Each that runs has an end in a profile, each reservation two; those that are over are
     # forgotten once they fill half of it.
-    steps = 4 * (min(n, int(size.max())) + min(n, max(policy.depth, 0))) + 16
+    steps = room(4 * (min(n, int(size.max())) + min(n, max(policy.depth, 0))) + 16)
     plans = Plans(
         np.zeros((clusters, steps), np.int64),
         np.tile(size[:, None], (1, steps)),

@@ -25,19 +25,19 @@ from core.kernels.plan import (
     LOADED,
     PLANNED,
     POINTS,
+    STAIRS,
     Plan,
     earliest_start,
-    hold,
     load,
-    look_ahead,
     may_start,
     remove,
     void,
 )
 from core.kernels.plan_queue import insert, place_by_key, resort, starve
-from core.kernels.profile import Profile, advance
+from core.kernels.profile import Profile, advance, reserve
 from core.kernels.ranking import Rankings, goes_before
 from core.kernels.reservations import UNSEEN
+from core.kernels.words import room
 from core.kernels.world import Options, starving_before
 
 BEFORE, SEEN, TURNED, CLOCK = range(2, 6)
@@ -61,8 +61,8 @@ class Plans(NamedTuple):
     times: Int64
     free: Int64
     mark: Int64
-    limit: Int64
     floor: Int64
+    stair: Int64
     state: Int64
 
 
@@ -76,7 +76,6 @@ class Planner(NamedTuple):
     promised: Int64
 
 
-@kernel
 def empty_plans(clusters: int, n: int, widest: int) -> Plans:
     """Return plans with room for n waiting jobs of at most so many processors."""
     steps = 4 * n + 8
@@ -86,11 +85,11 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.empty((clusters, steps), np.int64),
-        np.empty((clusters, steps), np.int64),
+        np.empty((clusters, room(steps)), np.int64),
+        np.empty((clusters, room(steps)), np.int64),
         np.zeros((clusters, 2), np.int64),
-        np.zeros((clusters, widest + 1), np.int64),
-        np.zeros((clusters, 3, widest + 1), np.int64),
+        np.zeros((clusters, widest + 1, 4), np.int64),
+        np.empty((2, STAIRS), np.int64),
         np.zeros((clusters, LAYOUT + 1), np.int64),
     )
 
@@ -104,8 +103,8 @@ def plan_of(plans: Plans, c: int) -> Plan:
         plans.length,
         plans.at,
         Profile(plans.times[c], plans.free[c], plans.mark[c]),
-        plans.limit[c],
         plans.floor[c],
+        plans.stair,
         plans.state[c],
     )
 
@@ -123,7 +122,6 @@ def lay_out(planner: Planner, now: int) -> None:
     for c in range(planner.machines.size.size):
         plan = plan_of(planner.plans, c)
         load(plan, on_cluster(planner.machines, c), now)
-        look_ahead(plan)
 
 
 @verb
@@ -154,7 +152,7 @@ def earliest_cluster(planner: Planner, i: int) -> tuple[int, int]:
     cluster, earliest = -1, NEVER
     for c in range(machines.size.size):
         if planner.plans.need[i] <= machines.size[c] and earliest > now:
-            t = earliest_start(plan_of(planner.plans, c), i, now)
+            t, _ = earliest_start(plan_of(planner.plans, c), i, now)
             if t < earliest:
                 cluster, earliest = c, t
     return cluster, earliest
@@ -163,8 +161,8 @@ def earliest_cluster(planner: Planner, i: int) -> tuple[int, int]:
 @verb
 def take(planner: Planner, i: int, c: int, t: int) -> None:
     """Reserve for the job at place i on cluster `c` from `t` on."""
-    if planner.plans.length[i] > 0:
-        hold(plan_of(planner.plans, c), t, planner.plans.length[i], planner.plans.need[i])
+    plans = planner.plans
+    reserve(plan_of(plans, c).profile, t, plans.length[i], plans.need[i])
 
 
 @verb
@@ -199,8 +197,6 @@ def go_on(planner: Planner, must: int) -> int:
                 due = min(due, plans.at[i])
                 i += 1
     plans.state[0, DUE] = due
-    for c in range(machines.size.size):
-        look_ahead(plan_of(plans, c))
     return must
 
 
@@ -210,7 +206,7 @@ def guard_points(planner: Planner) -> None:
     plans = planner.plans
     for i in range(plans.state[0, PLANNED]):
         if plans.length[i] == 0:
-            hold(plan_of(plans, plans.on[i]), plans.at[i], 1, plans.need[i])
+            reserve(plan_of(plans, plans.on[i]).profile, plans.at[i], 1, plans.need[i])
 
 
 @verb

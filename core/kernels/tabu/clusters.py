@@ -9,6 +9,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.profile import HEAD, TAIL, Profile, advance, clear, earliest_fit, lift, reserve
+from core.kernels.words import WORD
 
 
 class Clusters(NamedTuple):
@@ -28,7 +29,7 @@ class Clusters(NamedTuple):
 @kernel
 def idle_clusters(size: Int64, n: int) -> Clusters:
     """Return idle clusters, with room for the reservations of n jobs on each."""
-    count, steps = size.size, 4 * n + 8
+    count, steps = size.size, 4 * n + 8 + WORD
     times, free = np.empty((count, steps), np.int64), np.empty((count, steps), np.int64)
     clusters = Clusters(size, size.copy(), times, free, np.zeros((count, 2), np.int64))
     clear_all(clusters)
