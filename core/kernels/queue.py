@@ -72,15 +72,6 @@ def head_of(queue: Queue) -> int:
 
 
 @verb
-def count_waiting(queue: Queue) -> int:
-    """Return how many jobs wait."""
-    waiting = 0
-    for place in range(queue.size[0]):
-        waiting += queue.length[queue.order[place]]
-    return waiting
-
-
-@verb
 def precedes(key: Int64, i: int, j: int) -> bool:
     """Say whether job `i` comes before job `j`: by key, then by (submit, position)."""
     return bool((key[i] < key[j]) | ((key[i] == key[j]) & (i < j)))

@@ -7,7 +7,6 @@ from core.kernels.clock import turn_clock
 from core.kernels.fair_start.state import (
     Fair,
     answer,
-    coming,
     copy_queue,
     copy_running,
     fill_in,
@@ -15,15 +14,13 @@ from core.kernels.fair_start.state import (
     forks_before_next,
     is_over,
     latest_running,
-    lone_job,
     needs_copy,
     turn_alone,
     withdraw,
 )
 from core.kernels.fixed_order import promote, schedule, take_in
 from core.kernels.jit import NEVER, kernel, routine
-from core.kernels.machine import free_for
-from core.kernels.queue import count_waiting, enqueue, head_of
+from core.kernels.queue import enqueue, head_of
 from core.kernels.world import Options, World, turn
 
 
@@ -32,11 +29,11 @@ def fork(
     here: World, copy: World, fair: Fair, options: Options, fst: Int64, first: int, j: int,
     now: int, oldest: int, k: int, look: bool,
 ) -> None:  # fmt: skip
-    """Find when job j, which has arrived, starts on a copy of what is here, s.
+    """Find when job j, which has arrived, starts on a copy of what is here.
 
-    With it are found those from `first` on whose copies are the same until they start. The pass
-    of this instant is still to come where `look` says so; job k arrives next. Jobs before `oldest`
-    starve already, or have started.
+    And when those from `first` on do, as far as this is their copy too. The pass of this instant
+    is still to come where `look` says so; job k arrives next. Jobs before `oldest` starve
+    already, or have started.
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
@@ -48,25 +45,18 @@ def fork(
         for i in range(oldest, k):
             jobs.start[i] = here.jobs.start[i]
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
-    k = coming(fair, jobs.start, k, j)
     while True:
         if look and queue.size[0] > 0:
             if threshold < NEVER:
                 oldest = promote(copy.queue, copy.jobs, copy.key, oldest, k, now - threshold)
             schedule(copy, options.rule, now)
         look = True
-        waiting = count_waiting(queue)
-        head = queue.job[head_of(queue)] if waiting > 0 else j
-        first = answer(jobs.start, fst, first, j, joined, head)
+        alone = joined or queue.size[0] == 0
+        head = NEVER if alone else queue.job[head_of(queue)]
+        first = answer(jobs.start, fst, first, j + joined, head)
         if first > j:
             return
-        lone = lone_job(fair, first, j, joined, head, waiting)
-        if lone >= 0 and k >= fair.until[j]:
-            if fst[lone] < 0:
-                fst[lone] = free_for(jobs, running, lone, now)
-            if lone == j:
-                return
-        elif not joined and waiting == 0:
+        if alone and not joined:
             joined = True
             jobs.start[j], key[j] = -1, here.key[j]
             enqueue(queue, jobs, key, j)
@@ -104,6 +94,7 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
 
     No job that waits moves one before it: the schedule stays every job's own copy until a later
     one starts. The copy then begins after that pass, whose decisions on earlier jobs it shares.
+    It is made for the last of them, and again for those that are passed on it.
     Who starves waits in that order anyway: the options' threshold is NEVER.
     """
     jobs, running, queue, _, _ = here

@@ -5,7 +5,6 @@ from __future__ import annotations
 from core.arrays import Int64
 from core.kernels.fair_start.state import (
     Fair,
-    coming,
     copy_queue,
     copy_running,
     fill_in,
@@ -15,9 +14,8 @@ from core.kernels.fair_start.state import (
     turn_alone,
 )
 from core.kernels.jit import kernel, routine
-from core.kernels.machine import free_for
 from core.kernels.moving_order import decide, fits_somewhere
-from core.kernels.queue import count_waiting, enqueue
+from core.kernels.queue import enqueue
 from core.kernels.ranking import Rankings
 from core.kernels.world import Options, World, starving_before, turn
 
@@ -35,21 +33,18 @@ def fork(
     joined, keys = not fair.relaxed, (by_age, by_age)
     copy_running(here.jobs, here.running, jobs.start, running)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
-    k = coming(fair, jobs.start, k, j)
     while True:
         if look and fits_somewhere(queue, running.free[0]):
             decide(copy, rankings, options.rule, now, starving_before(options, now))
         look = True
-        if joined and jobs.start[j] >= 0:
+        if not joined:
+            if queue.size[0] == 0:
+                joined = True
+                jobs.start[j] = -1
+                enqueue(queue, jobs, by_age, j)
+                continue
+        elif jobs.start[j] >= 0:
             return int(jobs.start[j])
-        waiting = count_waiting(queue)
-        if waiting == joined and k >= fair.until[j]:
-            return free_for(jobs, running, j, now)
-        if not joined and waiting == 0:
-            joined = True
-            jobs.start[j] = -1
-            enqueue(queue, jobs, by_age, j)
-            continue
         now, k = turn_alone(copy, by_age, fair, options.per_event, k, j)
 
 

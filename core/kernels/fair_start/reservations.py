@@ -15,12 +15,11 @@ from core.kernels.fair_start.state import (
     forks_before_next,
     is_over,
     latest_running,
-    lone_job,
     needs_copy,
     withdraw,
 )
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, free_for, give_back
+from core.kernels.machine import Jobs, give_back
 from core.kernels.plan import COUNT, POINTS, STARVING, Plan, void
 from core.kernels.plan_queue import insert, place_by_key
 from core.kernels.ranking import Rankings
@@ -62,6 +61,7 @@ def turn_alone(
 ) -> int:
     """Go to the next instant, or event, of a copy for job j; return who comes next."""
     jobs, running, plan, clock, _ = copy
+    k = coming(fair, jobs.start, k, j)
     due = jobs.submit[k] if k < fair.until[j] else NEVER
     now = min(due, next_end(running))
     clock[NOW] = now
@@ -84,10 +84,10 @@ def fork(
     here: Planner, whole: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64,
     first: int, j: int, look: bool,
 ) -> None:  # fmt: skip
-    """Find when job j, which has arrived, starts on a copy of what is here, s.
+    """Find when job j, which has arrived, starts on a copy of what is here.
 
-    With it are found those from `first` on whose copies are the same until they start. The pass
-    of this instant is still to come where `look` says so.
+    And when those from `first` on do, as far as this is their copy too. The pass of this instant
+    is still to come where `look` says so.
     """
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
     # Starvation looks at every job of the columns: none may be there that does not exist.
@@ -102,24 +102,16 @@ def fork(
         for i in range(here.clock[SEEN], k):
             start[i] = here.jobs.start[i]
     copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
-    k = coming(fair, start, k, j)
     while True:
         if look and copy.plan.state[COUNT] > 0:
             copy.clock[ANEW] = 1
             pass_over(copy, rankings, options, False)
         look = True
-        waiting = copy.plan.state[COUNT]
-        head = copy.plan.job[0] if waiting > 0 else j
-        first = answer(start, fst, first, j, joined, head)
+        alone = joined or copy.plan.state[COUNT] == 0
+        first = answer(start, fst, first, j + joined, NEVER if alone else copy.plan.job[0])
         if first > j:
             return
-        lone = lone_job(fair, first, j, joined, head, waiting)
-        if lone >= 0 and k >= fair.until[j]:
-            if fst[lone] < 0:
-                fst[lone] = free_for(jobs, copy.running, lone, copy.clock[NOW])
-            if lone == j:
-                return
-        elif not joined and waiting == 0:
+        if alone and not joined:
             joined = True
             enter(copy, rankings, j)
             continue
@@ -135,7 +127,8 @@ def settle(
 
     First come first served, no job that waits moves one before it: the schedule stays every
     job's own copy until a later one starts, and the pass in which it does decides on the
-    earlier ones as its own would.
+    earlier ones as its own would. The copy is made for the last of them, and again for those
+    that are passed on it.
     """
     latest = latest_running(here.running, known - 1)
     head = here.plan.job[0] if here.plan.state[COUNT] > 0 else fst.size

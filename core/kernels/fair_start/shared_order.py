@@ -13,7 +13,6 @@ from core.kernels.fair_start import planned as fair_plan
 from core.kernels.fair_start import reservations as fair_reservations
 from core.kernels.fair_start.state import (
     Fair,
-    coming,
     copy_queue,
     copy_running,
     fill_in,
@@ -23,11 +22,11 @@ from core.kernels.fair_start.state import (
     turn_alone,
 )
 from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, free_for
+from core.kernels.machine import Jobs
 from core.kernels.moving_order import decide, fits_somewhere
 from core.kernels.plan import COUNT
 from core.kernels.planned import Bookkeeper
-from core.kernels.queue import count_waiting, enqueue
+from core.kernels.queue import enqueue
 from core.kernels.ranking import Rankings
 from core.kernels.reservations import ANEW, BEFORE, SEEN, Planner, pass_over
 from core.kernels.shared_order import gather
@@ -82,21 +81,18 @@ def fork(
     copy_running(here.jobs, here.running, jobs.start, running)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     copy_shares(sharing[0].shares, own.shares)
-    k = coming(fair, jobs.start, k, j)
     while True:
         if look:
             make_pass(copy, rankings, own, options, waiting, now)
         look = True
-        if joined and jobs.start[j] >= 0:
+        if not joined:
+            if queue.size[0] == 0:
+                joined = True
+                jobs.start[j] = -1
+                enqueue(queue, jobs, by_age, j)
+                continue
+        elif jobs.start[j] >= 0:
             return int(jobs.start[j])
-        waiting_now = count_waiting(queue)
-        if waiting_now == joined and k >= fair.until[j]:
-            return free_for(jobs, running, j, now)
-        if not joined and waiting_now == 0:
-            joined = True
-            jobs.start[j] = -1
-            enqueue(queue, jobs, by_age, j)
-            continue
         begun = begun_by(own.shares, running.count[0])
         now, k = turn_alone(copy, by_age, fair, options.per_event, k, j)
         follow(own.shares, jobs, running, begun, now)
@@ -158,21 +154,19 @@ def fork_plan(
     bar = fair.rank[j] - (not joined)
     fair_reservations.copy_plan(here.plan, copy.plan, start, fair.rank, bar)
     copy_shares(sharing[0].shares, own.shares)
-    k = coming(fair, start, k, j)
     while True:
         if look and copy.plan.state[COUNT] > 0:
             copy.clock[ANEW] = 1
             rank_plan(copy, whole.jobs, rankings, own)
             pass_over(copy, rankings, options, False)
         look = True
-        if joined and start[j] >= 0:
+        if not joined:
+            if copy.plan.state[COUNT] == 0:
+                joined = True
+                fair_reservations.enter(copy, rankings, j)
+                continue
+        elif start[j] >= 0:
             return int(start[j])
-        if copy.plan.state[COUNT] == joined and k >= fair.until[j]:
-            return free_for(jobs, copy.running, j, copy.clock[NOW])
-        if not joined and copy.plan.state[COUNT] == 0:
-            joined = True
-            fair_reservations.enter(copy, rankings, j)
-            continue
         begun = begun_by(own.shares, copy.running.count[0])
         k = fair_reservations.turn_alone(copy, rankings, fair, options.per_event, k, j)
         follow(own.shares, whole.jobs, copy.running, begun, copy.clock[NOW])

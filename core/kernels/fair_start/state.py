@@ -120,6 +120,7 @@ def turn_alone(
     Who arrives has the place in the copy's queue that `key` gives.
     """
     jobs, running, queue, _, own = copy
+    k = coming(fair, jobs.start, k, j)
     due = jobs.submit[k] if k < fair.until[j] else NEVER
     now = min(due, next_end(running))
     if per_event:
@@ -188,6 +189,7 @@ def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
     """Say whether patient job j starts at another time than it would without those after it.
 
     The first of them has just started, or the job itself; `head` came first of those that wait.
+    No copy has answered for the job yet.
     """
     if not fair.wanted[j] or fst[j] >= 0:
         return False
@@ -195,27 +197,15 @@ def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
 
 
 @verb
-def answer(start: Int64, fst: Int64, first: int, j: int, joined: bool, head: int) -> int:
-    """Note who has started on the copy for job j; return one past the last of them.
+def answer(start: Int64, fst: Int64, first: int, stop: int, head: int) -> int:
+    """Note when those of first..stop - 1 started who have on a copy; return one past the last.
 
-    Nobody from `first` on had, so that their own copies were the same until now. Who joins later
-    still waits there if it has passed `head`, the first to wait.
+    None of them had before. No job that waits moves one before it, so that until one of them
+    starts the copy is that of each. Who has passed `head`, which waits, is not answered for.
     """
-    for i in range(first, j + joined):
-        if start[i] >= 0:
-            first = i + 1
-            if joined or i < head:
-                fst[i] = start[i]
+    for j in range(first, stop):
+        if start[j] >= 0:
+            first = j + 1
+            if j < head:
+                fst[j] = start[j]
     return first
-
-
-@verb
-def lone_job(fair: Fair, first: int, j: int, joined: bool, head: int, waiting: int) -> int:
-    """Return the job that from now on waits alone on its own copy, -1 if none is known to.
-
-    So many wait on the copy for job j, `head` before all; nobody from `first` on has started.
-    """
-    if waiting == 0:
-        return j
-    alone = head >= first if fair.patient else joined and waiting == 1
-    return head if alone else -1
