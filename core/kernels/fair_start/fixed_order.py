@@ -6,6 +6,7 @@ from core.arrays import Int64
 from core.kernels.clock import turn_clock
 from core.kernels.fair_start.state import (
     Fair,
+    answer,
     copy_queue,
     copy_running,
     fill_in,
@@ -25,13 +26,14 @@ from core.kernels.world import Options, World, turn
 
 @routine
 def fork(
-    here: World, copy: World, fair: Fair, options: Options, j: int, now: int, oldest: int, k: int,
-    look: bool,
-) -> int:  # fmt: skip
-    """Return when job j, which has arrived, starts on a copy of what is here, s.
+    here: World, copy: World, fair: Fair, options: Options, fst: Int64, first: int, j: int,
+    now: int, oldest: int, k: int, look: bool,
+) -> None:  # fmt: skip
+    """Find when job j, which has arrived, starts on a copy of what is here.
 
-    The pass of this instant is still to come where `look` says so; job k arrives next. Jobs
-    before `oldest` starve already, or have started.
+    And when those from `first` on do, as far as this is their copy too. The pass of this instant
+    is still to come where `look` says so; job k arrives next. Jobs before `oldest` starve
+    already, or have started.
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
@@ -49,14 +51,16 @@ def fork(
                 oldest = promote(copy.queue, copy.jobs, copy.key, oldest, k, now - threshold)
             schedule(copy, options.rule, now)
         look = True
-        if not joined:
-            if queue.size[0] == 0:
-                joined = True
-                jobs.start[j], key[j] = -1, here.key[j]
-                enqueue(queue, jobs, key, j)
-                continue
-        elif jobs.start[j] >= 0:
-            return int(jobs.start[j])
+        alone = joined or queue.size[0] == 0
+        head = NEVER if alone else queue.job[head_of(queue)]
+        first = answer(jobs.start, fst, first, j + joined, head)
+        if first > j:
+            return
+        if alone and not joined:
+            joined = True
+            jobs.start[j], key[j] = -1, here.key[j]
+            enqueue(queue, jobs, key, j)
+            continue
         now, k = turn_alone(copy, here.key, fair, options.per_event, k, j)
 
 
@@ -69,14 +73,14 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
     while True:
         if forks_before_next(jobs, running, fair, fst, arrived):
             j = arrived - 1
-            fst[j] = fork(here, copy, fair, options, j, 0, oldest, arrived, False)
+            fork(here, copy, fair, options, fst, j, j, 0, oldest, arrived, False)
         if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
         now, arrived = turn(here, first, options.per_event)
         for j in range(first, arrived):
             if forks_at_arrival(fair, j, arrived):
-                fst[j] = fork(here, copy, fair, options, j, now, oldest, arrived, True)
+                fork(here, copy, fair, options, fst, j, j, now, oldest, arrived, True)
         if queue.size[0] > 0:
             if threshold < NEVER:
                 oldest = promote(here.queue, here.jobs, here.key, oldest, arrived, now - threshold)
@@ -90,6 +94,7 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
 
     No job that waits moves one before it: the schedule stays every job's own copy until a later
     one starts. The copy then begins after that pass, whose decisions on earlier jobs it shares.
+    It is made for the last of them, and again for those that are passed on it.
     Who starves waits in that order anyway: the options' threshold is NEVER.
     """
     jobs, running, queue, _, _ = here
@@ -101,8 +106,8 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
             schedule(here, options.rule, now)
         latest = latest_running(running, known - 1)
         head = queue.job[head_of(queue)] if queue.size[0] > 0 else jobs.submit.size
-        for j in range(known, min(latest + 1, fair.last)):
-            if needs_copy(jobs, fair, j, head):
-                fst[j] = fork(here, copy, fair, options, j, now, 0, arrived, False)
+        for j in range(min(latest, fair.last - 1), known - 1, -1):
+            if needs_copy(jobs, fair, fst, j, head):
+                fork(here, copy, fair, options, fst, known, j, now, 0, arrived, False)
         known = latest + 1
     fill_in(jobs, fair, fst)

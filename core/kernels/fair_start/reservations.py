@@ -7,6 +7,7 @@ from core.kernels.clock import ARRIVED, NOW, next_end
 from core.kernels.fair_start.state import (
     GONE,
     Fair,
+    answer,
     coming,
     copy_running,
     fill_in,
@@ -81,12 +82,13 @@ def turn_alone(
 
 @routine
 def fork(
-    here: Planner, whole: Planner, fair: Fair, rankings: Rankings, options: Options, j: int,
-    look: bool,
-) -> int:  # fmt: skip
-    """Return when job j, which has arrived, starts on a copy of what is here, s.
+    here: Planner, whole: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64,
+    first: int, j: int, look: bool,
+) -> None:  # fmt: skip
+    """Find when job j, which has arrived, starts on a copy of what is here.
 
-    The pass of this instant is still to come where `look` says so.
+    And when those from `first` on do, as far as this is their copy too. The pass of this instant
+    is still to come where `look` says so.
     """
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
     # Starvation looks at every job of the columns: none may be there that does not exist.
@@ -106,13 +108,14 @@ def fork(
             copy.clock[ANEW] = 1
             pass_over(copy, rankings, options, False)
         look = True
-        if not joined:
-            if copy.plan.state[COUNT] == 0:
-                joined = True
-                enter(copy, rankings, j)
-                continue
-        elif start[j] >= 0:
-            return int(start[j])
+        alone = joined or copy.plan.state[COUNT] == 0
+        first = answer(start, fst, first, j + joined, NEVER if alone else copy.plan.job[0])
+        if first > j:
+            return
+        if alone and not joined:
+            joined = True
+            enter(copy, rankings, j)
+            continue
         k = turn_alone(copy, rankings, fair, options.per_event, k, j)
 
 
@@ -125,13 +128,14 @@ def settle(
 
     First come first served, no job that waits moves one before it: the schedule stays every
     job's own copy until a later one starts, and the pass in which it does decides on the
-    earlier ones as its own would.
+    earlier ones as its own would. The copy is made for the last of them, and again for those
+    that are passed on it.
     """
     latest = latest_running(here.running, known - 1)
     head = here.plan.job[0] if here.plan.state[COUNT] > 0 else fst.size
-    for j in range(known, min(latest + 1, fair.last)):
-        if needs_copy(here.jobs, fair, j, head):
-            fst[j] = fork(here, copy, fair, rankings, options, j, False)
+    for j in range(min(latest, fair.last - 1), known - 1, -1):
+        if needs_copy(here.jobs, fair, fst, j, head):
+            fork(here, copy, fair, rankings, options, fst, known, j, False)
     return latest + 1
 
 
@@ -145,14 +149,14 @@ def fair_reserving(
     while True:
         if not fair.patient and forks_before_next(jobs, running, fair, fst, clock[ARRIVED]):
             j = clock[ARRIVED] - 1
-            fst[j] = fork(here, copy, fair, rankings, options, j, False)
+            fork(here, copy, fair, rankings, options, fst, j, j, False)
         if is_over(jobs, fair, fst, clock[ARRIVED]):
             break
         turn(here, rankings, options.per_event)
         if not fair.patient:
             for j in range(clock[BEFORE], clock[ARRIVED]):
                 if forks_at_arrival(fair, j, clock[ARRIVED]):
-                    fst[j] = fork(here, copy, fair, rankings, options, j, True)
+                    fork(here, copy, fair, rankings, options, fst, j, j, True)
         if plan.state[COUNT] > 0:
             pass_over(here, rankings, options, False)
         if fair.patient:

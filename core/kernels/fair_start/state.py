@@ -186,11 +186,27 @@ def latest_running(running: Running, j: int) -> int:
 
 
 @verb
-def needs_copy(jobs: Jobs, fair: Fair, j: int, head: int) -> bool:
+def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
     """Say whether patient job j starts at another time than it would without those after it.
 
     The first of them has just started, or the job itself; `head` came first of those that wait.
+    No copy has answered for the job yet.
     """
-    if not fair.wanted[j]:
+    if not fair.wanted[j] or fst[j] >= 0:
         return False
     return bool(jobs.start[j] < 0 or (fair.relaxed and head < j))
+
+
+@verb
+def answer(start: Int64, fst: Int64, first: int, stop: int, head: int) -> int:
+    """Note when those of first..stop - 1 started who have on a copy; return one past the last.
+
+    None of them had before. No job that waits moves one before it, so that until one of them
+    starts the copy is that of each. Who has passed `head`, which waits, is not answered for.
+    """
+    for j in range(first, stop):
+        if start[j] >= 0:
+            first = j + 1
+            if j < head:
+                fst[j] = start[j]
+    return first
