@@ -18,8 +18,11 @@ from core.kernels.words import (
     copy,
     first_places,
     highest,
+    less,
     lessen,
+    lower_to,
     lowest,
+    raise_to,
     room,
     slide,
     up_to,
@@ -67,6 +70,21 @@ def _slide(array: Int64, first: int, stop: int, by: int) -> None:
     slide(array, first, stop, by)
 
 
+@verb
+def _less(array: Int64, other: Int64, i: int) -> int:
+    return less(array, other, i)
+
+
+@verb
+def _raise_to(array: Int64, i: int, least: int, word: int) -> None:
+    raise_to(array, i, least, word)
+
+
+@verb
+def _lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
+    lower_to(array, i, most, by)
+
+
 Compare = Callable[[Int64, int, int], int]
 
 
@@ -80,6 +98,16 @@ def test_a_comparison_has_a_bit_for_each_place(
     word = verb(array, i, bound)
     assert word >> WORD == 0
     assert bits(word) == meant(array[i : i + WORD], bound).tolist()
+
+
+@settings(deadline=None)
+@given(ARRAYS, ARRAYS, PLACES)
+def test_two_arrays_are_compared_place_by_place(array: Int64, other: Int64, i: int) -> None:
+    """Equal places are not less."""
+    word = _less(array, other, i)
+    assert word >> WORD == 0
+    assert bits(word) == (array < other)[i : i + WORD].tolist()
+    assert _less(array, array, i) == 0
 
 
 @settings(deadline=None)
@@ -111,6 +139,31 @@ def test_an_amount_is_taken_from_the_places_of_a_word_alone(
     wanted = array.copy()
     wanted[i : i + WORD][bits(word)] -= by
     _lessen(array, i, by, word)
+    assert array.tolist() == wanted.tolist()
+
+
+@settings(deadline=None)
+@given(ARRAYS, PLACES, VALUES, WORDS)
+def test_the_places_of_a_word_are_raised_to_a_bound(
+    array: Int64, i: int, least: int, word: int
+) -> None:
+    """Those that hold more keep it, and so do all that the word does not name."""
+    wanted = array.copy()
+    wanted[i : i + WORD][bits(word)] = np.maximum(wanted[i : i + WORD][bits(word)], least)
+    _raise_to(array, i, least, word)
+    assert array.tolist() == wanted.tolist()
+
+
+@settings(deadline=None)
+@given(ARRAYS, PLACES, st.integers(-9, 9), st.integers(0, 9))
+def test_places_are_lowered_by_what_is_beside_them(
+    array: Int64, i: int, most: int, longest: int
+) -> None:
+    """Sixteen of them; the bound is another one for each."""
+    by = np.arange(array.size) % (longest + 1)
+    wanted = array.copy()
+    wanted[i : i + WORD] = np.minimum(array, most - by)[i : i + WORD]
+    _lower_to(array, i, most, by)
     assert array.tolist() == wanted.tolist()
 
 
