@@ -93,7 +93,8 @@ class Bookkeeper(NamedTuple):
 
 def empty_book(n: int, processors: int) -> Book:
     """Return a book with room for n waiting jobs on an idle machine."""
-    job, need, length, at, earliest = (np.empty(room(n), np.int64) for _ in range(5))
+    # Zeros: without the JIT, to reckon with what has never been written might overflow.
+    job, need, length, at, earliest = (np.zeros(room(n), np.int64) for _ in range(5))
     profile, state = empty_profile(4 * n + 8), np.zeros(2, np.int64)
     state[DUE] = NEVER
     profile.free[0], profile.mark[TAIL] = processors, 1

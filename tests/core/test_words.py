@@ -31,6 +31,7 @@ from core.kernels.words import (
 EXTREMES = (-(2**63), -1, 0, 1, 2**63 - 1)
 VALUES = st.one_of(st.sampled_from(EXTREMES), st.integers(-5, 5))
 ARRAYS = st.lists(VALUES, min_size=3 * WORD, max_size=3 * WORD).map(lambda x: np.array(x, np.int64))
+AMOUNTS = ARRAYS.map(lambda array: array // 2)
 PLACES = st.integers(0, 2 * WORD)
 WORDS = st.integers(0, ALL)
 
@@ -131,7 +132,7 @@ def test_the_first_places_are_no_more_than_a_word(count: int) -> None:
 
 
 @settings(deadline=None)
-@given(ARRAYS, PLACES, st.integers(-9, 9), WORDS)
+@given(AMOUNTS, PLACES, st.integers(-9, 9), WORDS)
 def test_an_amount_is_taken_from_the_places_of_a_word_alone(
     array: Int64, i: int, by: int, word: int
 ) -> None:
