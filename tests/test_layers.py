@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HOUSE = {"core", "cluster", "farm", "analysis"}
 
 MAY_IMPORT = {
-    "core": {"llvmlite", "numpy", "numba"},
+    "core": {"llvmlite", "numba", "numpy"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {
         "core",
