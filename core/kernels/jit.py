@@ -83,17 +83,17 @@ class _Turn:
 
     def __init__(self, cache: Any, source: Path) -> None:
         self._load, self._save = cache.load_overload, cache.save_overload
-        self._file, self._source = cache._cache_file, source
-        self._path = Path(cache.cache_path, f"{self._file._index_name}.lock")
-        self._version = self._file._version
+        file = cache._cache_file
+        self._path = Path(cache.cache_path, f"{file._index_name}.lock")
+        # The cache looks at the kernel's own file only, and would keep an old step of another one.
+        # As part of the version, other sources leave an old index unread: reading it fails where a
+        # tuple that a kernel once took has gone to another module. They are read now, when the
+        # steps have just been imported: later they may be those of a newer version.
+        file._version = f"{file._version} {digest(source)}"
         self._handle: int | None = None
 
     def load(self, signature: Any, context: Any) -> Any:
         """Return what is on the disk, perhaps after another process has put it there."""
-        # The cache looks at the kernel's own file only, and would keep an old step of another one.
-        # As part of the version, other sources leave an old index unread: reading it fails where a
-        # tuple that a kernel once took has gone to another module.
-        self._file._version = f"{self._version} {digest(self._source)}"
         found = self._load(signature, context)
         if found is None and self._take():
             found = self._load(signature, context)

@@ -1,7 +1,7 @@
 """Which files a kernel is made of: that of its module, and all that this imports, and those theirs.
 
-Read from the files as they are, not from what this process has imported: a name that a module takes
-from another one is compiled into whoever uses it.
+A name that a module takes from another one is compiled into whoever uses it. The files are read
+when a kernel is made, just after what it imports.
 """
 
 from __future__ import annotations

@@ -57,6 +57,18 @@ class Report:
         return self.doing.seconds >= LONG_SECONDS
 
 
+@dataclass(frozen=True)
+class _Here:
+    """The portion that a task is at: its place, -1 before the first, its cells, and since when.
+
+    One object, which other threads fetch once: a portion may end while they look at it.
+    """
+
+    place: int
+    cells: Sequence[tuple[Block, Cell]]
+    entered: float
+
+
 class Course:
     """Follow one task of this process through its portions, and each of these through its cells.
 
@@ -68,10 +80,14 @@ class Course:
 
     def __init__(self, task: Task) -> None:
         self.task, self.under = task, Underway()
-        self.cells: Sequence[tuple[Block, Cell]] = ()
         self.at = 0
-        self._portion = -1
-        self._begun = self._entered = awake()
+        self._begun = awake()
+        self._here = _Here(-1, (), self._begun)
+
+    @property
+    def cells(self) -> Sequence[tuple[Block, Cell]]:
+        """The cells of the portion that it is at, in the order of their making."""
+        return self._here.cells
 
     @property
     def seconds(self) -> float:
@@ -80,8 +96,7 @@ class Course:
 
     def enter(self, cells: Sequence[tuple[Block, Cell]]) -> None:
         """Take note that the next portion begins, of these cells in the order of their making."""
-        self._entered, self.at, self.cells = awake(), 0, cells
-        self._portion += 1
+        self.at, self._here = 0, _Here(self._here.place + 1, cells, awake())
 
     def go_on(self) -> None:
         """Take note that one more cell is done."""
@@ -103,10 +118,13 @@ class Course:
 
     def done(self) -> float:
         """Return the share of the task that is done, by planned cost, 0 to 1."""
-        if self._portion < 0:
+        return self._done(self._here)
+
+    def _done(self, here: _Here) -> float:
+        if here.place < 0:
             return 0.0
-        passed, here = math.fsum(self._planned[: self._portion]), self._planned[self._portion]
-        return min(1.0, (passed + here * self._share()) / (math.fsum(self._planned) or 1.0))
+        passed, portion = math.fsum(self._planned[: here.place]), self._planned[here.place]
+        return min(1.0, (passed + portion * self._share(here)) / (math.fsum(self._planned) or 1.0))
 
     def rest(self) -> float:
         """Return how long the portion will still take, by what it has taken so far, s.
@@ -114,27 +132,31 @@ class Course:
         The last jobs of an overloaded machine take longer than the first: it is a lower bound. 0
         where that is unclear.
         """
-        seconds, share = awake() - self._entered, self._share()
-        if seconds < CLEAR_SECONDS or not self.cells:
+        here = self._here
+        seconds, share = awake() - here.entered, self._share(here)
+        if seconds < CLEAR_SECONDS or not here.cells:
             return 0.0
         return seconds * (1 - share) / share if share else math.inf
 
     def report(self) -> Report:
         """Say how far it is."""
-        at = min(self.at, len(self.cells) - 1)
+        here = self._here
+        at = min(self.at, len(here.cells) - 1)
         doing = Doing(
-            what=self._name(at),
+            what=self._name(here, at),
             worker=f"{platform.node()}:{os.getpid()}",
-            seconds=round(awake() - self._entered, 1),
+            seconds=round(awake() - here.entered, 1),
             cell=at + 1,
-            cells=len(self.cells),
+            cells=len(here.cells),
             share=round(self.under.share, 3),
-            done=round(self._share(), 4),
+            done=round(self._share(here), 4),
         )
-        return Report(self.task.blocks, round(self.seconds, 1), round(self.done(), 4), doing)
+        return Report(self.task.blocks, round(self.seconds, 1), round(self._done(here), 4), doing)
 
-    def _name(self, at: int) -> str:
-        block, (resample, load, policy) = self.cells[at]
+    def _name(self, here: _Here, at: int) -> str:
+        if not here.cells:
+            return "what is there already"
+        block, (resample, load, policy) = here.cells[at]
         kind = "" if block.product.simulates else f", {block.kind}"
         first = ", compiling its kernels" if is_compiling() else ""
         return f"{block.trace} resample {resample} load {load} {policy}{kind}{first}"
@@ -145,24 +167,24 @@ class Course:
         costs = block_costs(self.task.store, self.task.blocks)
         return [math.fsum(costs[block] for block in portion) for portion in self.task.portions]
 
-    def _share(self) -> float:
+    def _share(self, portion: _Here) -> float:
         """Return the share of the portion that is done, by planned cost, 0 to 1."""
-        if not self.cells:
+        if not portion.cells:
             return 0.0
-        at, costs = self.at, self._costs()
+        at, costs = self.at, self._costs(portion)
         here = costs[at] * self.under.share if at < len(costs) else 0.0
         return min(1.0, (math.fsum(costs[:at]) + here) / (math.fsum(costs) or 1.0))
 
-    def _costs(self) -> list[float]:
+    def _costs(self, here: _Here) -> list[float]:
         store, known = self.task.store, {}
         with own.sources(store.own):
-            for block, (_, load, policy) in self.cells:
+            for block, (_, load, policy) in here.cells:
                 if (block, load, policy) not in known:
                     places, jobs = store.job_range(block), store.jobs[block.trace]
                     count = places.stop - places.start
                     cost = block.product.cost(count, policy, load, jobs)
                     known[block, load, policy] = cost
-        return [known[block, load, policy] for block, (_, load, policy) in self.cells]
+        return [known[block, load, policy] for block, (_, load, policy) in here.cells]
 
 
 _courses: dict[int, Course] = {}
