@@ -80,7 +80,7 @@ def test_every_answer_has_json_with_identifiers_as_keys() -> None:
         assert [key for key in found if not IDENTIFIER.fullmatch(key)] == [], words
 
 
-WITHOUT_JSON = {"cancel", "init", "certificates", "completion", "traces", "traces write"}
+WITHOUT_JSON = {"cancel", "init", "certificates", "completion", "traces", "traces write", "warm"}
 """Commands that do what they say, write files for other programs, or have only commands."""
 
 
