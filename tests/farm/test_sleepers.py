@@ -100,10 +100,13 @@ class Sleeper:
 
 @pytest.mark.parametrize("where", ["writing", "renaming"])
 def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(tmp_path: Path, where: str) -> None:
-    """It was stopped inside a shard; what the next run acknowledged stays, byte by byte."""
+    """It was stopped inside a shard; what the next run acknowledged stays, byte by byte.
+
+    So does the block of two cells that it had stored before.
+    """
     store = tmp_path / "s"
     sleeper = Sleeper(tmp_path, store, where)
-    assert counts(farm.run(FIVE, store)) == (5, 0, 5, 0)
+    assert counts(farm.run(FIVE, store)) == (5, 2, 3, 0)
     said = sleeper.wake()
     assert list(verify(store, Again(0))) == []
     assert "the run that asked for this block has ended" in said
@@ -116,14 +119,17 @@ def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(tmp_path: Path, wh
 def test_a_sleeper_that_has_its_turn__is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """The next run says so instead of growing under it, and goes on once it has ended."""
+    """The next run says so instead of growing under it, and goes on once it has ended.
+
+    It ends with the block that it was at: before the one behind it the turn is over.
+    """
     store = tmp_path / "s"
     sleeper = Sleeper(tmp_path, store, where)
     monkeypatch.setattr(farm.store.lock, "PATIENCE", 0.2)
     with pytest.raises(InputError, match="is still in the midst of writing a block, perhaps stop"):
         farm.run(FIVE, store)
-    assert "Traceback" not in sleeper.wake()
-    assert counts(farm.run(FIVE, store)) == (5, 3, 2, 0)
+    assert "the run that asked for this block has ended" in sleeper.wake()
+    assert counts(farm.run(FIVE, store)) == (5, 2, 3, 0)
     assert list(verify(store, Again(0))) == []
     farm.run(FIVE, tmp_path / "at-once")
     assert_same_by_label(store, tmp_path / "at-once")
