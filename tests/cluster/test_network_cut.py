@@ -30,19 +30,22 @@ TIMEOUT = 12
 HOSTS = {"head": "10.99.0.1", "one": "10.99.0.2", "two": "10.99.0.3"}
 
 SLOW = """
-import time
+import os, time
 
 def order(submit):
-    time.sleep(0.3)
+    time.sleep(float(os.environ.get("CUT_SECONDS", "0")))
     return submit
 """
-"""What makes a run long enough to be cut in its midst, and leaves the machine to other tests."""
+"""What makes a run long enough to be cut in its midst, and leaves the machine to other tests.
+
+A task takes 10 s, and a worker is known to work when its first one is done.
+"""
 
 CAMPAIGN = """
 name = "cut"
 block_seconds = 0.001
 seed = 5
-resamples = 150
+resamples = 400
 policies = ["slow:order+easy"]
 
 [[traces]]
@@ -51,7 +54,7 @@ model = "lublin"
 processors = 64
 jobs = 60
 """
-CELLS = 150
+CELLS = 400
 
 
 class Network:
@@ -123,7 +126,7 @@ def test_a_scheduler_that_a_network_can_use__is_refused_unless_wanted(
     network: Network, tmp_path: Path
 ) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
-    (tmp_path / "cut.toml").write_text(CAMPAIGN.replace("resamples = 150", "resamples = 2"))
+    (tmp_path / "cut.toml").write_text(CAMPAIGN.replace("resamples = 400", "resamples = 2"))
     file, on = tmp_path / "scheduler.json", network.on("head")
     command = ("run", "cut.toml", "--scheduler-file", str(file))
     with ExitStack() as stack:
@@ -152,6 +155,7 @@ def test_a_cut_worker_costs_no_cell(
     """One is cut for 2 s, then until it is given up and replaced; then the other one for good."""
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "cut.toml").write_text(CAMPAIGN)
+    settings["CUT_SECONDS"] = "0.3"
     file, log, store = tmp_path / "scheduler.json", tmp_path / "dask.log", tmp_path / "cut.farm"
 
     def start(role: str, host: str, *options: str) -> subprocess.Popen[bytes]:
