@@ -14,6 +14,7 @@ import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
 from analysis.place import StoreName, hierarchy, is_there, read_file
+from analysis.starts import with_starts
 from analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
 from core.arrays import Int64
 from core.errors import InputError
@@ -28,7 +29,7 @@ Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 FORMAT = "schedfarm-store"
 """What store.json calls the format."""
 
-VERSION = 5
+VERSION = 6
 """The newest version of the format that is understood here."""
 
 ARRAYS = "results.zarr"
@@ -87,7 +88,8 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     -------
     Dataset
         Jobs on (resample, load, policy, job), weeks on (resample, load, policy, week), others
-        on a dimension of their own, read lazily; -1 along job is padding.
+        on a dimension of their own, read lazily; -1 along job is padding. The starts are there,
+        too, which a store does not hold: submit + wait.
 
     Raises
     ------
@@ -105,11 +107,11 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
         data, records = _open(store, trace), _records(store)
-        return vouched_trace(data, records[trace]) if trace in records else data
+        return with_starts(vouched_trace(data, records[trace]) if trace in records else data)
     data = store[trace].to_dataset()
     # A tree hands its root's coordinates down to every group.
     own = {name for values in data.values() for name in values.dims}
-    return data.drop_dims(set(data.dims) - own)
+    return with_starts(data.drop_dims(set(data.dims) - own))
 
 
 def open_metric(store: Store, metric: str) -> xr.Dataset:
@@ -191,8 +193,9 @@ def open_tree(store: StoreName) -> xr.DataTree:
         raise _unreadable(store, "", error) from error
     records = _records(store)
     for trace, child in tree.children.items():
-        if trace in records:
-            child.dataset = vouched_trace(child.to_dataset(inherit=False), records[trace])
+        data = child.to_dataset(inherit=False)
+        data = vouched_trace(data, records[trace]) if trace in records else data
+        child.dataset = with_starts(data)
     tree.dataset = vouched_summary(tree.to_dataset(), records)
     return tree
 
@@ -430,6 +433,27 @@ def check_known(name: str, what: str, names: list[str]) -> None:
     analysis.errors.StoreError: unknown metric 'wiat'; did you mean 'wait'? known: wait, response
     """
     known_label(what, name, names)
+
+
+def check_held(group: xr.Dataset, *names: str) -> None:
+    """Refuse a trace's group that lacks arrays which a question is about.
+
+    Raises
+    ------
+    StoreError
+        With how much the store keeps, where it says so.
+
+    Examples
+    --------
+    >>> check_held(xr.Dataset(attrs={"keep": "summary"}), "wait")
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: the store has no wait: its campaign says keep = 'summary'
+    """
+    gone = [name for name in names if name not in group]
+    if gone:
+        why = f": its campaign says keep = {group.attrs['keep']!r}" if "keep" in group.attrs else ""
+        raise StoreError(f"the store has no {gone[0]}{why}")
 
 
 def told(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:

@@ -121,7 +121,7 @@ FLOORS = {
     "analysis": (
         ("errors",),
         ("place",),
-        ("vouched",),
+        ("vouched", "starts"),
         ("band_rule", "store"),
         ("bands", "drawing", "tables"),
         ("figures", "compare", "explain", "groups", "notes", "plain"),
