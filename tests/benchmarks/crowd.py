@@ -59,6 +59,7 @@ class Pretend:
 
     def __call__(self, parcel: Any) -> Any:
         from farm.execution.parcel import unpacked
+        from farm.execution.telling import tell
         from farm.watching.events import BlockDone
 
         task = unpacked(parcel)
@@ -67,12 +68,14 @@ class Pretend:
         worker = f"{platform.node()}:{os.getpid()}"
         told = [block for block in task.blocks if block.product.policies]
         each = seconds / max(1, len(told))
-        return [
+        done = [
             BlockDone(
                 block=one, cells=1, failed=0, seconds=each * (one in told), worker=worker, why=""
             )
             for one in task.blocks
         ]
+        tell(done)
+        return done
 
 
 async def stand_for(address: str, count: int) -> None:
@@ -121,9 +124,9 @@ class Tasks:
 
         submit = Window._submit
 
-        def noted(window: Window, task: Any) -> None:
-            self.lengths.append(task.seconds)
-            submit(window, task)
+        def noted(window: Window, tasks: list[Any]) -> None:
+            self.lengths += [task.seconds for task in tasks]
+            submit(window, tasks)
 
         Window._submit = noted  # type: ignore[method-assign]
 
@@ -182,7 +185,7 @@ def ends(file: Path) -> tuple[str, ...]:
 def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
     """Start a scheduler and wait for the file that it writes."""
     # It reads what it hands on, by the modules of that: to import them takes a second of its loop.
-    known = ("--preload", "farm.execution.parcel")
+    known = ("--preload", "farm.execution.parcel", "--preload", Path(__file__).stem)
     command = ("-m", "distributed.cli.dask_scheduler", "--port", "0", *known, *ends(file))
     process = start(stack, *command)
     while not file.exists() or not file.read_text().endswith("}"):
