@@ -27,7 +27,18 @@ from farm.store.place import Where, place_of
 from farm.store.provenance import Foreign, origin, program
 from farm.store.store import Store
 from farm.store.summary import Refresher, fold
-from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher, now
+from farm.watching.events import (
+    All,
+    Begin,
+    BlockDone,
+    End,
+    Event,
+    EventLog,
+    Lost,
+    Said,
+    Watcher,
+    now,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -205,16 +216,16 @@ def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outc
         As for `run`.
     """
     store = prepared.store
-    watch = All(watch, EventLog(store.place))
-    watch.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
+    watchers = All(watch, EventLog(store.place))
+    watchers.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
     for text in prepared.mended:
-        watch.see(Said(text=text))
+        watchers.see(Said(text=text))
     count = Count()
     with ExitStack() as stack:
-        stack.callback(lambda: watch.see(End()))
+        stack.callback(lambda: watchers.see(End()))
         stack.callback(_settle, store)
-        stop = stack.enter_context(interruptible(watch))
-        _work(prepared, client, stop, watch, count)
+        stop = stack.enter_context(interruptible(watchers))
+        _work(prepared, client, stop, watchers, count)
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
     failed = count.lost + sum(len(h.failed) for b, h in store.heads().items() if b.product.policies)
@@ -255,9 +266,7 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-def _work(
-    prepared: Prepared, client: Client | None, stop: Stop, watch: Watcher, count: Count
-) -> None:
+def _work(prepared: Prepared, client: Client | None, stop: Stop, watch: All, count: Count) -> None:
     lost = _carry_out(prepared, prepared.tasks, client, stop, watch, count)
     # A task is lost when its worker died too often: its blocks run again one by one, their cells
     # in processes of their own, so that the one which kills its process fails alone.
@@ -279,7 +288,7 @@ def _carry_out(
     tasks: list[Task],
     client: Client | None,
     stop: Stop,
-    watch: Watcher,
+    watch: All,
     count: Count,
 ) -> list[tuple[Task, BaseException]]:
     lost, summary = [], Refresher(prepared.store)
@@ -303,14 +312,16 @@ def _carry_out(
             lost.append((task, result))
             continue
         for done in result:
-            # Not what this attempt simulated: one whose worker died may have left blocks done.
             backlog.learn(done.block, done.seconds)
+            _tell(done, count, watch)
+        # By the clock of this machine, and by what all its blocks took.
+        here, left, told = now(), hearing.left(), list[Event]()
+        for done in result:
+            # Not what this attempt simulated: one whose worker died may have left blocks done.
             cells = 0 if done.why else prepared.missing[done.block]
             count.done += cells
-            _tell(done, count, watch)
-            # Nor the time by the worker's clock.
-            left = hearing.left()
-            watch.see(structs.replace(done, cells=cells, time=now(), left=left))
+            told.append(structs.replace(done, cells=cells, time=here, left=left))
+        watch.see_all(told)
         if not stop.wished:
             # A worker whose job ends soon has left some.
             backlog.give_back_rest(task, {done.block for done in result})

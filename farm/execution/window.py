@@ -138,9 +138,7 @@ class Window:
             where = None if only is None else list(only)
             keys = [f"{self._prefix}-{next(self._number)}" for _ in those]
             parcels = [self._packer.pack(task) for task in those]
-            futures = self._client.map(
-                attempt_packed, parcels, key=keys, pure=False, workers=where
-            )
+            futures = self._client.map(attempt_packed, parcels, key=keys, pure=False, workers=where)
             for task, future in zip(those, futures, strict=True):
                 self.running[future.key] = _Sent(task, future, where)
             self._completed.update(futures)
