@@ -26,7 +26,7 @@ from farm.store.geometry import Block
 from farm.store.place import Where, place_of
 from farm.store.provenance import Foreign, origin, program
 from farm.store.store import Store
-from farm.store.summary import Refresher, fold
+from farm.store.summary import Refresher, Unfolded, fold
 from farm.watching.events import (
     All,
     Begin,
@@ -74,7 +74,7 @@ class Count:
     """Count the cells that a run has simulated, and those that no record tells as failed.
 
     These are cells whose task was lost, and ones that are done but could not learn; `told` is why
-    they could not.
+    they could not, and what else is said once only.
     """
 
     done: int = 0
@@ -145,7 +145,8 @@ def run(
     ------
     InputError
         If the campaign or the store is unusable; nothing is written then. Also if the store
-        cannot be written any more, say since the disk is full.
+        cannot be written any more, say since the disk is full; or, once all is simulated, if there
+        is no room for the temporary files of the summary.
     SchedulerLost
         If the scheduler is lost. After either the next run goes on from the records.
 
@@ -325,9 +326,17 @@ def _carry_out(
         if not stop.wished:
             # A worker whose job ends soon has left some.
             backlog.give_back_rest(task, {done.block for done in result})
-        with writing(prepared.store.place):
-            summary.look()
+        _refresh(summary, prepared.store, count, watch)
     return lost
+
+
+def _refresh(summary: Refresher, store: Store, count: Count, watch: Watcher) -> None:
+    try:
+        with writing(store.place):
+            summary.look()
+    except Unfolded as error:
+        # A folder that is full now may have room at the end.
+        _say_once(str(error), str(error), count, watch)
 
 
 def _tell(done: BlockDone, count: Count, watch: Watcher) -> None:
@@ -335,6 +344,11 @@ def _tell(done: BlockDone, count: Count, watch: Watcher) -> None:
     if not done.why:
         return
     count.lost += done.failed
-    if done.why not in count.told:
-        count.told.add(done.why)
-        watch.see(Said(text=f"{done.block} is left without what it lacks: {done.why}"))
+    text = f"{done.block} is left without what it lacks: {done.why}"
+    _say_once(done.why, text, count, watch)
+
+
+def _say_once(why: str, text: str, count: Count, watch: Watcher) -> None:
+    if why not in count.told:
+        count.told.add(why)
+        watch.see(Said(text=text))

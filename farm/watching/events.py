@@ -225,9 +225,6 @@ class EventLog:
     def see(self, event: Event) -> None:
         """Log an event."""
         self.see_all([event])
-        if isinstance(event, End):
-            with writing(self._place):
-                self._journal.close()
 
     def see_all(self, events: Sequence[Event]) -> None:
         """Log events that came together, at once: a call of the system takes as long as a block."""
@@ -235,6 +232,8 @@ class EventLog:
             return
         with writing(self._place):
             self._journal.add(b"\n".join(map(msgspec.json.encode, events)))
+            if isinstance(events[-1], End):
+                self._journal.close()
 
 
 def read_events(store: Where, since: Position = START) -> tuple[list[Event], Position]:
