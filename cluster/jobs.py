@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cluster.certificates import security
 from cluster.errors import ClusterError
 from cluster.launchers import imported
+from cluster.open_files import lift
 from cluster.opening import Opening
 from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
 from cluster.quiet import quiet
@@ -77,6 +78,7 @@ def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     settings = {**JOBS, **({} if opening.watched else UNWATCHED)}
     if not opening.watched:
         settings["distributed.scheduler.preload"] = [CLOSE_HTTP]
+    lift()
     with ExitStack() as stack:
         kept = Kept(spec, opening)
         stack.enter_context(quiet(CHATTY))

@@ -32,6 +32,7 @@ from typing import Any
 import psutil
 
 from cluster.certificates import CONFIGURATION, make
+from cluster.open_files import lift
 from cluster.settings import JOBS, UNWATCHED, WORKERS
 from farm.watching.events import BlockDone
 
@@ -336,6 +337,7 @@ def main() -> None:
         import dask
 
         dask.config.refresh()
+        lift()
         measure(given, folder)
 
 
