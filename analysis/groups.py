@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
+from analysis.logs import logged_values
 from analysis.store import (
     LOG,
     Store,
@@ -19,7 +20,6 @@ from analysis.store import (
     check_known,
     has_log,
     known_label,
-    logged_values,
     open_summary,
     open_trace,
 )

@@ -123,7 +123,7 @@ FLOORS = {
         ("place",),
         ("vouched", "starts"),
         ("band_rule", "store"),
-        ("bands", "drawing", "tables"),
+        ("bands", "drawing", "logs", "tables"),
         ("figures", "compare", "explain", "groups", "notes", "plain"),
         ("papers", "report"),
     ),
