@@ -101,7 +101,7 @@ FLOORS = {
         ("metrics", "audit"),
     ),
     "cluster": (
-        ("errors", "settings", "walltime", "opening", "quiet", "examples"),
+        ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
         ("certificates", "encryption", "queues"),
         ("launchers",),
         ("spec",),
