@@ -104,7 +104,7 @@ def test_task_of_an_ended_run__writes_nothing(tmp_path: Path, small: Campaign) -
     with locked(store), pytest.raises(Superseded):
         run_task(old)
     assert records(store) == {}
-    assert list((store / "results.zarr" / "m" / "start").rglob("c/*")) == []
+    assert list((store / "results.zarr" / "m" / "wait").rglob("c/*")) == []
 
 
 def test_task_done_before__is_not_written_again(tmp_path: Path, small: Campaign) -> None:
@@ -139,7 +139,7 @@ def test_unreadable_remains__are_simulated_again(
 
 def shard(store: Path, block: Block) -> Path:
     place = (block.resample, block.load, block.policy, 0)
-    return store.joinpath("results.zarr", "m", "start", "c", *map(str, place))
+    return store.joinpath("results.zarr", "m", "wait", "c", *map(str, place))
 
 
 @pytest.mark.parametrize("buffer", [8, 65_536])
