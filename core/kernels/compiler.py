@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -82,6 +83,18 @@ class _KernelLowering(typed.NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
+def _from_the_front(signature: Any, array: Any, place: Any) -> Any:
+    """Return a signature that takes an array's place to be none of those counted from its end.
+
+    Numba asks at each place that is not written down as a number: is it negative? No kernel has
+    one that is; without that question EASY is 1.1 to 1.2 times as fast.
+    """
+    if signature is None or place is not types.int64 or not isinstance(array, types.Array):
+        return signature
+    first, _, *rest = signature.args
+    return signature.replace(args=(first, types.uint64, *rest))
+
+
 class _Typing(typing.Context):  # type: ignore[misc]
     """What numba knows of types, and of which calls it has found the types before.
 
@@ -99,8 +112,14 @@ class _Typing(typing.Context):  # type: ignore[misc]
         if own or isinstance(func, str) or kws:
             return super().resolve_function_type(func, args, kws)
         if (signature := self.found.get((func, args))) is None:
-            signature = self.found[func, args] = super().resolve_function_type(func, args, kws)
+            signature = super().resolve_function_type(func, args, kws)
+            if func is operator.getitem:
+                signature = _from_the_front(signature, *args)
+            self.found[func, args] = signature
         return signature
+
+    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        return _from_the_front(super().resolve_setitem(target, index, value), target, index)
 
 
 class _Target(cpu.CPUContext):  # type: ignore[misc]

@@ -15,6 +15,7 @@ from core.kernels.queue import (
     precedes,
     tidy,
 )
+from core.kernels.words import WORD, first_places, highest, least, lowest, up_to
 from core.kernels.world import EASY, EXTRA, KNOWN, NONE, SHADOW, Options, World
 
 STARVED = -(2**63)
@@ -99,24 +100,42 @@ def start_heads(queue: Queue, jobs: Jobs, running: Running, now: int) -> int:
 
 
 @verb
+def may_backfill_here(queue: Queue, cell: int, free: int, slack: int, extra: int) -> int:
+    """Return the word of the cells from one on whose jobs fit, and leave the reservation alone."""
+    need, estimate = queue.need, queue.estimate
+    beside = up_to(estimate, cell, slack) | up_to(need, cell, extra)
+    return up_to(need, cell, free) & beside
+
+
+@verb
 def backfill(world: World, now: int, b: int) -> None:
     """Start what may start of block `b` behind the head, and make its minima exact."""
     jobs, running, queue, hold, _ = world
-    free, least_need, least_estimate = running.free[0], NEVER, NEVER
-    cell = queue.first[b]
-    while cell < queue.first[b] + queue.length[b]:
-        need, estimate = queue.need[cell], queue.estimate[cell]
-        if need <= free and may_backfill(hold, now, need, estimate):
-            j = queue.job[cell]
-            jobs.backfilled[j] = True
-            launch(jobs, running, j, now)
-            free = running.free[0]
-            close_cell(queue, b, cell)
-            cell = max(cell, queue.first[b])
-        else:
-            least_need, least_estimate = min(least_need, need), min(least_estimate, estimate)
-            cell += 1
+    first, stop = queue.first[b], queue.first[b] + queue.length[b]
+    slack = hold[SHADOW] - now
+    least_need = least_estimate = NEVER
+    gone = 0
+    for cell in range(first, stop, WORD):
+        left = first_places(stop - cell)
+        word = may_backfill_here(queue, cell, running.free[0], slack, hold[EXTRA]) & left
+        while word != 0:
+            at = lowest(word)
+            word &= word - 1
+            need, estimate = queue.need[cell + at], queue.estimate[cell + at]
+            if need <= running.free[0] and may_backfill(hold, now, need, estimate):
+                j = queue.job[cell + at]
+                jobs.backfilled[j] = True
+                launch(jobs, running, j, now)
+                left ^= 1 << at
+                gone |= 1 << int(cell + at - first)
+        least_need = min(least_need, least(queue.need, cell, left))
+        least_estimate = min(least_estimate, least(queue.estimate, cell, left))
     queue.least_need[b], queue.least_estimate[b] = least_need, least_estimate
+    # Only now: what was just moved is read by words with a delay.
+    while gone != 0:
+        at = highest(gone)
+        close_cell(queue, b, first + at)
+        gone ^= 1 << at
 
 
 @verb

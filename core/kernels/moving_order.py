@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from core.arrays import Int64
 from core.kernels.clock import ARRIVED, NOW
-from core.kernels.fixed_order import may_backfill, reserve, within_reach
+from core.kernels.fixed_order import may_backfill, may_backfill_here, reserve, within_reach
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, launch
 from core.kernels.queue import (
@@ -33,7 +33,7 @@ from core.kernels.ranking import (
     may_have_rivals,
     rivals,
 )
-from core.kernels.words import WORD, first_places, lowest, up_to, without
+from core.kernels.words import WORD, first_places, lowest, without
 from core.kernels.world import EXTRA, NONE, SHADOW, Options, World, starving_before, turn
 
 
@@ -84,14 +84,6 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
                 best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
     queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
     return best
-
-
-@verb
-def may_backfill_here(queue: Queue, cell: int, free: int, slack: int, extra: int) -> int:
-    """Return the word of the cells from one on whose jobs fit, and leave the reservation alone."""
-    need, estimate = queue.need, queue.estimate
-    beside = up_to(estimate, cell, slack) | up_to(need, cell, extra)
-    return up_to(need, cell, free) & beside
 
 
 @verb

@@ -23,7 +23,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from core.arrays import Int64
-from core.kernels.jit import verb
+from core.kernels.jit import NEVER, verb
 
 WORD = 16
 """Places that are looked at together."""
@@ -129,7 +129,7 @@ def up_to(array: Int64, i: int, bound: int) -> int:
 
 
 def _find_least(lanes: Lanes) -> Any:
-    builder, never = lanes.builder, ir.Constant(_LANES, [2**63 - 1] * WORD)
+    builder, never = lanes.builder, ir.Constant(_LANES, [NEVER] * WORD)
     left = builder.select(lanes.bits(2), lanes.read(lanes.place(0, 1)), never)
     kind, name = ir.FunctionType(_LONG, [_LANES]), f"llvm.vector.reduce.smin.v{WORD}i64"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [left])
@@ -137,8 +137,8 @@ def _find_least(lanes: Lanes) -> Any:
 
 @in_lanes(_find_least)
 def least(array: Int64, i: int, word: int) -> int:
-    """Return the least of the places from i on that a word names."""
-    return min(int(array[i + k]) for k in range(WORD) if word >> k & 1)
+    """Return the least of the places from i on that a word names, NEVER if it names none."""
+    return min((int(array[i + k]) for k in range(WORD) if word >> k & 1), default=NEVER)
 
 
 def _compare_arrays(lanes: Lanes) -> Any:

@@ -7,7 +7,8 @@ import pytest
 
 from core.arrays import Int64
 from core.kernels.clock import next_end
-from core.kernels.fixed_order import STARVED
+from core.kernels.fixed_order import STARVED, backfill
+from core.kernels.jit import NEVER
 from core.kernels.machine import Jobs, find_shadow, idle_machine, launch, release
 from core.kernels.queue import (
     BLOCK,
@@ -17,11 +18,13 @@ from core.kernels.queue import (
     dequeue,
     empty_queue,
     enqueue,
+    head_of,
     still_waits,
     take_out,
     tidy,
 )
 from core.kernels.ranking import ratio_exceeds
+from core.kernels.world import EXTRA, KNOWN, SHADOW, empty_world
 from core.simulation.simulate import simulate
 from core.workload.workload import Workload
 
@@ -71,6 +74,41 @@ def test_chain_keeps_queue_order(span: int) -> None:
             dequeue(queue, key, waiting.pop(random.integers(len(waiting))))
         if j % 50 == 0 or j > n - 20:
             assert contents(queue) == sorted(waiting, key=lambda i: (key[i], i))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_block_starts_who_may_in_order(seed: int) -> None:
+    """As a look at each job in turn would by what is left then, and its bounds are exact after."""
+    random = np.random.default_rng(seed)
+    n, now = int(random.integers(1, BLOCK + 1)), 100
+    free, shadow, extra = (int(x) for x in random.integers((1, 100, 0), (60, 130, 20)))
+    if seed == 0:
+        n, free, shadow = BLOCK, 8 * BLOCK, NEVER
+    jobs = some_jobs(n, seed)
+    world = empty_world(jobs, np.zeros(n, np.int64), free)
+    for j in range(n):
+        enqueue(world.queue, jobs, world.key, j)
+    # Heads have left since the bounds were exact.
+    for _ in range(min(seed % 3, n - 1)):
+        close_cell(world.queue, 0, head_of(world.queue))
+    world.hold[[KNOWN, SHADOW, EXTRA]] = 1, shadow, extra
+    waiting, started = contents(world.queue), []
+    for j in waiting:
+        need, beside = int(jobs.procs[j]), now + jobs.estimate[j] > shadow
+        if need <= free and (not beside or need <= extra):
+            started.append(j)
+            free -= need
+            extra -= need * beside
+    backfill(world, now, 0)
+    left = [j for j in waiting if j not in started]
+    assert np.flatnonzero(jobs.start == now).tolist() == started
+    assert np.flatnonzero(jobs.backfilled).tolist() == started
+    assert (world.running.free[0], world.hold[EXTRA]) == (free, extra)
+    if left:
+        assert contents(world.queue) == left
+    assert world.queue.length[0] == len(left)
+    for bounds, needs in (("least_need", jobs.procs), ("least_estimate", jobs.estimate)):
+        assert getattr(world.queue, bounds)[0] == min(needs[left], default=NEVER)
 
 
 def test_chain_taken_out_of_has_exact_minima() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.arrays import Int64
-from core.kernels.jit import verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.words import (
     ALL,
     WORD,
@@ -18,6 +18,7 @@ from core.kernels.words import (
     copy,
     first_places,
     highest,
+    least,
     less,
     lessen,
     lower_to,
@@ -77,8 +78,13 @@ def _less(array: Int64, other: Int64, i: int) -> int:
 
 
 @verb
-def _raise_to(array: Int64, i: int, least: int, word: int) -> None:
-    raise_to(array, i, least, word)
+def _raise_to(array: Int64, i: int, bound: int, word: int) -> None:
+    raise_to(array, i, bound, word)
+
+
+@verb
+def _least(array: Int64, i: int, word: int) -> int:
+    return least(array, i, word)
 
 
 @verb
@@ -144,14 +150,21 @@ def test_an_amount_is_taken_from_the_places_of_a_word_alone(
 
 
 @settings(deadline=None)
+@given(ARRAYS, PLACES, WORDS | st.just(0))
+def test_the_least_is_that_of_the_places_of_a_word(array: Int64, i: int, word: int) -> None:
+    """A word that names none has none that is less than all."""
+    assert _least(array, i, word) == min(array[i : i + WORD][bits(word)], default=NEVER)
+
+
+@settings(deadline=None)
 @given(ARRAYS, PLACES, VALUES, WORDS)
 def test_the_places_of_a_word_are_raised_to_a_bound(
-    array: Int64, i: int, least: int, word: int
+    array: Int64, i: int, bound: int, word: int
 ) -> None:
     """Those that hold more keep it, and so do all that the word does not name."""
     wanted = array.copy()
-    wanted[i : i + WORD][bits(word)] = np.maximum(wanted[i : i + WORD][bits(word)], least)
-    _raise_to(array, i, least, word)
+    wanted[i : i + WORD][bits(word)] = np.maximum(wanted[i : i + WORD][bits(word)], bound)
+    _raise_to(array, i, bound, word)
     assert array.tolist() == wanted.tolist()
 
 
