@@ -17,6 +17,7 @@ from analysis.errors import StoreError, TooFewSamplesError
 from analysis.store import (
     Store,
     at_labels,
+    check_held,
     check_known,
     has_log,
     known_label,
@@ -400,6 +401,7 @@ def _say_loads(store: Store, summary: xr.Dataset, band: xr.Dataset) -> xr.Datase
 def _weekly(store: Store, trace: str, metric: str, load: float | str | None) -> xr.Dataset:
     """Return the group of a trace that has the metric by week, at one load if one is given."""
     group = open_trace(store, trace)
+    check_held(group, f"{WEEKLY}jobs")
     by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
     check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
     if load is None:

@@ -12,13 +12,14 @@ import pandas as pd
 import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
+from analysis.logs import logged_values
 from analysis.store import (
     LOG,
     Store,
+    check_held,
     check_known,
     has_log,
     known_label,
-    logged_values,
     open_summary,
     open_trace,
 )
@@ -158,6 +159,7 @@ def changes(
     check_known(by, "group", list(GROUPINGS))
     check_known(metric, "metric of a job", list(FELT))
     group = open_trace(store, trace)
+    check_held(group, "wait", "run", "procs")
     load = known_label("load", load, group["load"].values.tolist())
     known = group["policy"].values.tolist()
     policy, baseline = (known_label("policy", name, known) for name in (policy, baseline))
@@ -206,7 +208,8 @@ def _samples(
         sample = both.isel(resample=i)
         sample = sample.isel(job=slice(int(sample["jobs"])))
         waits: Int64 = sample["wait"].values
-        if not waits.size or waits.min() < 0:
+        # A refused job waits -1; where all do, the cell is not done.
+        if (waits < 0).all(axis=1).any():
             continue
         run, procs = sample["run"].values, sample["procs"].values
         felt = waits if metric == "wait" else slowdowns(_response(sample), run, tau)

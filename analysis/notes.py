@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from analysis.logs import LogJobs, log_jobs
 from analysis.store import (
     LOG,
-    LogJobs,
     Store,
-    log_jobs,
     of_log,
     of_samples,
     open_summary,

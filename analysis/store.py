@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import tomllib
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
 
 from analysis.errors import StoreError, TooFewSamplesError
 from analysis.place import StoreName, hierarchy, is_there, read_file
+from analysis.starts import with_starts
 from analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
-from core.arrays import Int64
 from core.errors import InputError
 from core.labels import find_label
-from core.workload.resample_weeks import whole_weeks
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
 """A store's folder or address, or the tree that `open_tree` made of it."""
@@ -28,7 +26,7 @@ Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 FORMAT = "schedfarm-store"
 """What store.json calls the format."""
 
-VERSION = 5
+VERSION = 6
 """The newest version of the format that is understood here."""
 
 ARRAYS = "results.zarr"
@@ -87,7 +85,8 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     -------
     Dataset
         Jobs on (resample, load, policy, job), weeks on (resample, load, policy, week), others
-        on a dimension of their own, read lazily; -1 along job is padding.
+        on a dimension of their own, read lazily; -1 along job is padding. The starts are there,
+        too, which a store does not hold: submit + wait.
 
     Raises
     ------
@@ -105,11 +104,11 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
         data, records = _open(store, trace), _records(store)
-        return vouched_trace(data, records[trace]) if trace in records else data
+        return with_starts(vouched_trace(data, records[trace]) if trace in records else data)
     data = store[trace].to_dataset()
     # A tree hands its root's coordinates down to every group.
     own = {name for values in data.values() for name in values.dims}
-    return data.drop_dims(set(data.dims) - own)
+    return with_starts(data.drop_dims(set(data.dims) - own))
 
 
 def open_metric(store: Store, metric: str) -> xr.Dataset:
@@ -191,8 +190,9 @@ def open_tree(store: StoreName) -> xr.DataTree:
         raise _unreadable(store, "", error) from error
     records = _records(store)
     for trace, child in tree.children.items():
-        if trace in records:
-            child.dataset = vouched_trace(child.to_dataset(inherit=False), records[trace])
+        data = child.to_dataset(inherit=False)
+        data = vouched_trace(data, records[trace]) if trace in records else data
+        child.dataset = with_starts(data)
     tree.dataset = vouched_summary(tree.to_dataset(), records)
     return tree
 
@@ -275,7 +275,7 @@ def has_log(store: Store, trace: str) -> bool:
     labels = open_summary(store).get("resample")
     if labels is None or LOG not in labels.values:
         return False
-    return isinstance(store, xr.DataTree) or "model" not in _source(store, trace)
+    return isinstance(store, xr.DataTree) or "model" not in source_of(store, trace)
 
 
 def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
@@ -288,83 +288,6 @@ def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
     """
     traces: list[dict[str, Any]] = tomllib.loads(_head(store)["text"])["traces"]
     return {trace["name"]: trace for trace in traces}
-
-
-class LogJobs(NamedTuple):
-    """Jobs of a log as it was read, and how many whole weeks it has, and each of its samples.
-
-    submit, run, procs : int64[jobs], s, s, processors, by submit.
-    weeks, sample_weeks : int.
-    """
-
-    submit: Int64
-    run: Int64
-    procs: Int64
-    weeks: int
-    sample_weeks: int
-
-
-def log_jobs(store: Store, trace: str) -> LogJobs | None:
-    """Return the log that the samples of a trace are drawn from.
-
-    None of a model, and of what does not come with its store.json.
-
-    Examples
-    --------
-    >>> log_jobs(xr.DataTree(xr.Dataset()), "KTH") is None
-    True
-    """
-    if isinstance(store, xr.DataTree):
-        return None
-    columns = _log_columns(store, trace, "submit", "run", "procs")
-    if not columns:
-        return None
-    weeks = whole_weeks(columns["submit"])
-    sampled = _source(store, trace).get("weeks") or weeks
-    return LogJobs(**columns, weeks=weeks, sample_weeks=sampled)
-
-
-def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
-    """Return what the store's copy of a log says of jobs, by their numbers, in a column.
-
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder; an open tree comes without the log.
-    trace : str
-        A label of the store's trace axis.
-    column : str
-        Name of an array of whole numbers in the log's npz, such as ``partition``.
-    jobs : int64[n]
-        Job numbers of the log, the store's array ``number``.
-
-    Returns
-    -------
-    int64[n]
-        -1 where several rows have the number and say different things.
-
-    Raises
-    ------
-    StoreError
-        If the log is not there, or does not say the column.
-
-    Examples
-    --------
-    >>> logged_values(xr.DataTree(xr.Dataset()), "KTH", "queue", np.array([1]))
-    Traceback (most recent call last):
-    ...
-    analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
-    """
-    known = not isinstance(store, xr.DataTree)
-    columns = _log_columns(store, trace, "job", column) if known else {}
-    if column not in columns:
-        raise StoreError(f"the log of trace {trace!r} does not say {column!r} of its jobs")
-    order = np.lexsort((columns[column], columns["job"]))
-    number, value = columns["job"][order], columns[column][order]
-    first, last = (np.searchsorted(number, jobs, side=side) for side in ("left", "right"))
-    least, most = value[first], value[last - 1]
-    values: Int64 = np.where(least == most, least, -1)
-    return values
 
 
 def at_labels(data: Data, **wanted: float | str | None) -> Data:
@@ -432,6 +355,27 @@ def check_known(name: str, what: str, names: list[str]) -> None:
     known_label(what, name, names)
 
 
+def check_held(group: xr.Dataset, *names: str) -> None:
+    """Refuse a trace's group that lacks arrays which a question is about.
+
+    Raises
+    ------
+    StoreError
+        With how much the store keeps, where it says so.
+
+    Examples
+    --------
+    >>> check_held(xr.Dataset(attrs={"keep": "summary"}), "wait")
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: the store has no wait: its campaign says keep = 'summary'
+    """
+    gone = [name for name in names if name not in group]
+    if gone:
+        why = f": its campaign says keep = {group.attrs['keep']!r}" if "keep" in group.attrs else ""
+        raise StoreError(f"the store has no {gone[0]}{why}")
+
+
 def told(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
     """Return what an attribute of a trace's group says by name; empty where it is missing.
 
@@ -474,18 +418,14 @@ def _records(store: StoreName) -> dict[str, Records]:
     return {trace: Records(store, head, trace) for trace in head["axes"]["trace"]}
 
 
-def _log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
-    """Return columns of a trace's log; none of a model, or where the log is gone."""
-    try:
-        data = read_file(store, f"traces/{_source(store, trace).get('columns')}.npz")
-    except FileNotFoundError:
-        return {}
-    with np.load(io.BytesIO(data), allow_pickle=False) as columns:
-        return {name: columns[name] for name in names if name in columns}
+def source_of(store: StoreName, trace: str) -> dict[str, Any]:
+    """Return what store.json says a trace comes from; nothing where it does not.
 
-
-def _source(store: StoreName, trace: str) -> dict[str, Any]:
-    """Return what store.json says a trace comes from; nothing where it does not."""
+    Raises
+    ------
+    StoreError
+        If it cannot be read.
+    """
     found = _head(store).get("sources", {}).get(trace, {})
     return found if isinstance(found, dict) else {}
 

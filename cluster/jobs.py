@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from cluster.certificates import security
 from cluster.errors import ClusterError
 from cluster.launchers import imported
+from cluster.open_files import lift
 from cluster.opening import Opening
 from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
 from cluster.quiet import quiet
-from cluster.settings import CLOSE_HTTP, JOBS, TRIM_BYTES, UNWATCHED, WORKERS, exports, unset
+from cluster.settings import CLOSE_HTTP, HEAP, JOBS, UNWATCHED, WORKERS, exports, unset
 from cluster.spec import ClusterSpec
 from cluster.walltime import ending
 
@@ -77,6 +78,7 @@ def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     settings = {**JOBS, **({} if opening.watched else UNWATCHED)}
     if not opening.watched:
         settings["distributed.scheduler.preload"] = [CLOSE_HTTP]
+    lift()
     with ExitStack() as stack:
         kept = Kept(spec, opening)
         stack.enter_context(quiet(CHATTY))
@@ -241,7 +243,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
     prologue = list(options["job_script_prologue"])
     extra = list(options["worker_extra_args"])
     prologue += exports(unset({**WORKERS, **({} if opening.watched else UNWATCHED)}))
-    prologue.append(f"export MALLOC_TRIM_THRESHOLD_={TRIM_BYTES}")
+    prologue += [f"export {name}={size}" for name, size in HEAP.items()]
     if not opening.watched:
         extra += ["--no-dashboard", "--preload", CLOSE_HTTP]
     seconds = walltime_of(spec.launcher.queue, options)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 from cluster.errors import ClusterError
 from cluster.opening import Opening
-from cluster.settings import CLOSE_HTTP, SCHEDULER, UNWATCHED, WORKERS
+from cluster.settings import CLOSE_HTTP, SCHEDULER, UNTOLD, UNWATCHED, WORKERS
 from cluster.spec import ClusterSpec
 
 LOOPBACK = "127.0.0.1"
@@ -27,9 +27,7 @@ SETTINGS: dict[str, Any] = {
     # A terminal's Ctrl-C reaches the whole process group; a worker that dies of it takes with it
     # the very block that the run wants to finish.
     "distributed.worker.preload": ["cluster.ignore_interrupts"],
-    # Freed memory is used again by the next block. Given back at once, as Dask has it, it is 20,000
-    # page faults for a block of 100 cells of 16,000 jobs: 50 ms.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
+    **UNTOLD,
     # Who is dead is known by its connection and its nanny. Heartbeats may be late by any time: of a
     # user's own order in plain Python, and after a night in which the whole machine was suspended.
     "distributed.scheduler.worker-ttl": None,

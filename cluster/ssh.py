@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cluster.certificates import security
 from cluster.errors import ClusterError
 from cluster.opening import Opening
-from cluster.settings import SCHEDULER, UNWATCHED, WORKERS, unset
+from cluster.settings import SCHEDULER, UNTOLD, UNWATCHED, WORKERS, unset
 from cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     options = dict(spec.options)
     options["worker_options"] = {**WORKER, **options.get("worker_options", {})}
     options["scheduler_options"] = {**ENCRYPTED, **options.get("scheduler_options", {})}
-    settings = {**SCHEDULER, **WORKERS, **({} if opening.watched else UNWATCHED)}
+    settings = {**SCHEDULER, **WORKERS, **UNTOLD, **({} if opening.watched else UNWATCHED)}
     known = security(spec.folder)
     with dask.config.set({**unset(settings), **certified(known)}):
         try:

@@ -48,6 +48,29 @@ class Segments:
     procs: Int64
 
 
+def starts_of(submit: Int64, wait: Int64) -> Int64:
+    """Return the starts of jobs that were submitted, and waited, so long.
+
+    Parameters
+    ----------
+    submit : int64[..., n]
+        Submissions, s.
+    wait : int64[..., n]
+        Waits, s; -1 of a job that never starts.
+
+    Returns
+    -------
+    int64[..., n]
+        Start instants, s; -1 of a job that never starts.
+
+    Examples
+    --------
+    >>> starts_of(np.array([5, 7]), np.array([[0, 3], [2, -1]])).tolist()
+    [[5, 10], [7, -1]]
+    """
+    return np.where(wait >= 0, submit + wait, -1)
+
+
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 """Those of a simulation that counted nothing."""
 

@@ -368,6 +368,7 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
         why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
         yield Fault(record_name(block), why, block)
         return
+    dtypes = {v.name: v.dtype for v in block.product.columns(store.platform(block.trace))}
     # The program may have learnt more since: what the record has is what can differ.
     for variable in store.arrays_of(block.trace, block.kind):
         row = np.ascontiguousarray(rows[variable.name], variable.dtype)
@@ -377,6 +378,10 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
                 f"{block}: simulated again, {cell} comes out differently",
                 block,
             )
+    for name, proofs in body.proofs.items():
+        if zlib.crc32(np.ascontiguousarray(rows[name], dtypes[name]).data) != proofs[place]:
+            why = f"{block}: simulated again, {name} of {cell} comes out differently"
+            yield Fault(record_name(block), why, block)
     for name in sorted(figures.keys() & body.figures.keys()):
         before, now = body.figures[name][place], np.float64(figures[name])
         if before.tobytes() != now.tobytes() and not (before != before and now != now):

@@ -101,7 +101,7 @@ FLOORS = {
         ("metrics", "audit"),
     ),
     "cluster": (
-        ("errors", "settings", "walltime", "opening", "quiet", "examples"),
+        ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
         ("certificates", "encryption", "queues"),
         ("launchers",),
         ("spec",),
@@ -121,9 +121,9 @@ FLOORS = {
     "analysis": (
         ("errors",),
         ("place",),
-        ("vouched",),
+        ("vouched", "starts"),
         ("band_rule", "store"),
-        ("bands", "drawing", "tables"),
+        ("bands", "drawing", "logs", "tables"),
         ("figures", "compare", "explain", "groups", "notes", "plain"),
         ("papers", "report"),
     ),

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.errors import StoreError
+from analysis.papers.needs import KEEPS
 from analysis.place import StoreName
 from core.names import choices
 
@@ -98,7 +99,15 @@ def make_report(name: str, store: StoreName) -> Made:
     ...
     analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
-    made: Made = import_module(_row(name).module).report(store)
+    from analysis.store import open_summary
+
+    row, needs = _row(name), needs_of(name)
+    keep = open_summary(store).attrs.get("keep", KEEPS[-1])
+    if not needs.allows(keep):
+        raise StoreError(
+            f"report {name!r} needs keep = {needs.keep!r}, and the store's campaign says {keep!r}"
+        )
+    made: Made = import_module(row.module).report(store)
     return made
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+KEEPS = ("summary", "weeks", "jobs")
+"""How much a store keeps of each cell, from the least on; docs/store-format.md says what."""
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -24,6 +27,8 @@ class Needs:
         Whether the logs themselves are needed.
     loads : tuple of str
         Loads that it shows of the logs themselves; where there are samples it can do without.
+    keep : str
+        The least that the store has to keep of each cell, one of `KEEPS`.
     """
 
     orders: tuple[str, ...] = ()
@@ -32,6 +37,7 @@ class Needs:
     samples: int = 0
     log: bool = False
     loads: tuple[str, ...] = ()
+    keep: str = KEEPS[0]
 
     def lacking(
         self,
@@ -41,6 +47,7 @@ class Needs:
         loads: Iterable[str],
         samples: int,
         log: bool,
+        keep: str,
     ) -> str:
         """Say what a campaign lacks, as the end of a sentence; empty if it lacks nothing.
 
@@ -52,12 +59,16 @@ class Needs:
             How many resamples.
         log : bool
             Whether the log itself is one more.
+        keep : str
+            How much of each cell is kept.
 
         Examples
         --------
         >>> has = {"policies": ["fcfs+easy"], "fairness": (), "loads": ["0.9"], "log": True}
-        >>> Needs(orders=("fcfs", "saf"), samples=4).lacking(**has, samples=2)
+        >>> Needs(orders=("fcfs", "saf"), samples=4).lacking(**has, samples=2, keep="jobs")
         'a policy of order saf, such as saf+easy; resamples = 4 or more, not 2'
+        >>> Needs(keep="jobs").lacking(**has, samples=2, keep="weeks")
+        "keep = 'jobs', not 'weeks'"
         """
         policies = list(policies)
         orders = {policy.partition("+")[0] for policy in policies}
@@ -74,7 +85,13 @@ class Needs:
             found.append("log = true")
         if not samples:
             found += _absent("loads", self.loads, loads)
+        if not self.allows(keep):
+            found.append(f"keep = {self.keep!r}, not {keep!r}")
         return "; ".join(found)
+
+    def allows(self, keep: str) -> bool:
+        """Tell whether a store that keeps so much has all that is needed of a cell."""
+        return KEEPS.index(keep) >= KEEPS.index(self.keep)
 
 
 def _absent(key: str, needed: Iterable[str], there: Iterable[str]) -> list[str]:

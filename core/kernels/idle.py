@@ -56,15 +56,19 @@ def add_idle(
     if _sort(events, spare, count, low, bits, ends) % 2:
         events = spare
     span = asked = now = 0
-    idle = processors
+    idle, here = processors, 0.0
     for i in range(count):
         event = events[i]
-        lost[span] += float(min(idle, asked)) * float((event >> low) - now)
+        here += float(min(idle, asked)) * float((event >> low) - now)
         now = event >> low
         kind, taken = event & (1 << KIND) - 1, event >> KIND & (1 << width) - 1
         asked += ASKED[kind] * taken
         idle += IDLE[kind] * taken
-        span += kind == PASSED
+        # Written down at a span's end alone: added to in memory, all of it took 1.3 times as long.
+        if kind == PASSED:
+            lost[span], here = here, 0.0
+            span += 1
+    lost[span] = here
 
 
 @verb

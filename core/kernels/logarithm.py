@@ -10,21 +10,27 @@ import math
 
 import numpy as np
 
-from core.arrays import Float64
+from core.arrays import Float64, Int64
 from core.kernels.jit import kernel
 
 
 def logarithms(values: Float64) -> Float64:
     """Return the natural logarithm of each of some numbers above 0, float64[n]."""
     found = np.zeros(values.size)
-    find_logarithms(values, found)
+    find_logarithms(values, np.empty(values.size, np.int64), found)
     return found
 
 
 @kernel
-def find_logarithms(values: Float64, found: Float64) -> None:
-    """Write down the natural logarithm of each of some numbers above 0 where it is not 0."""
+def find_logarithms(values: Float64, others: Int64, found: Float64) -> None:
+    """Write down the natural logarithm of each of some numbers above 0 where it is not 0.
+
+    others: int64[n], overwritten. Half of all jobs are not slowed down, in no order that a
+    processor foresees: to find the others first takes 0.6 of the time.
+    """
+    count = 0
     for i in range(values.size):
-        # Half of all jobs are not slowed down.
-        if values[i] != 1.0:
-            found[i] = math.log(values[i])
+        others[count] = i
+        count += values[i] != 1.0
+    for k in range(count):
+        found[others[k]] = math.log(values[others[k]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Float64, Int64
+from core.arrays import Float64, Int64, fixed
 from core.schedule import Schedule
 
 
@@ -54,7 +54,7 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
     bits = int(bounds[-1] - bounds[0]).bit_length()
     if width + bits + KIND > 63:
         return _of_wide(submit, start, end, taken, jobs.processors, bounds)
-    submit, start, end, taken = map(_fixed, (submit, start, end, taken))
+    submit, start, end, taken = map(fixed, (submit, start, end, taken))
     return idle_while_asked(submit, start, end, taken, jobs.processors, bounds, width, bits)
 
 
@@ -72,10 +72,3 @@ def _of_wide(
     # What follows on a bound belongs to the span after it.
     span = np.searchsorted(bounds, instants[:-1], side="right") - 1
     return np.asarray(np.bincount(span, lost, bounds.size)[:-1], np.float64)
-
-
-def _fixed(values: Int64) -> Int64:
-    """Return values as a column of a workload is: kernels are compiled once for each kind."""
-    view = values.view()
-    view.flags.writeable = False
-    return view

@@ -32,7 +32,7 @@ from core.metrics.metric import (
     Metric,
 )
 from core.metrics.participants import given, received
-from core.metrics.slowdown import SECOND_TAU, slowdowns
+from core.metrics.slowdown import SECOND_TAU
 from core.metrics.users import fairness_of_users, gini_index, jain_index
 from core.names import choices
 from core.platform.platform import Platform
@@ -62,7 +62,11 @@ def _offered_load(jobs: Workload) -> float:
 
 def _by_area(counted: Counted, values: Int64 | Float64) -> float:
     whole = counted.area.sum()
-    return float((values * counted.area).sum() / whole) if whole else np.nan
+    if not whole:
+        return np.nan
+    weighed = values.astype(np.float64)
+    weighed *= counted.area
+    return float(weighed.sum() / whole)
 
 
 def _geometric(logarithms: Float64) -> float:
@@ -138,7 +142,7 @@ _ROWS = (
     Metric(
         f"bounded_slowdown_tau{SECOND_TAU}", "1",
         f"mean bounded slowdown where tau is {SECOND_TAU} s",
-        lambda c: mean(slowdowns(c.response, c.run, SECOND_TAU)),
+        lambda c: mean(c.second_slowdown),
     ),
     Metric(
         "area_weighted_bounded_slowdown", "1",
@@ -188,15 +192,15 @@ _ROWS = (
     ),
     Metric(
         "premature", "1", "number of premature jobs (estimate >= 100 x run time)",
-        lambda c: np.count_nonzero(c.premature), better=NEITHER,
+        lambda c: c.slowdowns_apart[0].size, better=NEITHER,
     ),
     Metric(
         "bounded_slowdown_premature", "1", "mean bounded slowdown of the premature jobs",
-        lambda c: mean(c.slowdown[c.premature]),
+        lambda c: mean(c.slowdowns_apart[0]),
     ),
     Metric(
         "bounded_slowdown_standard", "1", "mean bounded slowdown of the other jobs",
-        lambda c: mean(c.slowdown[~c.premature]),
+        lambda c: mean(c.slowdowns_apart[1]),
     ),
     Metric(
         "utilisation", "1", "share of the processors in use from first submission to last end",

@@ -104,6 +104,17 @@ def slowdowns(response: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -
     InputError
         If `tau` is not a finite number above 0.
     """
-    positive("tau", tau, unit="s")
+    checked_tau(tau)
     ratio: Float64 = response / (procs * np.maximum(run, tau))
     return np.maximum(ratio, 1.0, out=ratio)
+
+
+def checked_tau(tau: float) -> float:
+    """Return the tau of a slowdown, s.
+
+    Raises
+    ------
+    InputError
+        If it is not a finite number above 0.
+    """
+    return positive("tau", tau, unit="s")

@@ -30,6 +30,7 @@ from farm.campaign.plain import (
 )
 from farm.campaign.sources import collected
 from farm.campaign.trace import Trace
+from farm.store.keep import ALL, KEEPS
 from farm.store.product import OPTIONAL, TAKEN
 
 CLUSTER = "cluster"
@@ -127,6 +128,10 @@ class Campaign:
         reserved at arrival; by default none, since they cost many reruns.
     metrics : tuple of str
         Metrics of one's own beside those that every summary has, each ``module:function``.
+    keep : str
+        How much the store keeps of each simulation, a key of `farm.store.keep.KEEPS`: ``jobs``,
+        all there is; ``weeks``, all but what there is for each job; ``summary``, one value of
+        each metric.
     block_seconds : float
         CPU time that a block of cells should take, s, for traces that enter the store: less loses
         less at an interruption and makes more files. By default up to 10 s, chosen by the planner.
@@ -172,6 +177,7 @@ class Campaign:
     cooldown: Switch = False
     fairness: Kinds = ()
     metrics: Metrics = ()
+    keep: Text = ALL
     block_seconds: BlockSeconds = 0.0
     report: Text = ""
     title: Text = ""
@@ -200,6 +206,7 @@ class Campaign:
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
         object.__setattr__(self, "draw", find_draw(self.draw).name)
         _check_known("load_by", self.load_by, LOAD_BY)
+        _check_known("keep", self.keep, KEEPS)
         for kind in self.fairness:
             _check_known("fairness", kind, OPTIONAL)
         self._check_load_by()

@@ -134,6 +134,7 @@ class Draft:
         yield from (
             _commented('# fairness = ["strict"]', "who starts later than was fair: many reruns"),
             _commented('# warmup = "1w"', "what summaries leave out at the beginning"),
+            _commented('# keep = "summary"', "of each simulation; by default its jobs, too"),
         )
 
     def _trace(self) -> Iterator[str]:

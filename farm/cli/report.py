@@ -27,6 +27,7 @@ def check_report(campaign: Campaign) -> None:
         loads=campaign.loads,
         samples=campaign.resamples,
         log=campaign.log,
+        keep=campaign.keep,
     )
     if why:
         raise InputError(f"report {campaign.report!r} needs what the campaign lacks: {why}")

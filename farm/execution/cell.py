@@ -25,7 +25,7 @@ from farm.campaign.samples import sample, users_at
 from farm.campaign.trace import Trace
 from farm.store.block import Rows
 from farm.store.geometry import Block, Cell
-from farm.store.kept import kept_of, recalled
+from farm.store.kept import is_kept, kept_of, recalled
 from farm.store.logs import stored_log
 from farm.store.place import Place
 from farm.store.product import is_had
@@ -98,7 +98,7 @@ class Simulations:
             resample, load, policy = cell
             if self._met is None or self._met[0] != (resample, load):
                 jobs = stored_jobs(self.store, self.trace.name, resample, load)
-                if len(jobs) != len(stored["start"]):
+                if len(jobs) != len(stored["wait"]):
                     # Its own block is not done yet.
                     jobs = self._at_load(resample, load)
                 elif self._log and any(is_filled(self._log, name) for name in self._unstored):
@@ -208,8 +208,9 @@ def workload_values(
 def schedule_values(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the starts and the metrics of a cell's schedule, and what its simulation counted."""
-    schedule = made.schedule(cell) if stored is None else made.recall(cell, stored)
+    """Return the waits and the metrics of a cell's schedule, and what its simulation counted."""
+    recall = stored is not None and is_kept(stored)
+    schedule = made.recall(cell, stored or {}) if recall else made.schedule(cell)
     known, jobs = made.store.settings, schedule.workload
     counted = Counted(
         schedule,
@@ -220,10 +221,9 @@ def schedule_values(
         users=made.users(jobs),
     )
     rows, figures = made.measured(block, cell, counted, len(jobs))
-    starts = {"start": schedule.start, "wait": schedule.wait, "backfilled": schedule.backfilled}
     held = {v.name for v in made.store.holds[block.kind].figures}
     counts = {name: float(n) for name, n in schedule.counts.items() if name in held}
-    return len(jobs), {**starts, **kept_of(schedule), **rows}, {**figures, **counts}
+    return len(jobs), {**kept_of(schedule), **rows}, {**figures, **counts}
 
 
 def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:

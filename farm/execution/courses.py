@@ -18,6 +18,7 @@ from core.simulation.underway import Underway
 from farm.execution.awake import awake
 from farm.planning.tasks import Portion, Task, block_costs
 from farm.store.geometry import Block, Cell
+from farm.store.store import Store
 from farm.watching.events import Doing
 
 LONG_SECONDS = 5.0
@@ -67,6 +68,20 @@ class _Here:
     place: int
     cells: Sequence[tuple[Block, Cell]]
     entered: float
+    store: Store
+
+    @cached_property
+    def costs(self) -> list[float]:
+        """Planned cost of each cell, s: worked out once a portion, if it is asked for."""
+        store, known = self.store, dict[tuple[Block, str, str], float]()
+        with own.sources(store.own):
+            for block, (_, load, policy) in self.cells:
+                if (block, load, policy) not in known:
+                    places, jobs = store.job_range(block), store.jobs[block.trace]
+                    count = places.stop - places.start
+                    cost = block.product.cost(count, policy, load, jobs)
+                    known[block, load, policy] = cost
+        return [known[block, load, policy] for block, (_, load, policy) in self.cells]
 
 
 class Course:
@@ -82,7 +97,7 @@ class Course:
         self.task, self.under = task, Underway()
         self.at = 0
         self._begun = awake()
-        self._here = _Here(-1, (), self._begun)
+        self._here = _Here(-1, (), self._begun, task.store)
 
     @property
     def cells(self) -> Sequence[tuple[Block, Cell]]:
@@ -96,7 +111,8 @@ class Course:
 
     def enter(self, cells: Sequence[tuple[Block, Cell]]) -> None:
         """Take note that the next portion begins, of these cells in the order of their making."""
-        self.at, self._here = 0, _Here(self._here.place + 1, cells, awake())
+        place, store = self._here.place + 1, self.task.store
+        self.at, self._here = 0, _Here(place, cells, awake(), store)
 
     def go_on(self) -> None:
         """Take note that one more cell is done."""
@@ -171,20 +187,9 @@ class Course:
         """Return the share of the portion that is done, by planned cost, 0 to 1."""
         if not portion.cells:
             return 0.0
-        at, costs = self.at, self._costs(portion)
+        at, costs = self.at, portion.costs
         here = costs[at] * self.under.share if at < len(costs) else 0.0
         return min(1.0, (math.fsum(costs[:at]) + here) / (math.fsum(costs) or 1.0))
-
-    def _costs(self, here: _Here) -> list[float]:
-        store, known = self.task.store, {}
-        with own.sources(store.own):
-            for block, (_, load, policy) in here.cells:
-                if (block, load, policy) not in known:
-                    places, jobs = store.job_range(block), store.jobs[block.trace]
-                    count = places.stop - places.start
-                    cost = block.product.cost(count, policy, load, jobs)
-                    known[block, load, policy] = cost
-        return [known[block, load, policy] for block, (_, load, policy) in here.cells]
 
 
 _courses: dict[int, Course] = {}

@@ -15,7 +15,7 @@ from farm.execution.courses import Report, abandon, reports, stop
 from farm.execution.rollcall import Errand
 from farm.execution.sick import Sick, attempt
 from farm.execution.stop import Stop
-from farm.execution.window import Result, Window, cancel
+from farm.execution.window import Result, Window
 from farm.execution.workers import LOOK_SECONDS, Workers
 from farm.planning.backlog import Backlog
 from farm.planning.tasks import Task
@@ -136,7 +136,7 @@ def on_dask(
         raise
     finally:
         news.end()
-        cancel(client, [sent.future for sent in window.running.values()])
+        window.end()
 
 
 class _News:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import time
-from contextlib import suppress
 from functools import partial
 
 ENDS = "SCHEDFARM_WORKER_ENDS"
@@ -30,12 +29,21 @@ def left() -> float:
         return math.inf
 
 
-def retire() -> None:
-    """Have this worker leave its cluster in peace: its job ends early, and another comes for it."""
+def retire() -> bool:
+    """Have this worker leave its cluster in peace: its job ends early, and another comes for it.
+
+    Returns
+    -------
+    bool
+        Whether it does. A run in its own process has no other that would go on for it.
+    """
     from distributed import get_worker
 
-    with suppress(ValueError):
+    try:
         worker = get_worker()
-        # What it has done of its task is told first.
-        close = partial(worker.close_gracefully, reason="its job ends soon")
-        worker.loop.add_callback(worker.loop.call_later, TELL_SECONDS, close)
+    except ValueError:
+        return False
+    # What it has done of its task is told first.
+    close = partial(worker.close_gracefully, reason="its job ends soon")
+    worker.loop.add_callback(worker.loop.call_later, TELL_SECONDS, close)
+    return True

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from farm.execution.sick import Sick, attempt
+from farm.execution.telling import tell
 from farm.planning.tasks import Task
 from farm.watching.events import BlockDone
 
@@ -56,8 +57,10 @@ def unpacked(parcel: Parcel) -> Task:
 
 
 def attempt_packed(parcel: Parcel) -> list[BlockDone] | Sick:
-    """Run a packed task, as `farm.execution.sick.attempt` does."""
-    return attempt(unpacked(parcel))
+    """Run a packed task, as `farm.execution.sick.attempt` does, and tell what came of it."""
+    result = attempt(unpacked(parcel))
+    tell(result)
+    return result
 
 
 @lru_cache(maxsize=16)

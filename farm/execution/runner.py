@@ -26,8 +26,19 @@ from farm.store.geometry import Block
 from farm.store.place import Where, place_of
 from farm.store.provenance import Foreign, origin, program
 from farm.store.store import Store
-from farm.store.summary import Refresher, fold
-from farm.watching.events import All, Begin, BlockDone, End, EventLog, Lost, Said, Watcher, now
+from farm.store.summary import Refresher, Unfolded, fold
+from farm.watching.events import (
+    All,
+    Begin,
+    BlockDone,
+    End,
+    Event,
+    EventLog,
+    Lost,
+    Said,
+    Watcher,
+    now,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -63,7 +74,7 @@ class Count:
     """Count the cells that a run has simulated, and those that no record tells as failed.
 
     These are cells whose task was lost, and ones that are done but could not learn; `told` is why
-    they could not.
+    they could not, and what else is said once only.
     """
 
     done: int = 0
@@ -134,7 +145,8 @@ def run(
     ------
     InputError
         If the campaign or the store is unusable; nothing is written then. Also if the store
-        cannot be written any more, say since the disk is full.
+        cannot be written any more, say since the disk is full; or, once all is simulated, if there
+        is no room for the temporary files of the summary.
     SchedulerLost
         If the scheduler is lost. After either the next run goes on from the records.
 
@@ -205,16 +217,16 @@ def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outc
         As for `run`.
     """
     store = prepared.store
-    watch = All(watch, EventLog(store.place))
-    watch.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
+    watchers = All(watch, EventLog(store.place))
+    watchers.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
     for text in prepared.mended:
-        watch.see(Said(text=text))
+        watchers.see(Said(text=text))
     count = Count()
     with ExitStack() as stack:
-        stack.callback(lambda: watch.see(End()))
+        stack.callback(lambda: watchers.see(End()))
         stack.callback(_settle, store)
-        stop = stack.enter_context(interruptible(watch))
-        _work(prepared, client, stop, watch, count)
+        stop = stack.enter_context(interruptible(watchers))
+        _work(prepared, client, stop, watchers, count)
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
     failed = count.lost + sum(len(h.failed) for b, h in store.heads().items() if b.product.policies)
@@ -255,9 +267,7 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-def _work(
-    prepared: Prepared, client: Client | None, stop: Stop, watch: Watcher, count: Count
-) -> None:
+def _work(prepared: Prepared, client: Client | None, stop: Stop, watch: All, count: Count) -> None:
     lost = _carry_out(prepared, prepared.tasks, client, stop, watch, count)
     # A task is lost when its worker died too often: its blocks run again one by one, their cells
     # in processes of their own, so that the one which kills its process fails alone.
@@ -279,7 +289,7 @@ def _carry_out(
     tasks: list[Task],
     client: Client | None,
     stop: Stop,
-    watch: Watcher,
+    watch: All,
     count: Count,
 ) -> list[tuple[Task, BaseException]]:
     lost, summary = [], Refresher(prepared.store)
@@ -303,20 +313,30 @@ def _carry_out(
             lost.append((task, result))
             continue
         for done in result:
-            # Not what this attempt simulated: one whose worker died may have left blocks done.
             backlog.learn(done.block, done.seconds)
+            _tell(done, count, watch)
+        # By the clock of this machine, and by what all its blocks took.
+        here, left, told = now(), hearing.left(), list[Event]()
+        for done in result:
+            # Not what this attempt simulated: one whose worker died may have left blocks done.
             cells = 0 if done.why else prepared.missing[done.block]
             count.done += cells
-            _tell(done, count, watch)
-            # Nor the time by the worker's clock.
-            left = hearing.left()
-            watch.see(structs.replace(done, cells=cells, time=now(), left=left))
+            told.append(structs.replace(done, cells=cells, time=here, left=left))
+        watch.see_all(told)
         if not stop.wished:
             # A worker whose job ends soon has left some.
             backlog.give_back_rest(task, {done.block for done in result})
-        with writing(prepared.store.place):
-            summary.look()
+        _refresh(summary, prepared.store, count, watch)
     return lost
+
+
+def _refresh(summary: Refresher, store: Store, count: Count, watch: Watcher) -> None:
+    try:
+        with writing(store.place):
+            summary.look()
+    except Unfolded as error:
+        # A folder that is full now may have room at the end.
+        _say_once(str(error), str(error), count, watch)
 
 
 def _tell(done: BlockDone, count: Count, watch: Watcher) -> None:
@@ -324,6 +344,11 @@ def _tell(done: BlockDone, count: Count, watch: Watcher) -> None:
     if not done.why:
         return
     count.lost += done.failed
-    if done.why not in count.told:
-        count.told.add(done.why)
-        watch.see(Said(text=f"{done.block} is left without what it lacks: {done.why}"))
+    text = f"{done.block} is left without what it lacks: {done.why}"
+    _say_once(done.why, text, count, watch)
+
+
+def _say_once(why: str, text: str, count: Count, watch: Watcher) -> None:
+    if why not in count.told:
+        count.told.add(why)
+        watch.see(Said(text=text))

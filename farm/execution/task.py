@@ -69,10 +69,7 @@ def _may_begin(portion: Portion, here: Course) -> bool:
     """
     if is_stopping(here.task.run):
         return False
-    if here.ends_within(portion, left()):
-        return True
-    retire()
-    return False
+    return here.ends_within(portion, left()) or not retire()
 
 
 def _carry_out(portion: Portion, made: Simulations, here: Course) -> list[BlockDone]:

@@ -121,8 +121,9 @@ class Backlog:
         self.took += seconds
         self._done.add(block)
         if cost := self._costs.get(block):
-            self._measured.add(_like(block), cost, seconds)
-            self._left[_like(block)] -= cost
+            like = _like(block)
+            self._measured.add(like, cost, seconds)
+            self._left[like] -= cost
 
     def is_done(self, blocks: Iterable[Block]) -> bool:
         """Tell whether these blocks are done, as far as it was told."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from farm.store.arrays import CHUNK_VALUES, divisor
 from farm.store.geometry import NO_SHAPE, Axes, Layout, Shape
 from farm.store.product import Product
-from farm.store.schema import CELL
+from farm.store.schema import CELL, Variable
 
 BLOCK_SECONDS = 10.0
 """CPU time that a block should take at most: long against the 50 ms that Dask, Zarr and its
@@ -41,6 +41,7 @@ def lay_out(
     sizes: Mapping[str, int],
     axes: Axes,
     kinds: Sequence[Product],
+    arrays: Mapping[str, Sequence[Variable]],
     block_seconds: float = 0.0,
     layout: Layout | None = None,
 ) -> Layout:
@@ -55,6 +56,8 @@ def lay_out(
         Labels of resample, load and policy.
     kinds : sequence of Product
         What the trace is to have.
+    arrays : mapping of str to sequence of Variable
+        What the store keeps of each of them, by its name.
     block_seconds : float
         CPU time that a block should take, s; 0 stands for `goal_seconds` of all the trace's work.
     layout : Layout, optional
@@ -70,7 +73,8 @@ def lay_out(
     >>> from farm.store.product import PRODUCTS
     >>> axes = {"resample": range(10), "load": ["0.9"], "policy": ["fcfs+easy"]}
     >>> sizes = {"job": 5000, "week": 10, "user": 0, "width": 9}
-    >>> lay_out(sizes, axes, [PRODUCTS["cells"]]).cells
+    >>> kind = PRODUCTS["cells"]
+    >>> lay_out(sizes, axes, [kind], {kind.name: kind.arrays}).cells
     (10, 1, 1)
     """
     # A resample may be empty.
@@ -78,8 +82,7 @@ def lay_out(
     if layout is None:
         shard = -(-jobs // JOB_STEP) * JOB_STEP
         short = [kind for kind in kinds if kind.simulates]
-        # A job on nodes has a number for each.
-        values = shard * sizes.get("node", 1)
+        values = _values(short, arrays, {**sizes, "job": shard})
         cells = _shape(axes, values, _costs(axes, short, jobs, jobs), block_seconds)
         inner = {name: max(1, size) for name, size in sizes.items() if name not in CELL}
         layout = Layout(cells, NO_SHAPE, {**inner, "job": shard}, shard)
@@ -90,8 +93,17 @@ def lay_out(
     most = max(_costs(axes, long, jobs, jobs))
     pieces = max(1, math.ceil(most / (block_seconds or BLOCK_SECONDS)))
     piece = -(-shard // (pieces * JOB_STEP)) * JOB_STEP
-    shape = _shape(axes, piece, _costs(axes, long, piece, jobs), block_seconds)
+    values = _values(long, arrays, {"job": piece})
+    shape = _shape(axes, values, _costs(axes, long, piece, jobs), block_seconds)
     return replace(layout, long=shape, long_jobs=piece)
+
+
+def _values(
+    kinds: Sequence[Product], arrays: Mapping[str, Sequence[Variable]], sizes: Mapping[str, int]
+) -> int:
+    """Return how many values the longest array of these kinds has of one cell; 1 without any."""
+    kept = [variable.inner for kind in kinds for variable in arrays[kind.name]]
+    return max((math.prod(sizes[name] for name in inner) for inner in kept), default=1)
 
 
 def _costs(axes: Axes, kinds: Sequence[Product], jobs: int, cell: int) -> list[float]:

@@ -22,6 +22,7 @@ from farm.planning.extents import Extent, extent_of
 from farm.store.bucket import Unavailable
 from farm.store.files import writing
 from farm.store.jobs import FILES
+from farm.store.keep import KEEPS
 from farm.store.lock import NAME as LOCK
 from farm.store.lock import TURN
 from farm.store.logs import is_itself, log_bytes
@@ -137,12 +138,18 @@ def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | Non
         own=campaign.sources,
         acknowledgements={name: whom for name, whom in thanks.items() if whom},
         cautions={t.name: _cautions(t, extents[t.name].log, campaign) for t in campaign.traces},
+        keep=campaign.keep,
     )
     known, kinds = old.layouts if old else {}, [PRODUCTS[kind] for kind in holds]
     with own.sources(campaign.sources):
         layouts = {
             name: lay_out(
-                store.sizes(name), store.axes, kinds, campaign.block_seconds, known.get(name)
+                store.sizes(name),
+                store.axes,
+                kinds,
+                {kind: store.arrays_of(name, kind) for kind in holds},
+                campaign.block_seconds,
+                known.get(name),
             )
             for name in store.axes["trace"]
         }
@@ -238,6 +245,11 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
             f"store {old.place} was made by campaign {old.campaign!r}, not {campaign.name!r}; "
             "give another --store"
         )
+    if old.keep != campaign.keep:
+        raise InputError(
+            f"store {old.place} was made with keep = {old.keep!r}, and the campaign says "
+            f"{campaign.keep!r}; say keep = {old.keep!r}, or give another --store"
+        )
     settings = campaign.settings
     for key in {**old.settings, **settings}:
         was, wanted = (given.get(key, NOTHING) for given in (old.settings, settings))
@@ -266,7 +278,8 @@ def _grown_holds(
 ) -> dict[str, Holding]:
     """Return what a store has of each product, with what is new in the campaign or the program."""
     platforms = [platform_from_dict(one["platform"]) for one in sources.values()]
-    new = holdings(campaign.fairness, campaign.metrics, platforms, _counted(campaign.policies))
+    counted, keep = _counted(campaign.policies), KEEPS[campaign.keep]
+    new = holdings(campaign.fairness, campaign.metrics, platforms, counted, keep)
     for kind, holding in (old.holds if old else {}).items():
         if kind not in new:
             raise _gone(old, "fairness", kind)

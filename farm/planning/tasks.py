@@ -15,7 +15,7 @@ from core import own
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.planning.block_shape import SHARD_BYTES, goal_seconds
-from farm.store.geometry import Block
+from farm.store.geometry import Block, positions
 from farm.store.product import PRODUCTS
 from farm.store.provenance import Program
 from farm.store.records import Head
@@ -141,19 +141,27 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
 
 def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
     """Return the CPU time to plan with for each block as a whole, s."""
+    found, alike = {}, dict[tuple[Any, ...], float]()
     with own.sources(store.own):
         # Parsing a policy a million times would take as long as many a campaign; what a user's
         # name means may differ from store to store.
-        cost = cache(_cost)
-        return {block: _block_seconds(store, block, cost) for block in blocks}
+        cost, samples = cache(_cost), len(store.axes["resample"])
+        for block in blocks:
+            # Blocks that differ in their resamples alone take alike, and are most of a campaign's.
+            like = block.trace, block.kind, block.load, block.policy, block.piece
+            if like not in alike:
+                alike[like] = _sample_seconds(store, block, cost)
+            length, *_ = store.layouts[block.trace].shape(block.product)
+            found[block] = len(positions(block.resample, length, samples)) * alike[like]
+    return found
 
 
-def _block_seconds(store: Store, block: Block, cost: Callable[..., float]) -> float:
+def _sample_seconds(store: Store, block: Block, cost: Callable[..., float]) -> float:
+    """Return the CPU time of one resample of a block, s."""
     span, cell = store.span_of(block), store.jobs[block.trace]
     places = store.job_range(block)
     pairs = product(span.policies, span.loads)
-    each = (cost(block.kind, places.stop - places.start, *pair, cell) for pair in pairs)
-    return len(span.resamples) * math.fsum(each)
+    return math.fsum(cost(block.kind, places.stop - places.start, *pair, cell) for pair in pairs)
 
 
 def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import InputError
 from farm.store.arrays import open_arrays, write_values
 from farm.store.geometry import Block, Span
 from farm.store.provenance import origin
@@ -61,6 +62,9 @@ class OpenBlock:
         self._errors: dict[int, dict[str, str]] = {}
         self._figures: dict[str, npt.NDArray[np.float64]] = {}
         self._crc = {name: np.zeros(count, np.uint32) for name in self._values}
+        columns = block.product.columns(store.platform(block.trace))
+        self._unkept = {v.name: v.dtype for v in columns if v.name not in self._values}
+        self._proofs = {name: np.zeros(count, np.uint32) for name in self._unkept}
         self.seconds = 0.0
         self._others: tuple[Mapping[str, str], ...] = ()
         self.lacking: dict[int, Rows] = {}
@@ -83,14 +87,38 @@ class OpenBlock:
     def put(
         self, cell: int, jobs: int, rows: Rows, figures: Mapping[str, float], seconds: float
     ) -> None:
-        """Put in one cell: its jobs in this block, values without padding, figures, CPU time."""
+        """Put in one cell: its jobs in this block, values without padding, figures, CPU time.
+
+        Of values that the store does not keep it keeps the checksum.
+        """
+        proofs = {name: _crc(rows[name], dtype) for name, dtype in self._unkept.items()}
+        for name, crc in proofs.items():
+            if cell in self.lacking and crc != self._proofs[name][cell]:
+                # What the record has is of another program's simulation: both cannot be right.
+                why = f"simulated again for what is new, {name} comes out differently"
+                self.fail(cell, InputError(f"{self.block}: {self.cells[cell]} {why}"))
+                return
+        kept = {name: row for name, row in rows.items() if name in self._values}
+        self._take(cell, jobs, kept, proofs, figures)
+        self.seconds += seconds
+
+    def _take(
+        self,
+        cell: int,
+        jobs: int,
+        rows: Rows,
+        proofs: Mapping[str, int],
+        figures: Mapping[str, float],
+    ) -> None:
+        for name, proof in proofs.items():
+            self._proofs[name][cell] = proof
         for name, row in rows.items():
             target = self._values[name]
             kept = np.ascontiguousarray(row, dtype=target.dtype)
             # Of several dimensions the first alone is padded: what is known comes first in a row.
             flat = target.reshape(len(target), math.prod(target.shape[1:]))
             flat[cell, : kept.size] = kept.ravel()
-            crc = zlib.crc32(kept.data)
+            crc = _crc(kept)
             if cell in self.lacking and crc != self._crc[name][cell]:
                 # A metric that its user has mended since.
                 self._written -= {name}
@@ -100,7 +128,6 @@ class OpenBlock:
                 self._figures[name] = np.full(len(self.cells), np.nan)
             self._figures[name][cell] = value
         self._jobs[cell] = jobs
-        self.seconds += seconds
 
     def fail(self, cell: int, error: Exception) -> None:
         """Put in one cell that could not be simulated, as data.
@@ -150,7 +177,13 @@ class OpenBlock:
         if self._complete or self._given_up:
             return
         body = Body(
-            self._jobs, self._errors, self._figures, self._crc, self.seconds, self._origins()
+            jobs=self._jobs,
+            errors=self._errors,
+            figures=self._figures,
+            crc=self._crc,
+            proofs=self._proofs,
+            seconds=self.seconds,
+            origins=self._origins(),
         )
         data, place = Record(self._head, body).to_bytes(), self.store.place
         while not place.replace(self._record, data, self._mark):
@@ -215,7 +248,8 @@ class OpenBlock:
             if _checksums(rows) != {name: int(body.crc[name][old]) for name in known}:
                 continue  # torn or altered: a new checksum would call it sound
             figures = {name: float(column[old]) for name, column in body.figures.items()}
-            self.put(places[label], jobs, rows, figures, 0.0)
+            proofs = {name: int(column[old]) for name, column in body.proofs.items()}
+            self._take(places[label], jobs, rows, proofs, figures)
             kept.add(places[label])
             if lacks:
                 self.lacking[places[label]] = rows
@@ -287,4 +321,8 @@ def _says(data: bytes | None, head: Head) -> bool:
 
 
 def _checksums(rows: Rows) -> dict[str, int]:
-    return {name: zlib.crc32(np.ascontiguousarray(row).data) for name, row in rows.items()}
+    return {name: _crc(row) for name, row in rows.items()}
+
+
+def _crc(row: npt.NDArray[Any], dtype: str | None = None) -> int:
+    return zlib.crc32(np.ascontiguousarray(row, dtype).data)

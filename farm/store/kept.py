@@ -1,4 +1,4 @@
-"""What a store keeps of a schedule beside its starts, where these do not say it, and back again."""
+"""What a store keeps of a schedule, and the schedule back again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.schedule import Schedule, Segments
+from core.schedule import Schedule, Segments, starts_of
 from core.workload.workload import Workload
 from farm.store.product import PRODUCTS
 
@@ -16,9 +16,24 @@ Rows = Mapping[str, npt.NDArray[Any]]
 
 
 def kept_of(schedule: Schedule) -> dict[str, npt.NDArray[Any]]:
-    """Return what a schedule's platform keeps of it, by the names of the store's arrays."""
-    keeps = schedule.workload.platform.keeps
-    return {array: _packed(schedule, name) for name, array in _names().items() if name in keeps}
+    """Return a schedule by the names of the store's arrays.
+
+    The starts are not among them: by `core.schedule.starts_of` they follow from the waits, which
+    are short numbers and take a quarter of the room.
+    """
+    jobs = schedule.workload
+    wait = np.where(schedule.start < 0, -1, schedule.start - jobs.submit)
+    own = {
+        array: _packed(schedule, name)
+        for name, array in _names().items()
+        if name in jobs.platform.keeps
+    }
+    return {"wait": wait, "backfilled": schedule.backfilled, **own}
+
+
+def is_kept(rows: Rows) -> bool:
+    """Tell whether a store holds a schedule among these rows of its arrays."""
+    return "wait" in rows
 
 
 def recalled(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str, int]) -> Schedule:
@@ -42,7 +57,7 @@ def recalled(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str, int])
     return Schedule(
         jobs,
         policy,
-        rows["start"],
+        starts_of(jobs.submit, rows["wait"]),
         rows["backfilled"].astype(np.bool_),
         counts=counts or None,
         given=given,

@@ -22,6 +22,7 @@ from core.own import load as imported
 from core.platform.platform import PLATFORMS, Platform
 from core.policy.rules import COUNTS
 from core.workload.columns import COLUMNS, STORED, Column
+from farm.store.keep import ALL, KEEPS, Keep
 from farm.store.schema import AXES, CELL, COORDINATES, ORIGIN, SAMPLE, WEEKS, Variable
 
 LATE, UNFAIR = "late", "unfair_jobs"
@@ -120,6 +121,7 @@ class Product:
         own: Iterable[str] = (),
         platforms: Iterable[Platform] = (),
         counts: Mapping[str, str] = NO_COUNTS,
+        keep: Keep = KEEPS[ALL],
     ) -> Holding:
         """Return what a store of now has of it, with the metrics that a campaign brings.
 
@@ -131,6 +133,8 @@ class Product:
             Those of the traces.
         counts : mapping of str to str
             What the rules of its policies count, as `core.policy.rules.Rule.counts`.
+        keep : Keep
+            How much of that.
 
         Raises
         ------
@@ -148,7 +152,7 @@ class Product:
                 figures.append(_variable(of, metric, ("trace", *self.dims)))
             else:
                 arrays.append(_variable(of, metric, (*self.dims, metric.over)))
-        return Holding(tuple(arrays), tuple(figures))
+        return Holding(tuple(filter(keep.has, arrays)), tuple(figures))
 
     def columns(self, platform: Platform) -> tuple[Variable, ...]:
         """Return its arrays that are no metrics of a trace on a platform."""
@@ -254,7 +258,6 @@ _ROWS = (
     Product(
         "cells",
         (
-            _of_job("start", "int64", "s", "start instant"),
             _of_job("wait", "int64", "s", "wait"),
             _of_job("backfilled", "int8", "1", "job was backfilled"),
         ),
@@ -326,8 +329,11 @@ OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
 KEPT = frozenset(v.name for row in _ROWS for _, v in row.kept)
 """Names of arrays that a trace has by its platform."""
 
+DERIVED = "start"
+"""Name of what follows from submissions and waits, and which readers add (`analysis.starts`)."""
+
 TAKEN = frozenset(
-    {*METRICS, *COORDINATES, WEEKS.name, "zarr.json", *KEPT, *COUNTS}
+    {DERIVED, *METRICS, *COORDINATES, WEEKS.name, "zarr.json", *KEPT, *COUNTS}
     | {v.name for row in _ROWS for v in (*row.arrays, *(figure for _, figure in row.sums))}
 )
 """Names that a store has, or may come to have, without a campaign's doing."""
@@ -338,6 +344,7 @@ def holdings(
     own: Iterable[str],
     platforms: Iterable[Platform],
     counts: Mapping[str, str] = NO_COUNTS,
+    keep: Keep = KEEPS[ALL],
 ) -> dict[str, Holding]:
     """Return what the store of a campaign has of each product.
 
@@ -351,10 +358,12 @@ def holdings(
         Those of the traces.
     counts : mapping of str to str
         What the rules of its policies count.
+    keep : Keep
+        How much of that.
     """
     wanted, own, platforms = set(asked), tuple(own), tuple(platforms)
     return {
-        name: row.holding(own, platforms, counts)
+        name: row.holding(own, platforms, counts, keep)
         for name, row in PRODUCTS.items()
         if not row.optional or name in wanted
     }

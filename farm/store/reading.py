@@ -12,15 +12,16 @@ from core.errors import InputError
 from core.labels import find_label
 from core.own import sources
 from core.policy.rules import COUNTS
-from core.schedule import Schedule
+from core.schedule import Schedule, starts_of
 from core.workload.columns import COLUMNS, STORED
 from core.workload.workload import Workload
 from farm.store.arrays import ARRAYS, open_results
 from farm.store.geometry import ALL_POLICIES
+from farm.store.keep import KEEPS
 from farm.store.kept import recalled
 from farm.store.place import Where
 from farm.store.presence import check_present
-from farm.store.product import PRODUCTS, Product
+from farm.store.product import DERIVED, PRODUCTS, Product
 from farm.store.records import read_record
 from farm.store.store import Store
 
@@ -79,8 +80,8 @@ def job_table(
     Raises
     ------
     InputError
-        If it is not a store, has no such cell, the cell is not done, or its values are not
-        those that its records vouch for.
+        If it is not a store, keeps no jobs, has no such cell, the cell is not done, or its values
+        are not those that its records vouch for.
     """
     import pandas as pd
 
@@ -90,6 +91,8 @@ def job_table(
     machine = opened.platform(cell["trace"])
     columns = [v for kind in _kinds(opened) for v in kind.columns(machine)]
     names = [v.name for v in columns if v.dims[-1] == "job"]
+    rows[DERIVED] = starts_of(rows["submit"], rows["wait"])
+    names.insert(names.index("wait"), DERIVED)
     table = pd.DataFrame({name: rows[name] for name in names if name in rows})
     return table.rename_axis("job").astype({"backfilled": bool, "killed": bool})
 
@@ -158,6 +161,11 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
 
     A shard that is missing, or another one's, is fill or other numbers to Zarr.
     """
+    if KEEPS[store.keep].without:
+        raise InputError(
+            f"store {store.place} was made with keep = {store.keep!r} and has no jobs of its "
+            "cells; run those that you want with keep = 'jobs' into another store"
+        )
     group: Any = open_results(store.place)[trace]
     rows: dict[str, Any] = {}
     for kind in _kinds(store):

@@ -103,6 +103,9 @@ class Body:
         Summary metrics, NaN where the cell failed.
     crc : mapping of str to uint32[n]
         CRC-32 of each cell's stored values, padding left out, by array.
+    proofs : mapping of str to uint32[n]
+        The same of values that the store does not keep: what simulates the cell again has to come
+        to them.
     seconds : float
         CPU time of the simulations, s.
     origins : tuple of mapping of str to str
@@ -113,6 +116,7 @@ class Body:
     errors: Mapping[int, Mapping[str, str]]
     figures: Mapping[str, npt.NDArray[np.float64]]
     crc: Mapping[str, npt.NDArray[np.uint32]]
+    proofs: Mapping[str, npt.NDArray[np.uint32]]
     seconds: float
     origins: tuple[Mapping[str, str], ...]
 
@@ -136,6 +140,7 @@ class Record:
             "jobs": _encoded(self.body.jobs, JOBS),
             "figures": {k: _encoded(v, METRIC) for k, v in self.body.figures.items()},
             "crc": {k: _encoded(v, CRC) for k, v in self.body.crc.items()},
+            "proofs": {k: _encoded(v, CRC) for k, v in self.body.proofs.items()},
         }
         head = replace(self.head, tally=self.tally)
         lines = [_line(asdict(head)), _line(body)]
@@ -160,6 +165,7 @@ class Record:
             plain["errors"] = {int(k): v for k, v in plain["errors"].items()}
             plain["figures"] = {k: _decoded(v, METRIC) for k, v in plain["figures"].items()}
             plain["crc"] = {k: _decoded(v, CRC) for k, v in plain["crc"].items()}
+            plain["proofs"] = {k: _decoded(v, CRC) for k, v in plain["proofs"].items()}
             return cls(_head(head), Body(**plain))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a completion record ({error!r})") from None

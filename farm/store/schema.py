@@ -8,7 +8,7 @@ from typing import Any
 FORMAT = "schedfarm-store"
 """Value of the key `format` in store.json."""
 
-VERSION = 5
+VERSION = 6
 """Version of the format; docs/store-format.md says what a new one means."""
 
 PAD = -1

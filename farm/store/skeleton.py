@@ -41,6 +41,7 @@ def write_skeleton(store: Store, results: Path) -> None:
     for name in store.axes["trace"]:
         create_trace(root, store, name)
         # As JSON: netCDF has no attribute with names in it.
+        root[name].attrs["keep"] = store.keep
         root[name].attrs["dropped"] = json.dumps(dict(store.sources[name].get("dropped", {})))
         if "place" in store.platform(name).keeps:
             root[name].attrs["places"] = json.dumps(store.platform(name).places)
@@ -53,7 +54,7 @@ def write_skeleton(store: Store, results: Path) -> None:
         shape = tuple(len(store.axes[d]) for d in variable.dims)
         # One chunk: a mean over a million cells then reads one file.
         create_values(root, variable, shape, shape, None)
-    root.attrs.update({"campaign": store.campaign, **store.settings})
+    root.attrs.update({"campaign": store.campaign, **store.settings, "keep": store.keep})
     consolidate(results)
 
 

@@ -30,6 +30,7 @@ from farm.store.geometry import (
     pieces_of,
     positions,
 )
+from farm.store.keep import ALL, KEEPS
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
 from farm.store.place import Place, Where, place_of
 from farm.store.product import KEPT, PRODUCTS, Holding, Product, is_had
@@ -74,6 +75,8 @@ class Store:
     cautions : mapping of str to mapping, optional
         Where answers from a trace are unsafe, a sentence by its key; no result depends on it.
         Without a trace where the store was made by a program that did not look.
+    keep : str
+        How much it keeps of each cell: a key of `farm.store.keep.KEEPS`.
     """
 
     place: Place
@@ -90,6 +93,7 @@ class Store:
     own: Mapping[str, str] = field(default_factory=dict)
     acknowledgements: Mapping[str, str] = field(default_factory=dict)
     cautions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    keep: str = ALL
 
     @classmethod
     def open(cls, store: Where) -> Store:
@@ -152,6 +156,7 @@ class Store:
             own={k: v["text"] for k, v in plain["own"].items()},
             acknowledgements=plain["acknowledgements"],
             cautions=plain.get("cautions", {}),
+            keep=_known_keep(plain["keep"]),
         )
 
     @property
@@ -275,8 +280,8 @@ class Store:
     def parts(self, trace: str) -> dict[str, tuple[str, ...]]:
         """Return the labels of those dimensions that a trace has by its platform."""
         platform = self.platform(trace)
-        kept = (v for kind in self.holds for v in PRODUCTS[kind].columns(platform))
-        nodes = platform.places if any("node" in v.dims for v in kept) else ()
+        held = (v for kind in self.holds for v in self.arrays_of(trace, kind))
+        nodes = platform.places if any("node" in v.dims for v in held) else ()
         labels = {"node": nodes, ORIGIN: platform.participants}
         return {dimension: names for dimension, names in labels.items() if names}
 
@@ -433,6 +438,7 @@ class Store:
             "text": self.text,
             "sha256": self.digest,
             "settings": dict(self.settings),
+            "keep": self.keep,
             "axes": {k: list(v) for k, v in self.axes.items()},
             "sources": {k: dict(v) for k, v in self.sources.items()},
             "holds": {k: v.to_dict() for k, v in self.holds.items()},
@@ -456,6 +462,12 @@ class Store:
         self.place.write(COPY, self.to_bytes())
         self.place.write(CAMPAIGN, self.text.encode())
         self.place.write(MANIFEST, self.to_bytes())
+
+
+def _known_keep(name: str) -> str:
+    if name not in KEEPS:
+        raise ValueError(f"keep = {name!r}")
+    return name
 
 
 def _check_known(place: Place, holds: Mapping[str, Any]) -> None:

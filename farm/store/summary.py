@@ -8,18 +8,20 @@ other is made of that.
 from __future__ import annotations
 
 import math
+import os
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product as product_of
-from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import InputError
 from farm.store.arrays import open_aside, write_values
 
 if TYPE_CHECKING:
@@ -45,11 +47,31 @@ JOBS, REFUSED = "jobs", "refused"
 
 Values = npt.NDArray[Any]
 
-_spool = partial(SpooledTemporaryFile, SPOOL_BYTES)
+_spool = partial(tempfile.SpooledTemporaryFile, SPOOL_BYTES)
+
+
+class Unfolded(InputError):
+    """Say that there is no room for what a summary is folded from; the cells are stored."""
+
+    def __init__(self, error: OSError) -> None:
+        folder = tempfile.tempdir or os.environ.get("TMPDIR", "TMPDIR")
+        super().__init__(
+            f"the summary is not folded: what is folded does not fit {folder}, the folder of "
+            f"temporary files ({error.strerror or error}); what was simulated is stored, and the "
+            "same command with another TMPDIR folds it"
+        )
 
 
 def fold(store: Store) -> None:
-    """Write the summary of all finished blocks of a store, and put it on the disk."""
+    """Write the summary of all finished blocks of a store, and put it on the disk.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written.
+    Unfolded
+        If there is no room for temporary files.
+    """
     root, shards = open_aside(store.place), []
     for name, values in folded(store):
         shards += write_values(root[name], (), values)
@@ -71,13 +93,15 @@ class Refresher:
         self._next = time.monotonic() + REFRESH_SECONDS
 
     def look(self) -> None:
-        """Fold, if it is time to."""
+        """Fold, if it is time to; raises as `fold`, and then looks again after the usual time."""
         begun = time.monotonic()
         if begun < self._next:
             return
-        fold(self._store)
-        ended = time.monotonic()
-        self._next = ended + max(REFRESH_SECONDS, (ended - begun) / REFRESH_SHARE)
+        try:
+            fold(self._store)
+        finally:
+            ended = time.monotonic()
+            self._next = ended + max(REFRESH_SECONDS, (ended - begun) / REFRESH_SHARE)
 
 
 def folded(store: Store) -> Iterator[tuple[str, Values]]:
@@ -117,11 +141,17 @@ class _Columns:
     places: list[tuple[slice, ...]] = field(default_factory=list)
 
     def add(self, place: tuple[slice, ...], column: Values) -> None:
-        self.file.write(np.ascontiguousarray(column, np.float64).data)
+        try:
+            self.file.write(np.ascontiguousarray(column, np.float64).data)
+        except OSError as error:
+            raise Unfolded(error) from None
         self.places.append(place)
 
     def __iter__(self) -> Iterator[tuple[Any, Values]]:
-        self.file.seek(0)
+        try:
+            self.file.seek(0)
+        except OSError as error:  # what was not written yet is so now
+            raise Unfolded(error) from None
         for place in self.places:
             shape = [along.stop - along.start for along in place]
             data = self.file.read(8 * math.prod(shape))
@@ -137,7 +167,9 @@ class _Heap:
     def columns(self, name: str) -> _Columns:
         """Return those of a figure, or of a sum over the pieces of one kind of block."""
         if name not in self._columns:
-            self._columns[name] = _Columns(self._stack.enter_context(_spool()))
+            file = _spool()
+            self._stack.callback(_close, file)
+            self._columns[name] = _Columns(file)
         return self._columns[name]
 
     def take(self, store: Store, record: Record) -> None:
@@ -154,6 +186,12 @@ class _Heap:
             column = body.figures.get(name, np.full(count, np.nan))
             self.columns(_sum_of(block.product, name)).add(place, column)
         self.columns(_sum_of(block.product, JOBS)).add(place, body.jobs)
+
+
+def _close(file: Any) -> None:
+    # What could not be written is tried again then; it has been told of, and nobody wants it.
+    with suppress(OSError):
+        file.close()
 
 
 def _sum_of(product: Product, name: str) -> str:

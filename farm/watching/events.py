@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -196,8 +196,16 @@ class All:
 
     def see(self, event: Event) -> None:
         """Hear of an event."""
+        self.see_all([event])
+
+    def see_all(self, events: Sequence[Event]) -> None:
+        """Hear of events that came together, if there are any."""
         for watcher in self.watchers:
-            watcher.see(event)
+            if isinstance(watcher, EventLog):
+                watcher.see_all(events)
+            else:
+                for event in events:
+                    watcher.see(event)
 
 
 class EventLog:
@@ -216,9 +224,15 @@ class EventLog:
 
     def see(self, event: Event) -> None:
         """Log an event."""
+        self.see_all([event])
+
+    def see_all(self, events: Sequence[Event]) -> None:
+        """Log events that came together, at once: a call of the system takes as long as a block."""
+        if not events:
+            return
         with writing(self._place):
-            self._journal.add(msgspec.json.encode(event))
-            if isinstance(event, End):
+            self._journal.add(b"\n".join(map(msgspec.json.encode, events)))
+            if isinstance(events[-1], End):
                 self._journal.close()
 
 

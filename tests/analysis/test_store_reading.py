@@ -84,10 +84,10 @@ def test_every_version_up_to_ours_is_read(store: Path, version: int) -> None:
 
 def test_newer_version_is_refused(store: Path) -> None:
     """A store of a newer version is refused, and the sentence says both versions."""
-    head = {"format": "schedfarm-store", "version": 6}
+    head = {"format": "schedfarm-store", "version": 7}
     (store / "store.json").write_text(json.dumps(head))
     for opened in (open_summary, open_tree):
-        with pytest.raises(StoreError, match=r"has format version 6; this schedfarm reads up to 5"):
+        with pytest.raises(StoreError, match=r"has format version 7; this schedfarm reads up to 6"):
             opened(store)
 
 

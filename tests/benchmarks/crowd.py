@@ -20,6 +20,7 @@ import platform
 import random
 import sys
 import tempfile
+import threading
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -31,7 +32,9 @@ from typing import Any
 import psutil
 
 from cluster.certificates import CONFIGURATION, make
+from cluster.open_files import lift
 from cluster.settings import JOBS, UNWATCHED, WORKERS
+from farm.watching.events import BlockDone
 
 IN_A_PROCESS = 125
 """Workers that one process stands for."""
@@ -40,6 +43,9 @@ AT_ONCE = 4
 """Workers of a process that join at a time: more at once are given up before they are heard."""
 
 PATIENCE = 900.0
+
+MIDST = (0.2, 0.8)
+"""Share of the work that is done when the midst of a run begins, and when it ends."""
 
 IDLE_SECONDS = 20.0
 """Time for which the scheduler is looked at before there is anything to do."""
@@ -59,7 +65,7 @@ class Pretend:
 
     def __call__(self, parcel: Any) -> Any:
         from farm.execution.parcel import unpacked
-        from farm.watching.events import BlockDone
+        from farm.execution.telling import tell
 
         task = unpacked(parcel)
         seconds = task.seconds * random.uniform(0.9, 1.1)
@@ -67,12 +73,14 @@ class Pretend:
         worker = f"{platform.node()}:{os.getpid()}"
         told = [block for block in task.blocks if block.product.policies]
         each = seconds / max(1, len(told))
-        return [
+        done = [
             BlockDone(
                 block=one, cells=1, failed=0, seconds=each * (one in told), worker=worker, why=""
             )
             for one in task.blocks
         ]
+        tell(done)
+        return done
 
 
 async def stand_for(address: str, count: int) -> None:
@@ -121,11 +129,47 @@ class Tasks:
 
         submit = Window._submit
 
-        def noted(window: Window, task: Any) -> None:
-            self.lengths.append(task.seconds)
-            submit(window, task)
+        def noted(window: Window, tasks: list[Any]) -> None:
+            self.lengths += [task.seconds for task in tasks]
+            submit(window, tasks)
 
         Window._submit = noted  # type: ignore[method-assign]
+
+
+@dataclass
+class Ledger:
+    """Write down every second what was spent, and what had been heard of by then.
+
+    scheduler: its process. work: what the blocks took that were heard of so far, s. blocks: how
+    many. lines: time, CPU time of the scheduler and of this process, all s; blocks, and work.
+    """
+
+    scheduler: psutil.Process
+    work: float = 0.0
+    blocks: int = 0
+    lines: list[tuple[float, ...]] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def see(self, event: Any) -> None:
+        """Count a block that is done."""
+        if isinstance(event, BlockDone):
+            self.blocks += 1
+            self.work += event.seconds
+
+    def keep(self) -> None:
+        """Write a line now, and every second until all is over."""
+        while True:
+            its = spent(self.scheduler)
+            now, own = time.perf_counter(), time.process_time()
+            self.lines.append((now, its, own, self.blocks, self.work))
+            if self.over.wait(1.0):
+                return
+
+    def midst(self) -> tuple[tuple[float, ...], ...]:
+        """Return the lines between which the work but its first and last fifth was done."""
+        least, most = (share * self.work for share in MIDST)
+        within = [line for line in self.lines if least <= line[-1] <= most]
+        return within[0], within[-1]
 
 
 def measure(given: argparse.Namespace, folder: Path) -> None:
@@ -133,7 +177,6 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
     from distributed import Client
 
     from farm.execution.runner import begin, carry_out
-    from farm.watching.events import All
 
     count, file, tasks = given.workers, folder / "scheduler.json", Tasks()
     with ExitStack() as stack:
@@ -154,10 +197,15 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
         idle = spent(scheduler)
         time.sleep(IDLE_SECONDS)
         idle = (spent(scheduler) - idle) / IDLE_SECONDS
+        ledger = Ledger(scheduler)
         with begin(campaign(given), folder / "s") as prepared:
             work, blocks = math.fsum(t.seconds for t in prepared.tasks), len(prepared.missing)
             own, its, began = time.process_time(), spent(scheduler), time.perf_counter()
-            carry_out(prepared, client, All())
+            keeping = threading.Thread(target=ledger.keep)
+            keeping.start()
+            carry_out(prepared, client, ledger)
+            ledger.over.set()
+            keeping.join()
         wall = time.perf_counter() - began
         own, its, done = time.process_time() - own, spent(scheduler) - its, len(tasks.lengths)
         tell(
@@ -171,6 +219,22 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
             f"{psutil.Process().memory_info().rss / 2**20:.0f} MiB\n"
             f"together {(own + its) / wall:.3f} of a core"
         )
+        tell_midst(ledger, count)
+
+
+def tell_midst(ledger: Ledger, count: int) -> None:
+    """Tell what was spent in the midst of a run, and how busy the workers were meanwhile."""
+    first, last = ledger.midst()
+    wall, its, own, blocks, work = (b - a for a, b in zip(first, last, strict=True))
+    tell(
+        f"in the midst, {wall:.0f} s: scheduler {its / wall:.3f} and coordinator {own / wall:.3f} "
+        f"of a core, together {(its + own) / wall:.3f}; {blocks / wall:.0f} blocks a second, the "
+        f"workers' share {work / (count * wall):.3f} of their time"
+    )
+    began = ledger.lines[0][0]
+    for share in (0.0, 0.1, 0.5, 0.9):
+        when = next(line[0] for line in ledger.lines if line[-1] > share * ledger.work)
+        tell(f"{100 * share:.0f} % of the work was heard of after {when - began:.0f} s")
 
 
 def ends(file: Path) -> tuple[str, ...]:
@@ -182,7 +246,7 @@ def ends(file: Path) -> tuple[str, ...]:
 def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
     """Start a scheduler and wait for the file that it writes."""
     # It reads what it hands on, by the modules of that: to import them takes a second of its loop.
-    known = ("--preload", "farm.execution.parcel")
+    known = ("--preload", "farm.execution.parcel", "--preload", Path(__file__).stem)
     command = ("-m", "distributed.cli.dask_scheduler", "--port", "0", *known, *ends(file))
     process = start(stack, *command)
     while not file.exists() or not file.read_text().endswith("}"):
@@ -273,6 +337,7 @@ def main() -> None:
         import dask
 
         dask.config.refresh()
+        lift()
         measure(given, folder)
 
 

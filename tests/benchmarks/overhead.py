@@ -205,6 +205,7 @@ def fabricated(store: Store, block: Any) -> Record:
             {},
             {name: rng.random(count) for name in names},
             {name: rng.integers(0, 2**32, count, np.uint32) for name in arrays},
+            {},
             1.0,
             (origin(),),
         ),

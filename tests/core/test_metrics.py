@@ -25,10 +25,11 @@ from core import (
 from core.metrics.capacity import lost_capacity
 from core.metrics.counted import MAX_WEEKS, Counted
 from core.metrics.declared import METRICS, find_metric, metrics_over
-from core.metrics.groups import means_of_groups
+from core.metrics.groups import Groups, means_of_groups
 from core.metrics.metric import CELL, Metric
 from core.metrics.metric import WEEK as OF_WEEK
 from core.metrics.percentiles import PERCENTILES, percentiles
+from core.metrics.slowdown import SECOND_TAU
 from core.metrics.users import index_users
 from core.metrics.weekly import weekly
 from core.workload.resample_weeks import WEEK
@@ -141,17 +142,57 @@ def test_percentiles_are_those_of_a_sort(most: int) -> None:
             assert list(percentiles(values).values()) == np.sort(values)[places].tolist()
 
 
-def test_means_of_groups_are_added_up_in_order() -> None:
-    """To the bit as numpy adds up each column by itself."""
+def random_jobs(seed: int, count: int = 500) -> list[tuple[int, int, int, int]]:
+    """Draw jobs of one instant: their starts, run times and processors."""
+    rows = np.random.default_rng(seed).integers((0, 1, 1), (9**6, 9**4, 9), (count, 3))
+    return [(0, int(start), int(run), int(procs)) for start, run, procs in rows]
+
+
+@pytest.mark.parametrize("some", [7, 9])
+def test_means_of_groups_are_added_up_in_order(some: int) -> None:
+    """To the bit as numpy adds up each column by itself, with groups without a job or none."""
     rng = np.random.default_rng(1)
-    jobs = [(0, *map(int, row)) for row in rng.integers((0, 1, 1), (9**6, 9**4, 9), (500, 3))]
-    counted, place = Counted(schedule(jobs)), rng.integers(0, 7, 500)
-    found = means_of_groups(place, 9, counted)
-    assert found.jobs.tolist() == np.bincount(place, minlength=9).tolist()
-    for name in found._fields[1:]:
-        sums = np.bincount(place, getattr(counted, name), 9)
-        assert getattr(found, name)[:7].tolist() == (sums[:7] / found.jobs[:7]).tolist()
-        assert np.isnan(getattr(found, name)[7:]).all()
+    counted = Counted(schedule(random_jobs(1)))
+    groups = [Groups(np.sort(rng.integers(0, some, 500)), 9), Groups(rng.integers(0, 5, 500), 5)]
+    # Jobs beside each other are mostly in the same group, and come back to one left before.
+    groups[0].place[::50] = rng.integers(0, some, 10)
+    for (place, count), found in zip(groups, means_of_groups(*groups, counted), strict=True):
+        jobs = np.bincount(place, minlength=count)
+        assert found.jobs.tolist() == jobs.tolist()
+        for name in found._fields[1:]:
+            sums = np.bincount(place, getattr(counted, name), count)
+            expected = sums / np.where(jobs, jobs, np.nan)
+            assert getattr(found, name).tobytes() == expected.tobytes()
+
+
+def test_means_of_groups_of_no_jobs_are_not_there() -> None:
+    none = Groups(np.zeros(0, np.int64), 2), Groups(np.zeros(0, np.int64), 0)
+    some, others = means_of_groups(*none, Counted(schedule([])))
+    assert some.jobs.tolist() == [0, 0]
+    assert np.isnan(some.wait).all()
+    assert others.jobs.size == others.wait.size == 0
+
+
+@pytest.mark.parametrize("tau", [10, 0.3])
+def test_slowdowns_of_jobs_that_count_are_those_of_a_schedule(tau: float) -> None:
+    """To the bit what numpy makes of the columns, with a tau that is whole or not."""
+    made = schedule(random_jobs(2))
+    counted = Counted(made, tau)
+    assert counted.slowdown.tobytes() == bounded_slowdown(made, tau).tobytes()
+    assert counted.pp_slowdown.tobytes() == pp_bounded_slowdown(made, tau).tobytes()
+    assert counted.second_slowdown.tobytes() == bounded_slowdown(made, SECOND_TAU).tobytes()
+
+
+def test_slowdowns_of_premature_jobs_and_of_others_keep_their_order() -> None:
+    workload = Workload.from_columns(
+        submit=[0] * 4, run=[1, 20, 2, 30], estimate=[100, 20, 999, 30], procs=[1] * 4, processors=1
+    )
+    counted = Counted(simulate(workload, "fcfs+none"))
+    for found, which in zip(
+        counted.slowdowns_apart, (counted.premature, ~counted.premature), strict=True
+    ):
+        assert found.tolist() == counted.slowdown[which].tolist()
+        assert found.size == 2
 
 
 def test_classes_of_slowdown_begin_at_their_lower_bound() -> None:

@@ -181,9 +181,9 @@ def test_arrays_that_are_gone(
     if damage == "group":
         shutil.rmtree(root / "m")
     elif damage == "array":
-        shutil.rmtree(root / "m" / "start")
+        shutil.rmtree(root / "m" / "wait")
     else:
-        (root / ("m/start" if "array" in damage else ".") / "zarr.json").write_bytes(b"")
+        (root / ("m/wait" if "array" in damage else ".") / "zarr.json").write_bytes(b"")
     if damage == "emptied root" and command != "status":
         # The campaign alone says what was there: a run makes it again.
         result = CliRunner().invoke(cli, [command, "c.toml"])

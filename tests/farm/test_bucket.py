@@ -172,7 +172,9 @@ def test_grown__as_if_made_at_once(bucket: str, tmp_path: Path, which: str) -> N
     assert_same_by_label(fetched(url, tmp_path / "copy"), tmp_path / "at-once")
 
 
-@pytest.mark.parametrize("what", ["start/c/", "records/", "zarr.json", "store.json", "wait/c/"])
+@pytest.mark.parametrize(
+    "what", ["wait/c/", "records/", "zarr.json", "store.json", "backfilled/c/"]
+)
 def test_altered_object__found_and_mended(finished: str, what: str) -> None:
     place = place_of(finished)
     name = next(one for one in place.names("") if what in one)
@@ -190,7 +192,7 @@ def test_altered_object__found_and_mended(finished: str, what: str) -> None:
 
 def test_object_that_is_gone__found_and_mended(finished: str) -> None:
     place = place_of(finished)
-    for part in ("/start/c/", "/submit/c/", "/policy/"):
+    for part in ("/wait/c/", "/submit/c/", "/policy/"):
         place.remove(next(one for one in place.names("results.zarr/m") if part in one))
     faults = list(verify(finished, Again(0)))
     assert faults
@@ -376,10 +378,10 @@ def test_sleeper__wakes_when_the_store_has_grown(
         (task,) = prepared.tasks
         if where == "second look":
             # What a worker has left that was killed before it wrote a record.
-            place_of(url).write("results.zarr/m/start/c/0/0/1/0", b"left")
+            place_of(url).write("results.zarr/m/wait/c/0/0/1/0", b"left")
 
     def late(self: Bucket, name: str, data: Any, mark: Any) -> Any:
-        mine = "/start/c/0/0/1/" in name if where != "record" else name.startswith("records/m/cel")
+        mine = "/wait/c/0/0/1/" in name if where != "record" else name.startswith("records/m/cel")
         if mine and not slept and (mark is not None or where != "second look"):
             slept.append(name)
             monkeypatch.setattr(Bucket, "exchange", exchange)

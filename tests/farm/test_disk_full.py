@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,10 +17,13 @@ from core.errors import InputError
 from farm.campaign.campaign import Campaign
 from farm.execution.runner import begin
 from farm.execution.task import run_task
+from farm.store import summary
 from farm.store.geometry import Block
 from farm.store.lock import Superseded, locked
 from farm.store.records import record_name
-from tests.farm.harness import Command, assert_same_results, partial, records
+from farm.watching.events import Event, Said
+from tests.farm import harness
+from tests.farm.harness import Command, assert_same_results, records
 
 CAMPAIGN = """
 name = "full"
@@ -69,7 +75,7 @@ def test_full_disk__one_sentence_and_resume(tmp_path: Path, disk: Path) -> None:
     assert again.finish() == 0, again.err
     after = records(store)
     assert {name: after[name] for name in before} == before
-    assert partial(store) == []
+    assert harness.partial(store) == []
     assert_same_results(store, tmp_path / "undisturbed")
 
 
@@ -98,7 +104,7 @@ def test_task_of_an_ended_run__writes_nothing(tmp_path: Path, small: Campaign) -
     with locked(store), pytest.raises(Superseded):
         run_task(old)
     assert records(store) == {}
-    assert list((store / "results.zarr" / "m" / "start").rglob("c/*")) == []
+    assert list((store / "results.zarr" / "m" / "wait").rglob("c/*")) == []
 
 
 def test_task_done_before__is_not_written_again(tmp_path: Path, small: Campaign) -> None:
@@ -133,4 +139,50 @@ def test_unreadable_remains__are_simulated_again(
 
 def shard(store: Path, block: Block) -> Path:
     place = (block.resample, block.load, block.policy, 0)
-    return store.joinpath("results.zarr", "m", "start", "c", *map(str, place))
+    return store.joinpath("results.zarr", "m", "wait", "c", *map(str, place))
+
+
+@pytest.mark.parametrize("buffer", [8, 65_536])
+def test_no_room_for_temporary_files__ends_in_one_sentence(
+    tmp_path: Path, small: Campaign, monkeypatch: pytest.MonkeyPatch, buffer: int
+) -> None:
+    """It is not the store's fault, in which every cell is; the same command folds the summary."""
+    farm.run(small, tmp_path / "undisturbed")
+    told: list[Event] = []
+    with monkeypatch.context() as patch:
+        # Whatever is written there finds the disk full, at once or when the buffer is emptied.
+        patch.setattr(summary, "_spool", partial(open, "/dev/full", "w+b", buffering=buffer))
+        patch.setattr(summary, "REFRESH_SECONDS", 0.0)
+        patch.setattr(tempfile, "tempdir", "/small")
+        with pytest.raises(InputError, match="does not fit /small, .* TMPDIR folds it"):
+            farm.run(small, tmp_path / "s", watch=SimpleNamespace(see=told.append))
+    assert len(records(tmp_path / "s")) == len(records(tmp_path / "undisturbed"))
+    said = [event.text for event in told if isinstance(event, Said)]
+    assert len(said) == 1
+    assert "(No space left on device); what was simulated is stored" in said[0]
+    again = farm.run(small, tmp_path / "s")
+    assert (again.done, again.before) == (0, again.cells)
+    assert_same_results(tmp_path / "s", tmp_path / "undisturbed")
+
+
+def test_room_for_temporary_files_that_comes__is_enough(
+    tmp_path: Path, small: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A summary that is folded while the run goes on may fail; the last one counts."""
+    full, spool, none = True, summary._spool, partial(open, "/dev/full", "w+b")
+
+    def files() -> object:
+        return none() if full else spool()
+
+    def see(event: Event) -> None:
+        nonlocal full
+        full = full and not isinstance(event, Said)
+
+    monkeypatch.setattr(summary, "_spool", files)
+    monkeypatch.setattr(summary, "REFRESH_SECONDS", 0.0)
+    outcome = farm.run(small, tmp_path / "s", watch=SimpleNamespace(see=see))
+    assert not full
+    assert outcome.done == outcome.cells
+    monkeypatch.undo()
+    farm.run(small, tmp_path / "undisturbed")
+    assert_same_results(tmp_path / "s", tmp_path / "undisturbed")

@@ -71,8 +71,8 @@ def test_a_schedule_comes_back_with_its_places(sound: Path, policy: str) -> None
 def test_plain_xarray_knows_the_clusters(sound: Path) -> None:
     """By number in an array, by name in an attribute; a trace of a pool has neither."""
     grid = xr.open_zarr(sound / "results.zarr", group="grid")
-    assert grid.place.dims == grid.start.dims
-    assert ((grid.place >= 0) == (grid.start >= 0)).all()
+    assert grid.place.dims == grid.wait.dims
+    assert ((grid.place >= 0) == (grid.wait >= 0)).all()
     assert json.loads(grid.attrs["places"]) == ["east wing", "west wing"]
     pool = xr.open_zarr(sound / "results.zarr", group="pool")
     assert "place" not in pool

@@ -443,7 +443,7 @@ def test_a_kind_of_fairness_that_is_asked_no_more__is_refused(
         farm.run(campaign, tmp_path / "s")
 
 
-@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("version", [5, 7])
 def test_another_format__is_refused(campaign: Campaign, tmp_path: Path, version: int) -> None:
     """One sentence says which, and what to do."""
     store = tmp_path / "s"
@@ -455,8 +455,8 @@ def test_another_format__is_refused(campaign: Campaign, tmp_path: Path, version:
         patch.setattr("farm.store.manifest.VERSION", version)
         for name in (MANIFEST, COPY):
             (store / name).write_bytes(sealed(plain))
-    remedy = "run its campaign into a new folder" if version < 5 else "use a newer one"
-    sentence = f"has format {FORMAT} version {version}; .* {FORMAT} version 5: {remedy}"
+    remedy = "run its campaign into a new folder" if version < 6 else "use a newer one"
+    sentence = f"has format {FORMAT} version {version}; .* {FORMAT} version 6: {remedy}"
     with pytest.raises(InputError, match=sentence):
         farm.run(campaign, store)
     with pytest.raises(InputError, match=sentence):

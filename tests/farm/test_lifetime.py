@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +20,14 @@ from farm.execution.task import run_task
 from farm.planning.backlog import Backlog
 from farm.planning.tasks import block_costs
 from tests.cluster.processes import Site, site
-from tests.farm.harness import Command, assert_same_results, counts, two_machines, wait_for
+from tests.farm.harness import (
+    PATIENCE,
+    Command,
+    assert_same_results,
+    counts,
+    two_machines,
+    wait_for,
+)
 
 POLICIES = ("fcfs+easy", "spf+easy")
 CELLS = 2 * 4 * 2 * len(POLICIES)
@@ -70,6 +80,7 @@ def test_block_that_does_not_fit__is_not_begun(
 
         return answer
 
+    monkeypatch.setattr("farm.execution.task.retire", lambda: True)
     for place, last in (("all", float("inf")), ("some", None)):
         monkeypatch.setattr("farm.execution.task.left", until(last or asked))
         with begin(campaign, tmp_path / place) as prepared:
@@ -80,6 +91,17 @@ def test_block_that_does_not_fit__is_not_begun(
             assert set(done) == prepared.store.heads().keys()
             assert (len(done) == len(task.blocks)) == (place == "all")
             assert done
+
+
+def test_a_run_without_workers__has_nobody_to_hand_on_to(tmp_path: Path, whole: Path) -> None:
+    """In a job whose time is over it does what it is asked for, and does not ask itself anew."""
+    (tmp_path / "ending.toml").write_text(CAMPAIGN)
+    text = "import farm; farm.run(farm.Campaign.from_toml('ending.toml'), 's')"
+    late = {**os.environ, ENDS: str(time.time() - 60)}
+    subprocess.run(
+        [sys.executable, "-c", text], cwd=tmp_path, env=late, check=True, timeout=PATIENCE
+    )
+    assert_same_results(tmp_path / "s", whole)
 
 
 def test_worker_that_ends__hands_its_tasks_on(there: Site, tmp_path: Path, whole: Path) -> None:

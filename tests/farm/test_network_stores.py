@@ -116,7 +116,7 @@ def test_plain_xarray_knows_the_clusters(sound: Path) -> None:
     assert (cell.on.sum("node") == cell.procs).all()
     mine = cell.job_origin == NAMES.index("south")
     assert float(cell.wait.where(mine).mean()) == float(cell.origin_wait.sel(origin="south"))
-    held = cell.on.where(mine) * (cell.end - cell.start)
+    held = cell.on.where(mine) * (cell.end - cell.submit - cell.wait)
     away = float(held.sum() - held.sel(node="south").sum())
     assert float(cell.origin_received.sel(origin="south")) == away
 
@@ -151,7 +151,7 @@ def test_nobody_gives_where_each_is_alone(tmp_path: Path) -> None:
         assert cell[name].values.tolist() == [0, 0, 0]
     assert cell.origin_lateness_isolation.values.tolist() == [0, 0, 0]
     assert cell.origin_gain_isolation.values.tolist() == [0, 0, 0]
-    assert (cell.fst_isolation == cell.start).all()
+    assert (cell.fst_isolation == cell.submit + cell.wait).all()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -167,13 +167,13 @@ def test_isolation_is_held_against_each_alone(sound: Path, policy: str) -> None:
     group = xr.open_zarr(sound / "results.zarr", group="sites").sel(at)
     root = xr.open_zarr(sound / "results.zarr").sel(at, drop=True).sel(trace="sites")
     assert group.fst_isolation.values.tolist() == alone.tolist()
-    late = np.where(wide, 0, np.maximum(cell.start - alone, 0))
+    late = np.where(wide, 0, np.maximum(cell.submit + cell.wait - alone, 0))
     assert float(root.unfairness_isolation) == late.sum() / len(jobs)
     assert float(root.unfair_share_isolation) == np.count_nonzero(late) / len(jobs)
     for k, name in enumerate(NAMES):
         mine = jobs.origin == k
         assert float(group.origin_lateness_isolation.sel(origin=name)) == late[mine].mean()
-        gain = (alone - cell.start)[mine & ~wide].mean()
+        gain = (alone - cell.submit - cell.wait)[mine & ~wide].mean()
         assert float(group.origin_gain_isolation.sel(origin=name)) == gain
 
 
@@ -288,7 +288,7 @@ def test_a_pool_beside_a_network_has_no_metric_of_participants() -> None:
     for platform, there in ((NETWORK, among), (Pool(64), set())):
         had = {v.name for v in (*again.arrays, *again.figures) if is_had(v, platform)}
         assert among & had == there
-        assert {"wait", "start"} <= had
+        assert {"wait", "backfilled"} <= had
 
 
 def test_bands_of_each_participant(sound: Path, tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_plain_xarray_knows_the_nodes(sound: Path) -> None:
     assert schedule.segments is not None
     first = schedule.segments.place[schedule.segments.job == 1]
     assert cell.on.isel(job=1).values.nonzero()[0].tolist() == first.tolist()
-    assert ((cell.start >= 0) == (cell.state != State.REFUSED)).all()
+    assert ((cell.wait >= 0) == (cell.state != State.REFUSED)).all()
 
 
 def test_the_summary_counts_refused_and_lost(sound: Path) -> None:
@@ -169,7 +169,7 @@ def test_fairness_is_of_those_who_started(sound: Path) -> None:
     group = xr.open_zarr(sound / "results.zarr", group="site").sel(resample=0, load="original")
     for policy in POLICIES:
         cell, at = group.sel(policy=policy), root.sel(policy=policy)
-        late = np.maximum(cell.start - cell.promised, 0).where(cell.promised >= 0, 0)
+        late = np.maximum(cell.submit + cell.wait - cell.promised, 0).where(cell.promised >= 0, 0)
         there = float(at.jobs) - float(at.refused)
         assert float(at.unfairness_promise) == float(late.sum()) / there
 
@@ -254,7 +254,8 @@ def test_shards_and_chunks_of_many_jobs_on_many_nodes(sound: Path, tmp_path: Pat
     sources = {"site": {**store.sources["site"], "platform": many.to_dict()}}
     big = replace(store, sources=sources, jobs={"site": 100_000})
     kinds = [PRODUCTS[kind] for kind in big.holds]
-    layout = lay_out(big.sizes("site"), big.axes, kinds)
+    arrays = {kind.name: big.arrays_of("site", kind.name) for kind in kinds}
+    layout = lay_out(big.sizes("site"), big.axes, kinds, arrays)
     assert layout.cells == (1, 1, 1)
     write_skeleton(replace(big, layouts={"site": layout}), tmp_path / "arrays")
     on = zarr.open_group(tmp_path / "arrays", mode="r")["site/on"]
@@ -263,7 +264,7 @@ def test_shards_and_chunks_of_many_jobs_on_many_nodes(sound: Path, tmp_path: Pat
     jobs = on.chunks[3]
     assert on.chunks == (1, 1, 1, jobs, 1000)
     assert CHUNK_VALUES // 4 < jobs * 1000 <= CHUNK_VALUES
-    few = lay_out({**store.sizes("site"), "job": 1400, "node": 104}, store.axes, kinds)
+    few = lay_out({**store.sizes("site"), "job": 1400, "node": 104}, store.axes, kinds, arrays)
     assert np.prod(few.cells) * 1408 * 104 * 8 <= SHARD_BYTES
 
 

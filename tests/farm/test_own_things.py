@@ -140,15 +140,15 @@ def test_serially__values_are_those_of_the_functions(serial: Path) -> None:
             schedule = simulate(jobs, policy)
             cell = {"resample": 2, "load": "original", "policy": policy}
             group = tree["m"].to_dataset().sel(cell)
-            np.testing.assert_array_equal(group["start"], schedule.start)
+            np.testing.assert_array_equal(group["wait"], schedule.wait)
             ranked = np.sort(schedule.wait)
             assert float(tree["p95_wait"].sel(trace="m", **cell)) == ranked[75]
             longest = [schedule.wait[jobs.user == u].max(initial=0) for u in (1, 2, 3, 4)]
             np.testing.assert_array_equal(group["user_longest"].sel(user=[1, 2, 3, 4]), longest)
         assert tree["p95_wait"].attrs["units"] == "s"
-        starts = tree["m"]["start"]
-        assert (starts[:, :, 0] != starts[:, :, 1]).any()
-        assert (starts[:, :, 0] != starts[:, :, 2]).any()
+        waits = tree["m"]["wait"]
+        assert (waits[:, :, 0] != waits[:, :, 1]).any()
+        assert (waits[:, :, 0] != waits[:, :, 2]).any()
 
 
 def test_store_holds_the_text(serial: Path) -> None:

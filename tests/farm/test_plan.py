@@ -70,7 +70,8 @@ def test_policies_share_the_jobs_of_their_task(campaign: Campaign, tmp_path: Pat
 
 def layout_of(jobs: int, axes: Axes, block_seconds: float = 0.0) -> Layout:
     sizes = {"job": jobs, "week": 10, "user": 0, "width": 9}
-    return lay_out(sizes, axes, [PRODUCTS["cells"]], block_seconds)
+    kind = PRODUCTS["cells"]
+    return lay_out(sizes, axes, [kind], {kind.name: kind.arrays}, block_seconds)
 
 
 def parts(labels: list[str], length: int) -> list[list[str]]:

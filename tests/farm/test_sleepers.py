@@ -46,14 +46,14 @@ from zarr.storage import _local
 put, replace = _local._put, Path.replace
 
 def stopped_put(path, *arguments, **keys):
-    if "/start/c/0/0/1/" in str(path):
+    if "/wait/c/0/0/1/" in str(path):
         sleep("writing")
     return put(path, *arguments, **keys)
 
 def stopped_replace(self, target):
-    if "/start/c/0/0/1/" in str(target) and str(target).endswith(".partial"):
+    if "/wait/c/0/0/1/" in str(target) and str(target).endswith(".partial"):
         sleep("renaming")
-    if "/start/c/" in str(target) and not str(target).endswith(".partial"):
+    if "/wait/c/" in str(target) and not str(target).endswith(".partial"):
         sleep("moving")
     if "/records/" in str(target):
         sleep("acknowledging")

@@ -89,7 +89,6 @@ def test_cell_equals_a_simulation_by_hand(
         "procs": jobs.procs,
         "job_user": jobs.user,
         "number": jobs.job,
-        "start": schedule.start,
         "wait": schedule.wait,
         "backfilled": schedule.backfilled,
         "killed": schedule.killed,
@@ -118,7 +117,7 @@ def test_ends_left_out_are_a_setting_of_the_store(tmp_path: Path) -> None:
     assert expected["counted"] < 180
     assert float(root["wait"].squeeze()) == expected["wait"]
     assert int(group["week_jobs"].sum()) == int(root["counted"].squeeze()) == expected["counted"]
-    assert int((group["start"] >= 0).sum()) == int(root["jobs"].squeeze()) == 200
+    assert int((group["wait"] >= 0).sum()) == int(root["jobs"].squeeze()) == 200
     assert (root.attrs["warmup"], root.attrs["cooldown"]) == (0.1, True)
     with pytest.raises(InputError, match=r"made with warmup = 0\.1, and the campaign says 0"):
         farm.run(replace(plain, cooldown=True), tmp_path / "cut")
@@ -168,9 +167,9 @@ def test_record_carries_the_crc_of_what_is_stored(store: Path) -> None:
         if (2, "0.95", "fcfs+easy") in cells:
             place = cells.index((2, "0.95", "fcfs+easy"))
             jobs = np.frombuffer(b64decode(body["jobs"]), "<i8")[place]
-            crc = np.frombuffer(b64decode(body["crc"]["start"]), "<u4")[place]
+            crc = np.frombuffer(b64decode(body["crc"]["wait"]), "<u4")[place]
             assert jobs == int(cell.jobs)
-            assert crc == zlib.crc32(cell.start.values[:jobs].tobytes())
+            assert crc == zlib.crc32(cell.wait.values[:jobs].tobytes())
             found += 1
     assert found == 1
 

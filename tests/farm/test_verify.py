@@ -116,7 +116,7 @@ def test_missing_file_is_found(store: Path) -> None:
 @pytest.mark.parametrize(
     "pattern",
     [
-        "results.zarr/log/start/c/**/*",
+        "results.zarr/log/wait/c/**/*",
         "results.zarr/log/submit/c/**/*",
         "results.zarr/zarr.json",
         "results.zarr/wait/c/**/*",
@@ -160,7 +160,7 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
         jobs = int(group["jobs"][cell, 0])
         lengths = draft.store.lengths_of(block, draft.cells[cell], jobs)
         rows = {name: np.asarray(group[name][cell, 0, 0])[: lengths[name]] for name in names}
-        rows["start"] = rows["start"] + 1
+        rows["wait"] = rows["wait"] + 1
         draft.put(cell, jobs, rows, {}, 0.0)
     commit([draft])
     faults = [f for f in verify(store, Again(100)) if f.block == block]

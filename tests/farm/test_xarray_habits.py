@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import dask
@@ -199,20 +200,25 @@ def test_a_flipped_bit_in_a_coordinate_is_an_error(store: Path, tmp_path: Path) 
         file.write_bytes(whole)
 
 
+def shard(store: Path, array: str) -> Path:
+    (file,) = (p for p in (store / "results.zarr/m" / array / "c").rglob("*") if p.is_file())
+    return file
+
+
 @pytest.mark.parametrize("damage", ["deleted", "exchanged", "flipped"])
 def test_a_cell_is_what_its_record_vouches_for(store: Path, tmp_path: Path, damage: str) -> None:
     """A shard that Zarr reads without a word, as fill or as others' values, is refused."""
     copy = Path(shutil.copytree(store, tmp_path / "copy"))
-    (start,) = (p for p in (copy / "results.zarr/m/start/c").rglob("*") if p.is_file())
-    (wait,) = (p for p in (copy / "results.zarr/m/wait/c").rglob("*") if p.is_file())
+    wait = shard(copy, "wait")
     if damage == "deleted":
-        start.unlink()
+        wait.unlink()
     elif damage == "exchanged":
-        start.write_bytes(wait.read_bytes())
+        farm.run(replace(CAMPAIGN, seed=1), tmp_path / "other")
+        wait.write_bytes(shard(tmp_path / "other", "wait").read_bytes())
     else:
-        whole = start.read_bytes()
-        start.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+        whole = wait.read_bytes()
+        wait.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
     at = {"trace": "m", "policy": SPF, "resample": 2, "load": 0.9}
     for ask in (job_table, schedule_of):
-        with pytest.raises(InputError, match="start of block m/cells/0-0-0 is not what its record"):
+        with pytest.raises(InputError, match="wait of block m/cells/0-0-0 is not what its record"):
             ask(copy, **at)  # type: ignore[operator]

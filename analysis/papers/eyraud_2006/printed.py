@@ -12,7 +12,7 @@ from analysis.papers.needs import Needs
 FCFS, DEMT = "fcfs+conservative", "fcfs+demt"
 """The schedulers of section 5.2, as policies: OAR's own, and the shelves."""
 
-NEEDS = Needs(policies=(FCFS, DEMT))
+NEEDS = Needs(policies=(FCFS, DEMT), keep="jobs")
 """What a store must have."""
 
 MACHINE = "Icluster2"

@@ -13,7 +13,7 @@ from analysis.papers.needs import Needs
 ALONE, ICS, FAIR = "fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)"
 """No Share, ICS and ICS+B (section 4), as policies; 10 is the paper's backfill depth."""
 
-NEEDS = Needs(policies=(ALONE, ICS, FAIR), samples=4)
+NEEDS = Needs(policies=(ALONE, ICS, FAIR), samples=4, keep="weeks")
 """What a store must have."""
 
 FIXED, OTHERS, GRID = "FC", "OC", "G"

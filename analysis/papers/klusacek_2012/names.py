@@ -34,7 +34,7 @@ PROMISING = (CONS, TABU)
 READINGS = (FAIR, FAIR_WAIT)
 """What BF-FAIR may mean."""
 
-NEEDS = Needs(policies=tuple(ALGORITHMS), fairness=("promise",))
+NEEDS = Needs(policies=tuple(ALGORITHMS), fairness=("promise",), keep="jobs")
 """What a store must have: the paper's six algorithms, and the starts that plans promised."""
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)

@@ -15,6 +15,7 @@ NEEDS = Needs(
     policies=tuple(f"{order}+{rule}" for order in ORDERS for rule in RULES),
     fairness=tuple(KINDS),
     loads=tuple(LOADS),
+    keep="jobs",
 )
 """What a store must have: the paper's nine policies, its fairness, and loads of the logs."""
 

@@ -16,7 +16,9 @@ THRESHOLD = ",threshold="
 """What the label of a policy with a threshold holds."""
 
 
-NEEDS = Needs(orders=tuple(name.lower() for name in POLICIES), samples=RULE.need, log=True)
+NEEDS = Needs(
+    orders=tuple(name.lower() for name in POLICIES), samples=RULE.need, log=True, keep="jobs"
+)
 """What a store must have: a policy of each order, bands, and the logs for Tables II and III."""
 
 

@@ -1,0 +1,102 @@
+"""The logs that a store's samples are drawn from, as it keeps them."""
+
+from __future__ import annotations
+
+import io
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from analysis.errors import StoreError
+from analysis.place import StoreName, read_file
+from analysis.store import Store, source_of
+from core.arrays import Int64
+from core.workload.resample_weeks import whole_weeks
+
+
+class LogJobs(NamedTuple):
+    """Jobs of a log as it was read, and how many whole weeks it has, and each of its samples.
+
+    submit, run, procs : int64[jobs], s, s, processors, by submit.
+    weeks, sample_weeks : int.
+    """
+
+    submit: Int64
+    run: Int64
+    procs: Int64
+    weeks: int
+    sample_weeks: int
+
+
+def log_jobs(store: Store, trace: str) -> LogJobs | None:
+    """Return the log that the samples of a trace are drawn from.
+
+    None of a model, and of what does not come with its store.json.
+
+    Examples
+    --------
+    >>> log_jobs(xr.DataTree(xr.Dataset()), "KTH") is None
+    True
+    """
+    if isinstance(store, xr.DataTree):
+        return None
+    columns = _log_columns(store, trace, "submit", "run", "procs")
+    if not columns:
+        return None
+    weeks = whole_weeks(columns["submit"])
+    sampled = source_of(store, trace).get("weeks") or weeks
+    return LogJobs(**columns, weeks=weeks, sample_weeks=sampled)
+
+
+def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
+    """Return what the store's copy of a log says of jobs, by their numbers, in a column.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder; an open tree comes without the log.
+    trace : str
+        A label of the store's trace axis.
+    column : str
+        Name of an array of whole numbers in the log's npz, such as ``partition``.
+    jobs : int64[n]
+        Job numbers of the log, the store's array ``number``.
+
+    Returns
+    -------
+    int64[n]
+        -1 where several rows have the number and say different things.
+
+    Raises
+    ------
+    StoreError
+        If the log is not there, or does not say the column.
+
+    Examples
+    --------
+    >>> logged_values(xr.DataTree(xr.Dataset()), "KTH", "queue", np.array([1]))
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
+    """
+    known = not isinstance(store, xr.DataTree)
+    columns = _log_columns(store, trace, "job", column) if known else {}
+    if column not in columns:
+        raise StoreError(f"the log of trace {trace!r} does not say {column!r} of its jobs")
+    order = np.lexsort((columns[column], columns["job"]))
+    number, value = columns["job"][order], columns[column][order]
+    first, last = (np.searchsorted(number, jobs, side=side) for side in ("left", "right"))
+    least, most = value[first], value[last - 1]
+    values: Int64 = np.where(least == most, least, -1)
+    return values
+
+
+def _log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
+    """Return columns of a trace's log; none of a model, or where the log is gone."""
+    try:
+        data = read_file(store, f"traces/{source_of(store, trace).get('columns')}.npz")
+    except FileNotFoundError:
+        return {}
+    with np.load(io.BytesIO(data), allow_pickle=False) as columns:
+        return {name: columns[name] for name in names if name in columns}

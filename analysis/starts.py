@@ -1,0 +1,69 @@
+"""The starts of jobs, which a store does not hold: submissions and waits say them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from core.schedule import starts_of
+
+START, SUBMIT, WAIT = "start", "submit", "wait"
+"""Names of the arrays in a trace's group."""
+
+
+def with_starts(data: xr.Dataset) -> xr.Dataset:
+    """Return a trace's group with the start instants of its jobs, as lazy as it is.
+
+    Parameters
+    ----------
+    data : Dataset
+        The group. One of before version 6 has them, and one that keeps no jobs cannot.
+
+    Returns
+    -------
+    Dataset
+        With ``start``, s: submit + wait, and -1 where the wait is negative, of a job that was
+        refused and of padding.
+
+    Examples
+    --------
+    >>> jobs = {"submit": (("load", "job"), [[5, 7]]),
+    ...         "wait": (("load", "policy", "job"), [[[0, 3], [2, -1]]])}
+    >>> with_starts(xr.Dataset(jobs))["start"].values.tolist()
+    [[[5, 10], [7, -1]]]
+    """
+    if START in data or not {SUBMIT, WAIT} <= data.keys():
+        return data
+    submit, wait = data[SUBMIT].variable, data[WAIT].variable
+    array: Any = indexing.LazilyIndexedArray(_Starts(submit, wait))
+    cached: Any = indexing.MemoryCachedArray
+    array = cached(indexing.CopyOnWriteArray(array))
+    said = {**wait.attrs, "long_name": "start instant"}
+    return data.assign({START: xr.Variable(wait.dims, array, said)})
+
+
+class _Starts(BackendArray):
+    """Starts by their submissions and waits; the former lack a dimension of the latter."""
+
+    def __init__(self, submit: xr.Variable, wait: xr.Variable) -> None:
+        self.shape, self.dtype = wait.shape, np.dtype(np.int64)
+        self._submit, self._wait = submit, wait
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        outer = indexing.IndexingSupport.OUTER
+        return indexing.explicit_indexing_adapter(key, self.shape, outer, self._read)
+
+    def _read(self, key: tuple[Any, ...]) -> npt.NDArray[np.int64]:
+        along = dict(zip(self._wait.dims, key, strict=True))
+        wait = self._wait[key]
+        submit = self._submit[tuple(along[name] for name in self._submit.dims)]
+        whole = submit.values
+        for axis, name in enumerate(wait.dims):
+            if name not in submit.dims:
+                whole = np.expand_dims(whole, axis)
+        return starts_of(whole, wait.values)
