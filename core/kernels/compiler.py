@@ -18,6 +18,7 @@ from numba.core import untyped_passes as untyped
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
+from numba.core.types.misc import unliteral
 
 
 class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -204,8 +205,8 @@ class Step(CPUDispatcher):  # type: ignore[misc]
 
         EASY had 17 of its 35 steps compiled twice.
         """
-        given = {name: types.unliteral(kind) for name, kind in kws.items()}
-        return super().get_call_template(tuple(map(types.unliteral, args)), given)
+        given = {name: unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(unliteral, args)), given)
 
     def add_overload(self, compiled: Any) -> None:
         """Keep what was compiled for one combination of types."""

@@ -214,7 +214,7 @@ def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int
         while fits != 0:
             place = highest(fits)
             if may_start(plan, running, now, begin + place - front):
-                return begin + place - front
+                return int(begin + place - front)
             fits ^= 1 << place
         stop = begin
     return first - 1

@@ -252,13 +252,12 @@ def reserve_in_order(planner: Planner, depth: int, last: int, must: int) -> int:
 @verb
 def next_backfill(planner: Planner, rankings: Rankings, limit: int, last: int) -> int:
     """Return the place of the job to backfill next, behind those that hold reservations."""
-    job, front, best = planner.plans.job, planner.plans.front[0], last
-    for i in range(last - 1, planner.plans.state[0, PLANNED] - 1, -1):
+    plans, ranking, now = planner.plans, rankings.backfill, planner.clock[NOW]
+    job, front, best = plans.job, plans.front[0], last
+    for i in range(last - 1, plans.state[0, PLANNED] - 1, -1):
         if cluster_for(planner, i) >= 0 and (
             not rankings.differ
-            or goes_before(
-                rankings.backfill, planner.jobs, planner.clock[NOW], limit, job[front + i], job[front + best]
-            )
+            or goes_before(ranking, planner.jobs, now, limit, job[front + i], job[front + best])
         ):
             best = i
     return best
