@@ -149,12 +149,13 @@ def test_no_room_for_temporary_files__ends_in_one_sentence(
     """It is not the store's fault, in which every cell is; the same command folds the summary."""
     farm.run(small, tmp_path / "undisturbed")
     told: list[Event] = []
+    (folder := tmp_path / "small").mkdir()
     with monkeypatch.context() as patch:
         # Whatever is written there finds the disk full, at once or when the buffer is emptied.
         patch.setattr(summary, "_spool", partial(open, "/dev/full", "w+b", buffering=buffer))
         patch.setattr(summary, "REFRESH_SECONDS", 0.0)
-        patch.setattr(tempfile, "tempdir", "/small")
-        with pytest.raises(InputError, match="does not fit /small, .* TMPDIR folds it"):
+        patch.setattr(tempfile, "tempdir", str(folder))
+        with pytest.raises(InputError, match=f"does not fit {folder}, .* TMPDIR folds it"):
             farm.run(small, tmp_path / "s", watch=SimpleNamespace(see=told.append))
     assert len(records(tmp_path / "s")) == len(records(tmp_path / "undisturbed"))
     said = [event.text for event in told if isinstance(event, Said)]
