@@ -74,15 +74,15 @@ def _step(function: F, **options: bool) -> F:
 def _compile_in_turn(compiled: Any) -> None:
     cache: Any = getattr(compiled, "_cache", None)
     if getattr(cache, "_cache_file", None) is not None:
-        turn = _Turn(cache, Path(compiled.py_func.__code__.co_filename))
-        cache.load_overload, cache.save_overload = turn.load, turn.save
+        turn = _Turn(compiled, cache, Path(compiled.py_func.__code__.co_filename))
+        cache.load_overload, compiled.compile = turn.load, turn.compile
 
 
 class _Turn:
     """Let one process at a time compile a kernel; the others find what it has put on the disk."""
 
-    def __init__(self, cache: Any, source: Path) -> None:
-        self._load, self._save = cache.load_overload, cache.save_overload
+    def __init__(self, compiled: Any, cache: Any, source: Path) -> None:
+        self._compile, self._load = compiled.compile, cache.load_overload
         file = cache._cache_file
         self._path = Path(cache.cache_path, f"{file._index_name}.lock")
         # The cache looks at the kernel's own file only, and would keep an old step of another one.
@@ -101,10 +101,10 @@ class _Turn:
                 self._leave()
         return found
 
-    def save(self, signature: Any, data: Any) -> None:
-        """Put on the disk what this process has compiled."""
+    def compile(self, signature: Any) -> Any:
+        """Compile what is not on the disk and put it there; whoever fails leaves the turn too."""
         try:
-            self._save(signature, data)
+            return self._compile(signature)
         finally:
             self._leave()
 

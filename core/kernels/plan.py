@@ -38,8 +38,9 @@ STAIRS = 8
 class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
-    job, need, length, submit, at: int64[room(n)], of each waiting job its index, processors,
-    estimate, s, submit time, s, and reserved start, s. floor: int64[widest + 1, 4], by need:
+    job, need, length, submit: int64[room(n)], of each waiting job its index, processors, estimate,
+    s, and submit time, s, the first in cell front[0]. front: int64[1]. at:
+    int64[room(n)], of each place the reserved start, s. floor: int64[widest + 1, 4], by need:
     layout, estimate, s, start, s, and the profile's step, of its latest reservation, before which
     no longer job of that need can start; a layout only adds steps, and never so many that their
     places begin anew. stair: int64[2, STAIRS], where fewer processors are free than before: from
@@ -50,6 +51,7 @@ class Plan(NamedTuple):
     need: Int64
     length: Int64
     submit: Int64
+    front: Int64
     at: Int64
     profile: Profile
     floor: Int64
@@ -65,6 +67,7 @@ def empty_plan(n: int, widest: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
+        np.zeros(1, np.int64),
         np.empty(n, np.int64),
         Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
         np.zeros((widest + 1, 4), np.int64),
@@ -118,7 +121,8 @@ def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     where it ended for a job as wide and no longer: CTC has many alike.
     """
     profile, floor = plan.profile, plan.floor
-    need, length, after, step = plan.need[i], plan.length[i], now, profile.mark[HEAD]
+    cell, after, step = plan.front[0] + i, now, profile.mark[HEAD]
+    need, length = plan.need[cell], plan.length[cell]
     if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
         after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
     step = first_later(profile, step, after) - 1
@@ -131,12 +135,19 @@ def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
 @verb
 def remove(plan: Plan, i: int) -> None:
     """Take the job at place i out of the queue."""
-    state, stop = plan.state, plan.state[COUNT]
-    state[POINTS] -= plan.length[i] == 0
+    state, first, cell = plan.state, plan.front[0], plan.front[0] + i
+    stop = first + state[COUNT]
+    state[POINTS] -= plan.length[cell] == 0
     state[STARVING] -= i < state[STARVING]
-    for column in (plan.job, plan.need, plan.length, plan.submit):
-        slide(column, i + 1, stop, -1)
-    state[COUNT] = stop - 1
+    # The shorter side moves: of 1670 jobs that wait on CTC at load 0.9 under SPF, 200 instead.
+    if 2 * i < state[COUNT]:
+        plan.front[0] = first + 1
+        for column in (plan.job, plan.need, plan.length, plan.submit):
+            slide(column, first, cell, 1)
+    else:
+        for column in (plan.job, plan.need, plan.length, plan.submit):
+            slide(column, cell + 1, stop, -1)
+    state[COUNT] -= 1
     state[PLANNED] -= i < state[PLANNED]
     if i < state[KEPT]:
         slide(plan.at, i + 1, state[KEPT], -1)
@@ -146,7 +157,7 @@ def remove(plan: Plan, i: int) -> None:
 @verb
 def start_at(plan: Plan, jobs: Jobs, running: Running, i: int, now: int) -> None:
     """Start the job at place i: it leaves the queue and runs."""
-    j = plan.job[i]
+    j = plan.job[plan.front[0] + i]
     jobs.backfilled[j] = i > 0
     remove(plan, i)
     launch(jobs, running, j, now)
@@ -158,7 +169,8 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 
     One with estimate 0 needs no more than the processors: it delays nobody.
     """
-    need, length, mark = plan.need[i], plan.length[i], plan.profile.mark
+    cell, mark = plan.front[0] + i, plan.profile.mark
+    need, length = plan.need[cell], plan.length[cell]
     if need > running.free[0]:
         return False
     if plan.state[LOADED] == 0 or length == 0:
@@ -190,18 +202,19 @@ def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int
     """Return the last place in first..last whose job may still start now, or first - 1."""
     if last < first or may_start(plan, running, now, last):
         return last
-    free, stair, stop = running.free[0], plan.stair, last
-    stairs = find_stairs(plan, free, now)
-    while stop > first:
-        begin, k = max(stop - WORD, first), 0
+    free, stair = running.free[0], plan.stair
+    stairs, front = find_stairs(plan, free, now), plan.front[0]
+    lowest, stop = front + first, front + last
+    while stop > lowest:
+        begin, k = max(stop - WORD, lowest), 0
         fits = up_to(plan.need, begin, free) & first_places(stop - begin)
         while fits != 0 and k < stairs:
             fits &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
             k += 1
         while fits != 0:
             place = highest(fits)
-            if may_start(plan, running, now, begin + place):
-                return begin + place
+            if may_start(plan, running, now, begin + place - front):
+                return int(begin + place - front)
             fits ^= 1 << place
         stop = begin
     return first - 1

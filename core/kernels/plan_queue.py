@@ -14,11 +14,17 @@ from core.kernels.words import WORD, below, first_places, lowest, slide
 @verb
 def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
     """Put job j into the queue at this place."""
-    state = plan.state
-    for column in (plan.job, plan.need, plan.length, plan.submit):
-        slide(column, place, state[COUNT], 1)
-    plan.job[place], plan.submit[place] = j, jobs.submit[j]
-    plan.need[place], plan.length[place] = jobs.procs[j], jobs.estimate[j]
+    state, first, cell = plan.state, plan.front[0], plan.front[0] + place
+    stop = first + state[COUNT]
+    if first > 0 and 2 * place < state[COUNT]:
+        plan.front[0], cell = first - 1, cell - 1
+        for column in (plan.job, plan.need, plan.length, plan.submit):
+            slide(column, first, cell + 1, -1)
+    else:
+        for column in (plan.job, plan.need, plan.length, plan.submit):
+            slide(column, cell, stop, 1)
+    plan.job[cell], plan.submit[cell] = j, jobs.submit[j]
+    plan.need[cell], plan.length[cell] = jobs.procs[j], jobs.estimate[j]
     state[COUNT] += 1
     state[POINTS] += jobs.estimate[j] == 0
     cut(plan, place)
@@ -28,11 +34,11 @@ def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
 def place_by_key(plan: Plan, key: Int64, j: int) -> int:
     """Return where job j goes by its key, behind the jobs that starve."""
     low, high = plan.state[STARVING], plan.state[COUNT]
-    if high > low and precedes(key, plan.job[high - 1], j):
+    if high > low and precedes(key, plan.job[plan.front[0] + high - 1], j):
         return int(high)
     while low < high:
         middle = (low + high) >> 1
-        if precedes(key, plan.job[middle], j):
+        if precedes(key, plan.job[plan.front[0] + middle], j):
             low = middle + 1
         else:
             high = middle
@@ -42,10 +48,11 @@ def place_by_key(plan: Plan, key: Int64, j: int) -> int:
 @verb
 def move(plan: Plan, source: int, target: int) -> None:
     """Move the job at one place forward to another."""
+    first = plan.front[0]
     for column in (plan.job, plan.need, plan.length, plan.submit):
-        moved = column[source]
-        slide(column, target, source, 1)
-        column[target] = moved
+        moved = column[first + source]
+        slide(column, first + target, first + source, 1)
+        column[first + target] = moved
 
 
 @verb
@@ -60,7 +67,7 @@ def starve(plan: Plan, jobs: Jobs, known: int, limit: int) -> tuple[int, int]:
         if jobs.start[known] < 0:
             target = plan.state[STARVING]
             source = target
-            while plan.job[source] != known:
+            while plan.job[plan.front[0] + source] != known:
                 source += 1
             plan.state[STARVING] += 1
             if source > target:
@@ -77,16 +84,16 @@ def resort(plan: Plan, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> in
 
     By insertion: the last pass left the queue almost sorted.
     """
-    count = plan.state[COUNT]
+    front, count = plan.front[0], plan.state[COUNT]
     changed = count
     for first in range(1, count, WORD):
-        word = climbers(ranking, plan.submit, plan.length, first, now)
-        word = (word | below(plan.submit, first, limit)) & first_places(count - first)
+        word = climbers(ranking, plan.submit, plan.length, front + first, now)
+        word = (word | below(plan.submit, front + first, limit)) & first_places(count - first)
         while word != 0:
             i = first + lowest(word)
             word &= word - 1
-            k = i
-            while k > 0 and goes_before(ranking, jobs, now, limit, plan.job[i], plan.job[k - 1]):
+            k, j = i, plan.job[front + i]
+            while k > 0 and goes_before(ranking, jobs, now, limit, j, plan.job[front + k - 1]):
                 k -= 1
             if k < i:
                 move(plan, i, k)

@@ -129,9 +129,10 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
     jobs, running, plan, _, promised = planner
     due, i, loaded = NEVER, 0, plan.state[LOADED] == 1
     while i < (plan.state[PLANNED] if loaded else plan.state[COUNT]):
-        if plan.need[i] <= running.free[0] and (not loaded or plan.at[i] <= now):
-            if promised[plan.job[i]] == UNSEEN:
-                promised[plan.job[i]] = now
+        cell = plan.front[0] + i
+        if plan.need[cell] <= running.free[0] and (not loaded or plan.at[i] <= now):
+            if promised[plan.job[cell]] == UNSEEN:
+                promised[plan.job[cell]] = now
             start_at(plan, jobs, running, i, now)
             must -= i <= must
             continue
@@ -151,11 +152,11 @@ def next_backfill(planner: Planner, rankings: Rankings, limit: int, last: int) -
     """
     jobs, running, plan, clock, _ = planner
     now, ranking = clock[NOW], rankings.backfill
-    best = last
+    front, best = plan.front[0], last
     for i in range(last - 1, plan.state[PLANNED] - 1, -1):
         if may_start(plan, running, now, i) and (
             not rankings.differ
-            or goes_before(ranking, jobs, now, limit, plan.job[i], plan.job[best])
+            or goes_before(ranking, jobs, now, limit, plan.job[front + i], plan.job[front + best])
         ):
             best = i
     return best
@@ -169,8 +170,9 @@ def guard_points(plan: Plan) -> None:
     which is depth(1), guards the shadow time of a head with estimate 0.
     """
     for i in range(plan.state[PLANNED]):
-        if plan.length[i] == 0:
-            reserve(plan.profile, plan.at[i], 1, plan.need[i])
+        cell = plan.front[0] + i
+        if plan.length[cell] == 0:
+            reserve(plan.profile, plan.at[i], 1, plan.need[cell])
 
 
 @verb
@@ -192,10 +194,12 @@ def extend(
             step = step_at(plan.profile, t)
         else:
             t, step = earliest_start(plan, i, now)
-        if i < depth and promised[plan.job[i]] == UNSEEN:
-            promised[plan.job[i]] = t
-        starts = t == now and plan.need[i] <= running.free[0]
-        reserve_at(plan.profile, step, t, plan.length[i], plan.need[i])
+        cell = plan.front[0] + i
+        j, need, length = plan.job[cell], plan.need[cell], plan.length[cell]
+        if i < depth and promised[j] == UNSEEN:
+            promised[j] = t
+        starts = t == now and need <= running.free[0]
+        reserve_at(plan.profile, step, t, length, need)
         if starts:
             start_at(plan, jobs, running, i, now)
             last -= 1

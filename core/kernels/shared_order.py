@@ -58,8 +58,9 @@ def run_reserving_events(
         now, count = clock[NOW], plan.state[COUNT]
         if count == 0:
             continue
+        waiting = plan.job[plan.front[0] :]
         rank_by_shares(
-            sharing, rankings, jobs, running, clock[ARRIVED] - count, plan.job, count, now
+            sharing, rankings, jobs, running, clock[ARRIVED] - count, waiting, count, now
         )
         pass_over(planner, rankings, options, promises)
         if promises:

@@ -135,7 +135,8 @@ def schedule_reserving(
     jobs, machines, plans, clock, promised = planner
     orders = Orders(workload, policy, stepwise=True)
     while reservations.run_reserving(planner, orders.rankings, options, promises, orders.called):
-        waiting = np.sort(plans.job[: plans.state[0, COUNT]])
+        first = plans.front[0]
+        waiting = np.sort(plans.job[first : first + plans.state[0, COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(machines))
     underway().check()
     return jobs.start, jobs.backfilled, machines.place, promised

@@ -148,7 +148,8 @@ def schedule_reserving(
         run_reserving_shared(planner, orders.rankings, orders.sharing, options, promises)
     else:
         while run_reserving(planner, orders.rankings, options, promises, orders.called):
-            waiting = np.sort(plan.job[: plan.state[COUNT]])
+            first = plan.front[0]
+            waiting = np.sort(plan.job[first : first + plan.state[COUNT]])
             orders.call(int(clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
     underway().check()
     return jobs.start, jobs.backfilled, promised

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,21 @@ compiled = []
 with each_compiled(lambda: compiled.append(1)):
     assert fair_start_times(work, "fcfs+none").tolist() == [0, 9]
 print("compiled" if compiled else "found")
+"""
+
+FAILS = """
+import signal
+from toy import jit
+
+def fail(*given):
+    raise MemoryError
+
+jit.KernelCompiler.compile_extra = fail
+try:
+    import toy.total
+except MemoryError:
+    print("failed", flush=True)
+    signal.pause()
 """
 
 STARTS = "0 10 2 20 0 27 2 7"
@@ -153,6 +169,22 @@ def _twice(x: int) -> int:
     return 2 * x
 
 
+_doubled: Any = jit.verb(_twice)
+
+
+def _grow(most: int) -> int:
+    x = 0
+    while x < most:
+        x = _doubled(x) + 1
+    return x
+
+
+def test_step_is_compiled_for_numbers_once() -> None:
+    """And not for the 0 as well that a variable begins with."""
+    assert jit.verb(_grow)(5) == 7
+    assert len(_doubled.overloads) == 1
+
+
 def test_of_workers_that_start_together_one_compiles(tmp_path: Path) -> None:
     """Four processes on an empty cache: three of them wait, and find it on the disk."""
     toy(tmp_path)
@@ -166,7 +198,7 @@ def test_a_worker_that_dies_while_it_compiles_leaves_the_turn_to_others(tmp_path
     """One that is stopped there holds them up until it is killed."""
     package = toy(tmp_path)
     slow = "from toy import jit\nimport os, signal\n"
-    slow += "jit._Turn.save = lambda *given: os.kill(os.getpid(), signal.SIGSTOP)\n"
+    slow += "jit.KernelCompiler.compile_extra = lambda *_: os.kill(os.getpid(), signal.SIGSTOP)\n"
     (package / "slow.py").write_text(slow + "import toy.total\n")
     stopped = start(["-m", "toy.slow"], tmp_path / "cache", tmp_path)
     os.waitid(os.P_PID, stopped.pid, os.WSTOPPED)
@@ -176,6 +208,21 @@ def test_a_worker_that_dies_while_it_compiles_leaves_the_turn_to_others(tmp_path
     stopped.kill()
     assert finish(waiting) == "10 0"
     stopped.communicate()
+
+
+def test_a_worker_that_cannot_compile_leaves_the_turn_to_others(tmp_path: Path) -> None:
+    """It goes on with something else, and they do not wait for that."""
+    (toy(tmp_path) / "fails.py").write_text(FAILS)
+    failed = start(["-m", "toy.fails"], tmp_path / "cache", tmp_path)
+    assert failed.stdout is not None
+    try:
+        assert failed.stdout.readline() == "failed\n"
+        other = start(["-m", "toy.total"], tmp_path / "cache", tmp_path)
+        assert other.wait(60) == 0
+        assert finish(other) == "10 0"
+    finally:
+        failed.kill()
+        failed.communicate()
 
 
 @pytest.mark.slow

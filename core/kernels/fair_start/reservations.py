@@ -31,16 +31,17 @@ from core.kernels.world import Options
 def copy_plan(plan: Plan, other: Plan, start: Int64, rank: Int64, bar: int) -> None:
     """Copy the waiting jobs whose rank is at most `bar`; their reservations are made anew."""
     state, kept, starving = other.state, 0, 0
-    state[POINTS] = 0
+    state[POINTS] = other.front[0] = 0
     for i in range(plan.state[COUNT]):
-        j = plan.job[i]
+        cell = plan.front[0] + i
+        j = plan.job[cell]
         if rank[j] > bar:
             start[j] = GONE
             continue
         start[j] = -1
-        other.job[kept], other.submit[kept] = j, plan.submit[i]
-        other.need[kept], other.length[kept] = plan.need[i], plan.length[i]
-        state[POINTS] += plan.length[i] == 0
+        other.job[kept], other.submit[kept] = j, plan.submit[cell]
+        other.need[kept], other.length[kept] = plan.need[cell], plan.length[cell]
+        state[POINTS] += plan.length[cell] == 0
         starving += i < plan.state[STARVING]
         kept += 1
     state[COUNT], state[STARVING] = kept, starving
@@ -109,7 +110,8 @@ def fork(
             pass_over(copy, rankings, options, False)
         look = True
         alone = joined or copy.plan.state[COUNT] == 0
-        first = answer(start, fst, first, j + joined, NEVER if alone else copy.plan.job[0])
+        head = NEVER if alone else copy.plan.job[copy.plan.front[0]]
+        first = answer(start, fst, first, j + joined, head)
         if first > j:
             return
         if alone and not joined:
@@ -132,7 +134,8 @@ def settle(
     that are passed on it.
     """
     latest = latest_running(here.running, known - 1)
-    head = here.plan.job[0] if here.plan.state[COUNT] > 0 else fst.size
+    plan = here.plan
+    head = plan.job[plan.front[0]] if plan.state[COUNT] > 0 else fst.size
     for j in range(min(latest, fair.last - 1), known - 1, -1):
         if needs_copy(here.jobs, fair, fst, j, head):
             fork(here, copy, fair, rankings, options, fst, known, j, False)

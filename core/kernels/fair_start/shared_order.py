@@ -131,7 +131,8 @@ def rank_plan(planner: Planner, jobs: Jobs, rankings: Rankings, sharing: Sharing
     running, plan = planner.running, planner.plan
     begun = begun_by(sharing.shares, running.count[0])
     now, count = planner.clock[NOW], plan.state[COUNT]
-    rank_by_shares(sharing, rankings, jobs, running, begun, plan.job, count, now)
+    waiting = plan.job[plan.front[0] :]
+    rank_by_shares(sharing, rankings, jobs, running, begun, waiting, count, now)
 
 
 @routine

@@ -57,6 +57,7 @@ class Plans(NamedTuple):
     need: Int64
     length: Int64
     submit: Int64
+    front: Int64
     at: Int64
     on: Int64
     times: Int64
@@ -85,6 +86,7 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
+        np.zeros(1, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty((clusters, steps), np.int64),
@@ -104,6 +106,7 @@ def plan_of(plans: Plans, c: int) -> Plan:
         plans.need,
         plans.length,
         plans.submit,
+        plans.front,
         plans.at,
         Profile(plans.times[c], plans.free[c], plans.mark[c]),
         plans.floor[c],
@@ -130,10 +133,11 @@ def lay_out(planner: Planner, now: int) -> None:
 @verb
 def cluster_for(planner: Planner, i: int) -> int:
     """Return the first cluster where the job at place i fits now beside all reservations, or -1."""
-    machines, now = planner.machines, planner.clock[NOW]
+    machines, plans, now = planner.machines, planner.plans, planner.clock[NOW]
+    need = plans.need[plans.front[0] + i]
     for c in range(machines.size.size):
-        if planner.plans.need[i] <= machines.free[c, 0] and may_start(
-            plan_of(planner.plans, c), on_cluster(machines, c), now, i
+        if need <= machines.free[c, 0] and may_start(
+            plan_of(plans, c), on_cluster(machines, c), now, i
         ):
             return c
     return -1
@@ -142,8 +146,9 @@ def cluster_for(planner: Planner, i: int) -> int:
 @verb
 def last_candidate(planner: Planner, lowest: int, highest: int) -> int:
     """Return the last place in lowest..highest whose job may still start now, or lowest - 1."""
-    i, need, most = highest, planner.plans.need, most_free(planner.machines)
-    while i >= lowest and (need[i] > most or cluster_for(planner, i) < 0):
+    plans, i, most = planner.plans, highest, most_free(planner.machines)
+    front = plans.front[0]
+    while i >= lowest and (plans.need[front + i] > most or cluster_for(planner, i) < 0):
         i -= 1
     return i
 
@@ -151,11 +156,11 @@ def last_candidate(planner: Planner, lowest: int, highest: int) -> int:
 @verb
 def earliest_cluster(planner: Planner, i: int) -> tuple[int, int]:
     """Return where the job at place i can start first beside the reservations, and when, s."""
-    machines, now = planner.machines, planner.clock[NOW]
-    cluster, earliest = -1, NEVER
+    machines, plans, now = planner.machines, planner.plans, planner.clock[NOW]
+    cluster, earliest, need = -1, NEVER, plans.need[plans.front[0] + i]
     for c in range(machines.size.size):
-        if planner.plans.need[i] <= machines.size[c] and earliest > now:
-            t, _ = earliest_start(plan_of(planner.plans, c), i, now)
+        if need <= machines.size[c] and earliest > now:
+            t, _ = earliest_start(plan_of(plans, c), i, now)
             if t < earliest:
                 cluster, earliest = c, t
     return cluster, earliest
@@ -164,14 +169,15 @@ def earliest_cluster(planner: Planner, i: int) -> tuple[int, int]:
 @verb
 def take(planner: Planner, i: int, c: int, t: int) -> None:
     """Reserve for the job at place i on cluster `c` from `t` on."""
-    plans = planner.plans
-    reserve(plan_of(plans, c).profile, t, plans.length[i], plans.need[i])
+    plans, cell = planner.plans, planner.plans.front[0] + i
+    reserve(plan_of(plans, c).profile, t, plans.length[cell], plans.need[cell])
 
 
 @verb
 def start_on(planner: Planner, i: int, c: int) -> None:
     """Start the job at place i on cluster `c`: it leaves the queue and runs."""
-    jobs, plans, j = planner.jobs, planner.plans, planner.plans.job[i]
+    jobs, plans = planner.jobs, planner.plans
+    j = plans.job[plans.front[0] + i]
     jobs.backfilled[j] = i > 0
     remove(plan_of(plans, 0), i)
     for k in range(i, plans.state[0, KEPT]):
@@ -192,8 +198,8 @@ def go_on(planner: Planner, must: int) -> int:
     if due <= now:
         due = NEVER
         while i < plans.state[0, PLANNED]:
-            c = plans.on[i]
-            if plans.at[i] <= now and plans.need[i] <= machines.free[c, 0]:
+            c, need = plans.on[i], plans.need[plans.front[0] + i]
+            if plans.at[i] <= now and need <= machines.free[c, 0]:
                 start_on(planner, i, c)
                 must -= i <= must
             else:
@@ -208,8 +214,9 @@ def guard_points(planner: Planner) -> None:
     """Let no backfill delay a reservation without duration: it counts as the second it is in."""
     plans = planner.plans
     for i in range(plans.state[0, PLANNED]):
-        if plans.length[i] == 0:
-            reserve(plan_of(plans, plans.on[i]).profile, plans.at[i], 1, plans.need[i])
+        cell = plans.front[0] + i
+        if plans.length[cell] == 0:
+            reserve(plan_of(plans, plans.on[i]).profile, plans.at[i], 1, plans.need[cell])
 
 
 @verb
@@ -227,10 +234,11 @@ def reserve_in_order(planner: Planner, depth: int, last: int, must: int) -> int:
             c, t = plans.on[i], plans.at[i]
         else:
             c, t = earliest_cluster(planner, i)
-        if planner.promised[plans.job[i]] == UNSEEN:
-            planner.promised[plans.job[i]] = t
+        j, need = plans.job[plans.front[0] + i], plans.need[plans.front[0] + i]
+        if planner.promised[j] == UNSEEN:
+            planner.promised[j] = t
         take(planner, i, c, t)
-        if t == now and plans.need[i] <= machines.free[c, 0]:
+        if t == now and need <= machines.free[c, 0]:
             start_on(planner, i, c)
             last, must = last - 1, must - 1
         else:
@@ -244,13 +252,12 @@ def reserve_in_order(planner: Planner, depth: int, last: int, must: int) -> int:
 @verb
 def next_backfill(planner: Planner, rankings: Rankings, limit: int, last: int) -> int:
     """Return the place of the job to backfill next, behind those that hold reservations."""
-    job, best = planner.plans.job, last
-    for i in range(last - 1, planner.plans.state[0, PLANNED] - 1, -1):
+    plans, ranking, now = planner.plans, rankings.backfill, planner.clock[NOW]
+    job, front, best = plans.job, plans.front[0], last
+    for i in range(last - 1, plans.state[0, PLANNED] - 1, -1):
         if cluster_for(planner, i) >= 0 and (
             not rankings.differ
-            or goes_before(
-                rankings.backfill, planner.jobs, planner.clock[NOW], limit, job[i], job[best]
-            )
+            or goes_before(ranking, planner.jobs, now, limit, job[front + i], job[front + best])
         ):
             best = i
     return best
@@ -259,8 +266,8 @@ def next_backfill(planner: Planner, rankings: Rankings, limit: int, last: int) -
 @verb
 def last_unseen(planner: Planner) -> int:
     """Return the last place whose job no pass has seen yet, -1 if there is none."""
-    i = planner.plans.state[0, COUNT] - 1
-    while i >= 0 and planner.promised[planner.plans.job[i]] != UNSEEN:
+    plans, i = planner.plans, planner.plans.state[0, COUNT] - 1
+    while i >= 0 and planner.promised[plans.job[plans.front[0] + i]] != UNSEEN:
         i -= 1
     return int(i)
 
