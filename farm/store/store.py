@@ -280,8 +280,9 @@ class Store:
     def parts(self, trace: str) -> dict[str, tuple[str, ...]]:
         """Return the labels of those dimensions that a trace has by its platform."""
         platform = self.platform(trace)
-        held = (v for kind in self.holds for v in self.arrays_of(trace, kind))
-        nodes = platform.places if any("node" in v.dims for v in held) else ()
+        made = (v for kind in self.holds for v in PRODUCTS[kind].columns(platform))
+        kept = filter(KEEPS[self.keep].has, made)
+        nodes = platform.places if any("node" in v.dims for v in kept) else ()
         labels = {"node": nodes, ORIGIN: platform.participants}
         return {dimension: names for dimension, names in labels.items() if names}
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis import StoreError, open_tree, weekly_bands, weekly_bands_figure
-from analysis.drawing import save
+from analysis.drawing import name_panel, save
 
 
 def array(store: Path, path: str) -> zarr.Array[Any]:
@@ -41,6 +41,19 @@ def test_panels_are_loads_by_traces(store: Path) -> None:
     ]
     assert [axes.get_subplotspec().get_geometry()[:2] for axes in figure.axes] == [(2, 2)] * 4  # type: ignore[union-attr]
     assert titles(weekly_bands_figure(store, load="0.9")) == ["ALPHA", "BETA"]
+
+
+def test_a_panel_named_at_once_looks_as_matplotlib_would_place_its_title() -> None:
+    """To the pixel, also with letters that reach below the line, and parts of two lines."""
+    pixels = []
+    for set_title in (lambda axes, name: axes.set_title(name), name_panel):
+        figure = Figure(figsize=(3, 2), layout="constrained")
+        axes = figure.subplots()
+        axes.bar([0, 1], [3, 12_500])
+        set_title(axes, "gypsy, load 90 %\n(jq)")
+        figure.draw_without_rendering()
+        pixels.append(axes.title.get_window_extent().bounds + axes.get_position().bounds)
+    assert pixels[0] == pixels[1]
 
 
 def test_lines_are_the_bands(store: Path) -> None:

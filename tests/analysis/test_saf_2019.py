@@ -297,6 +297,21 @@ def test_policies_without_threshold_are_a_study_of_their_own(tree: xr.DataTree) 
     assert [x.threshold for x in alone] == [False]
 
 
+def test_a_table_that_others_take_from_is_made_once_for_each_study(tree: xr.DataTree) -> None:
+    """Its tables are those of this study alone, though another is of the same store."""
+    made: list[Study] = []
+
+    def count(of: Study) -> pd.DataFrame:
+        made.append(of)
+        return pd.DataFrame({"traces": of.traces})
+
+    one, other = study(tree), study(tree)
+    assert one.once(count) is one.once(count)
+    assert made == [one]
+    assert other.once(count) is not one.once(count)
+    assert made == [one, other]
+
+
 def test_a_report_of_both_has_the_names_of_both(tmp_path: Path) -> None:
     """Tables of the logs once, all else twice; the titles say which."""
     extra = ("spf+easy", "sqf+easy", "saf+easy")

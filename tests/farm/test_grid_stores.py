@@ -123,7 +123,7 @@ def test_a_store_of_pools__is_as_it_was(sound: Path, tmp_path: Path) -> None:
     after = records(alone)
     assert {name: after[name] for name in before} == before
     assert list(verify(alone, Again(0))) == []
-    for name in ("start", "place"):
+    for name in ("wait", "place"):
         group = zarr.open_group(sound / "results.zarr", mode="r")["grid"]
         grown = zarr.open_group(alone / "results.zarr", mode="r")["grid"]
         assert (grown[name][...] == group[name][...]).all()

@@ -167,13 +167,13 @@ def test_isolation_is_held_against_each_alone(sound: Path, policy: str) -> None:
     group = xr.open_zarr(sound / "results.zarr", group="sites").sel(at)
     root = xr.open_zarr(sound / "results.zarr").sel(at, drop=True).sel(trace="sites")
     assert group.fst_isolation.values.tolist() == alone.tolist()
-    late = np.where(wide, 0, np.maximum(cell.submit + cell.wait - alone, 0))
+    late = np.where(wide, 0, np.maximum(cell.start - alone, 0))
     assert float(root.unfairness_isolation) == late.sum() / len(jobs)
     assert float(root.unfair_share_isolation) == np.count_nonzero(late) / len(jobs)
     for k, name in enumerate(NAMES):
         mine = jobs.origin == k
         assert float(group.origin_lateness_isolation.sel(origin=name)) == late[mine].mean()
-        gain = (alone - cell.submit - cell.wait)[mine & ~wide].mean()
+        gain = (alone - cell.start)[mine & ~wide].mean()
         assert float(group.origin_gain_isolation.sel(origin=name)) == gain
 
 

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import HOUR, STYLE, bar_legend, canvas, own_marks, thin_spaced
+from analysis.drawing import (
+    HOUR,
+    STYLE,
+    bar_legend,
+    canvas,
+    name_panel,
+    own_marks,
+    thin_spaced,
+)
 from analysis.papers.sabin_2005.names import KINDS, REPLANNING
 
 if TYPE_CHECKING:
@@ -123,7 +131,7 @@ def bar_chart(
             here = values.isel(trace=i, load=j)
             beside = [None if x is None else x.isel(trace=i, load=j) for x in (edges, own)]
             _panel(axes[i, j], here, *beside)
-            axes[i, j].set_title(f"{here['trace'].item()}, load {_load(here['load'].item())}")
+            name_panel(axes[i, j], f"{here['trace'].item()}, load {_load(here['load'].item())}")
         # Only now: a limit set on one panel would fix that of its neighbour, not yet drawn.
         for place in axes[:, 0]:
             place.set_ylim(bottom=0)

@@ -17,6 +17,7 @@ from analysis.drawing import (
     band_panel,
     bar_legend,
     canvas,
+    name_panel,
     own_marks,
     policy_legend,
     policy_styles,
@@ -235,7 +236,7 @@ def _paint(drawn: dict[str, list[Any]], colors: list[str]) -> None:
 
 def _name_grid(axes: npt.NDArray[Any], columns: list[str], rows: list[str]) -> None:
     for panel, name in zip(axes[0], columns, strict=True):
-        panel.set_title(name)
+        name_panel(panel, name)
     for panel, name in zip(axes[:, 0], rows, strict=True):
         panel.set_ylabel(name)
     figure = axes[0, 0].figure

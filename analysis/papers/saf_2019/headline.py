@@ -90,13 +90,13 @@ def _rule(claim: str) -> BandRule:
 
 
 def _claims(of: Study) -> Iterator[tuple[str, tuple[float, str]]]:
-    gain = relative_gains(of)
+    gain = of.once(relative_gains)
     for metric in OBJECTIVES:
         for column, suffix in (("mean", ""), ("unpaired", UNPAIRED)):
             one = gain.loc[metric][column]
             yield f"gain_{metric}{suffix}", _largest(one)
     yield from _backfilled(of)
-    classes = slowdown_classes(of)["percent"].unstack("policy")
+    classes = of.once(slowdown_classes)["percent"].unstack("policy")
     at_once = classes.xs("1", level="slowdown")
     points = at_once["SAF"] - at_once[BASELINE]
     more = float(100 * (at_once["SAF"] / at_once[BASELINE] - 1)[ALL_LOGS])
@@ -107,14 +107,14 @@ def _claims(of: Study) -> Iterator[tuple[str, tuple[float, str]]]:
     fewer_worst = worst[BASELINE] / worst["SAF"]
     yield "fewer_worst", (float(fewer_worst[ALL_LOGS]), f"SAF, {ALL_LOGS}")
     yield "fewer_worst_of_a_log", _largest(fewer_worst.drop(ALL_LOGS), "SAF, ")
-    ratios = table_4(of)
+    ratios = of.once(table_4)
     off = np.abs(np.log((ratios["ratio"] / ratios["printed"]).dropna().to_numpy()))
     factor = float(np.exp(off.mean())) if off.size else np.nan
     yield "table_4_factor", (factor, f"{off.size} numbers")
 
 
 def _backfilled(of: Study) -> Iterator[tuple[str, tuple[float, str]]]:
-    counts = backfilled_jobs(of)["backfilled"].unstack("policy")
+    counts = of.once(backfilled_jobs)["backfilled"].unstack("policy")
     means = counts.groupby("trace").mean()
     for policy in FEWER_BACKFILLED:
         each = (1 - counts[policy] / counts[BASELINE]).groupby("trace").mean()

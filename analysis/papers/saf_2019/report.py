@@ -67,11 +67,11 @@ def report(store: StoreName) -> Made:
 def _tables(found: list[Study]) -> dict[str, pd.DataFrame]:
     first, *others = found
     more = {name + WITHOUT: make for name, make in TABLES.items() if name not in OF_LOGS}
-    tables = {name: make(first) for name, make in TABLES.items()}
-    return tables | {name: make(of) for of in others for name, make in more.items()}
+    tables = {name: first.once(make) for name, make in TABLES.items()}
+    return tables | {name: of.once(make) for of in others for name, make in more.items()}
 
 
 def _numbers(found: list[Study]) -> Iterator[tuple[str, str, Study, pd.DataFrame]]:
     for of, suffix in zip(found, ("", WITHOUT), strict=False):
         for name, row in FIGURES.items():
-            yield name + suffix, name, of, row.numbers(of)
+            yield name + suffix, name, of, of.once(row.numbers)

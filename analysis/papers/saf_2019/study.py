@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+import pandas as pd
 import xarray as xr
 
 from analysis.errors import StoreError
@@ -22,7 +25,8 @@ NEEDS = Needs(
 """What a store must have: a policy of each order, bands, and the logs for Tables II and III."""
 
 
-class Study(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Study:
     """One load of a store, and a policy for each of the paper's orders.
 
     Parameters
@@ -44,18 +48,25 @@ class Study(NamedTuple):
     traces: list[str]
     load: str
     policies: dict[str, str]
+    _made: dict[Callable[[Study], pd.DataFrame], pd.DataFrame] = field(default_factory=dict)
+
+    def once(self, make: Callable[[Study], pd.DataFrame]) -> pd.DataFrame:
+        """Return a table of the study, which several others take from and none changes."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
 
     @property
     def threshold(self) -> bool:
         """Whether the policies have a threshold."""
         return any(THRESHOLD in label for label in self.policies.values())
 
-    @property
+    @cached_property
     def samples(self) -> xr.Dataset:
         """The summary without the log itself."""
         return of_samples(self.summary)
 
-    @property
+    @cached_property
     def log(self) -> xr.Dataset:
         """The summary of the log itself, which Tables II and III are of."""
         return of_log(self.summary)
@@ -95,7 +106,7 @@ def studies(store: Store) -> list[Study]:
     traces = [str(x) for x in summary["trace"].values]
     at_load = summary.sel(load=load)
     found = (Study(store, summary, traces, load, policies) for policies in sets)
-    return [one._replace(summary=one.by_paper(at_load).load()) for one in found]
+    return [replace(one, summary=one.by_paper(at_load).load(), _made={}) for one in found]
 
 
 def study(store: Store) -> Study:
