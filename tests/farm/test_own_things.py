@@ -217,7 +217,7 @@ def test_two_texts_of_one_name__on_one_cluster(
         assert_same_results(tmp_path / name, serial)
     assert_same_results(tmp_path / "b", tmp_path / "serial")
     mine, theirs = arrays(tmp_path / "a"), arrays(tmp_path / "b")
-    assert (mine["m/start"][:, :, 0] != theirs["m/start"][:, :, 0]).any()
+    assert (mine["m/wait"][:, :, 0] != theirs["m/wait"][:, :, 0]).any()
     np.testing.assert_array_equal(theirs["p95_wait"][..., 1], mine["wait_p50"][..., 1])
 
 
