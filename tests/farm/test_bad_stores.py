@@ -62,11 +62,11 @@ def alter(store: Path, **changes: Any) -> None:
 @pytest.mark.parametrize("command", ["run", "status", "bands", "gains"])
 def test_store__newer_version(store: Path, said: Said, command: str) -> None:
     """A store of a newer format is for a newer program."""
-    alter(store, version=6)
+    alter(store, version=7)
     write(GOOD, Path("c.toml"))
     arguments = ("run", "c.toml") if command == "run" else (command, "tiny.farm")
     text = said(*arguments)
-    assert "version 6" in text
+    assert "version 7" in text
     assert "newer" in text
 
 
