@@ -7,19 +7,19 @@ of them, and took 17 s of CPU to compile where it now takes 4 (numba 0.68, one m
 
 from __future__ import annotations
 
-import copy
 import gc
-import operator
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import codegen, compiler, cpu, types, typing
+from numba.core import codegen, compiler
 from numba.core import typed_passes as typed
 from numba.core import untyped_passes as untyped
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
+
+from core.kernels.contexts import contexts
 
 
 class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -84,68 +84,8 @@ class _KernelLowering(typed.NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
-def _from_the_front(signature: Any, array: Any, place: Any) -> Any:
-    """Return a signature that takes an array's place to be none of those counted from its end.
-
-    Numba asks at each place that is not written down as a number: is it negative? No kernel has
-    one that is; without that question EASY is 1.1 to 1.2 times as fast.
-    """
-    if signature is None or place is not types.int64 or not isinstance(array, types.Array):
-        return signature
-    first, _, *rest = signature.args
-    return signature.replace(args=(first, types.uint64, *rest))
-
-
-class _Typing(typing.Context):  # type: ignore[misc]
-    """What numba knows of types, and of which calls it has found the types before.
-
-    EASY calls 105 functions of numba in 2600 places, and each asks a dozen templates.
-    """
-
-    found: dict[Any, Any]
-
-    def refresh(self) -> None:
-        """Do nothing: each kernel refreshes the context that this one shares all with."""
-
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        # Steps and methods know their own types; by its name "static_getitem" takes values.
-        own = isinstance(func, types.Type) and not isinstance(func, types.Function)
-        if own or isinstance(func, str) or kws:
-            return super().resolve_function_type(func, args, kws)
-        if (signature := self.found.get((func, args))) is None:
-            signature = super().resolve_function_type(func, args, kws)
-            if func is operator.getitem:
-                signature = _from_the_front(signature, *args)
-            self.found[func, args] = signature
-        return signature
-
-    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
-        return _from_the_front(super().resolve_setitem(target, index, value), target, index)
-
-
-class _Target(cpu.CPUContext):  # type: ignore[misc]
-    """What numba knows of lowering, which it reads again from all its modules now and then."""
-
-    def refresh(self) -> None:
-        """Read what intrinsics have said since; a kernel refreshes all that this one shares."""
-        for registry in list(self._registries):
-            self.install_registry(registry)
-
-
 at_work: list[str] = []
 """The kernels that this process compiles at the moment."""
-
-_contexts: dict[Any, Any] = {}
-
-
-def _sharing(context: Any, kind: type, flags: str = "") -> Any:
-    """Return a context of this kind which shares with another whatever that knows."""
-    made = _contexts.get((context, flags))
-    if made is None:
-        made = _contexts[context, flags] = copy.copy(context)
-        made.__class__ = kind
-        made.found = {}
-    return made
 
 
 class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
@@ -156,8 +96,7 @@ class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
     def __init__(
         self, known: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, local: Any
     ) -> None:
-        known, target = _sharing(known, _Typing, flags.summary()), _sharing(target, _Target)
-        super().__init__(known, target, library, args, result, flags, local)
+        super().__init__(*contexts(target), library, args, result, flags, local)
 
     def define_pipelines(self) -> list[PassManager]:
         manager = PassManager(type(self).__name__)
@@ -190,12 +129,6 @@ class KernelCompiler(_Compiler):
     """The compiler of a kernel; without garbage collection, which takes a tenth longer."""
 
     lowering = _KernelLowering
-
-    def __init__(self, known: Any, target: Any, *given: Any) -> None:
-        # Modules that have come since may have brought functions of their own.
-        known.refresh()
-        target.refresh()
-        super().__init__(known, target, *given)
 
     def compile_extra(self, func: Callable[..., object]) -> Any:
         """Compile a function, and the steps that it calls."""

@@ -13,16 +13,15 @@ something (`room`). What is there may be anything; nobody asks for its bits.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from core.arrays import Int64
+from core.kernels.contexts import lowered
 from core.kernels.jit import NEVER, verb
 
 WORD = 16
@@ -87,23 +86,19 @@ def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
     def chosen(meaning: F) -> F:
         if numba.config.DISABLE_JIT:
             return meaning
+        kept = (types.Array, types.Float)
         returned = types.int64 if meaning.__annotations__["return"] == "int" else types.none
 
-        def typed(typing: Any, *kinds: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                made = write(Lanes(context, builder, signature.args, values))
-                return made if returned == types.int64 else context.get_dummy_value()
-
-            kept = (types.Array, types.Float)
+        def typed(*kinds: Any) -> Any:
             asked = (kind if isinstance(kind, kept) else types.int64 for kind in kinds)
-            return returned(*asked), generate
+            return returned(*asked)
 
-        typed.__name__, typed.__doc__ = meaning.__name__, meaning.__doc__
-        # numba asks for the names of the arguments, behind that of its own.
-        named = inspect.signature(meaning).parameters.values()
-        own = inspect.Parameter("typing", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        cast(Any, typed).__signature__ = inspect.Signature([own, *named])
-        return cast(F, intrinsic(typed))
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            made = write(Lanes(context, builder, signature.args, values))
+            return made if returned == types.int64 else context.get_dummy_value()
+
+        lowered(meaning, typed, generate)
+        return meaning
 
     return chosen
 
