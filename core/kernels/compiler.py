@@ -60,7 +60,7 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         passes.run(self._final_module, builder)
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)
 class _StepLowering(typed.NativeLowering):  # type: ignore[misc]
     _name = "step_lowering"
 
@@ -74,7 +74,7 @@ class _StepLowering(typed.NativeLowering):  # type: ignore[misc]
         return True
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)
 class _KernelLowering(typed.NativeLowering):  # type: ignore[misc]
     _name = "kernel_lowering"
 

@@ -56,6 +56,15 @@ def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, lim
 
 
 @verb
+def may_pass(world: World, rule: int, now: int, need: int, estimate: int) -> bool:
+    """Say whether a job that fits now may start before the head, and charge it for extra."""
+    _, running, queue, hold, _ = world
+    if hold[KNOWN] == 0:
+        reserve(running, hold, rule, queue.need[head_of(queue)])
+    return may_backfill(hold, now, need, estimate)
+
+
+@verb
 def admit(world: World, rule: int, j: int) -> bool:
     """Take in a job that arrives alone; return whether the others need a look too.
 
@@ -64,24 +73,19 @@ def admit(world: World, rule: int, j: int) -> bool:
     """
     jobs, running, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
-    fits = need <= running.free[0]
+    starts, looks = need <= running.free[0], False
     if queue.size[0] == 0:
-        if fits:
-            launch(jobs, running, j, now)
-            return False
         hold[KNOWN] = 0
     elif precedes(key, j, queue.job[head_of(queue)]):
+        starts, looks = False, starts or rule == EASY
+    elif starts:
+        starts = rule != NONE and may_pass(world, rule, now, need, jobs.estimate[j])
+        jobs.backfilled[j] = starts
+    if starts:
+        launch(jobs, running, j, now)
+    else:
         enqueue(queue, jobs, key, j)
-        return fits or rule == EASY
-    elif fits and rule != NONE:
-        if hold[KNOWN] == 0:
-            reserve(running, hold, rule, queue.need[head_of(queue)])
-        if may_backfill(hold, now, need, jobs.estimate[j]):
-            jobs.backfilled[j] = True
-            launch(jobs, running, j, now)
-            return False
-    enqueue(queue, jobs, key, j)
-    return False
+    return looks
 
 
 @verb

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy.typing as npt
@@ -19,6 +20,7 @@ def summarise(
     tau: float = TAU,
     warmup: float | str = NO_WARMUP,
     cooldown: bool = False,
+    names: Collection[str] | None = None,
 ) -> dict[str, float]:
     """Return the metrics of a schedule that `core.metrics.declared` has of a cell, by name.
 
@@ -31,6 +33,8 @@ def summarise(
     warmup, cooldown
         What is left out, as for `window_of`. Number of jobs, makespan and offered load are
         always of the whole; utilisation and queue length are of the window.
+    names : collection of str, optional
+        Those that are asked for, by default all; what the platform does not have is left out.
 
     Returns
     -------
@@ -50,10 +54,13 @@ def summarise(
     >>> m = summarise(simulate(w, "fcfs+none"))
     >>> m["wait"], m["makespan"], m["utilisation"], m["bounded_slowdown"]
     (20.0, 42.0, 1.0, 2.6)
+    >>> summarise(simulate(w, "fcfs+none"), names=["makespan"])
+    {'makespan': 42.0}
     """
     counted = Counted(schedule, tau, warmup, cooldown)
     rows = metrics_over(CELL, schedule.workload.platform)
-    return {metric.name: float(metric.value(counted)) for metric in rows}
+    asked = [metric for metric in rows if names is None or metric.name in names]
+    return {metric.name: float(metric.value(counted)) for metric in asked}
 
 
 def by_origin(

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numba
 import numpy as np
 import pytest
 
 from core.arrays import Int64
 from core.kernels.compiler import KernelCompiler
+from core.kernels.jit import verb
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python asks for itself")
@@ -29,3 +35,73 @@ def test_nobody_asks_whether_a_place_is_counted_from_the_end() -> None:
     assert "getelementptr" in body
     assert "select" not in body
     assert "icmp slt" not in body
+
+
+NUMBERS = [
+    (3, -5),
+    (-5, 3),
+    (4, 4),
+    (2**62, -(2**62)),
+    (1.5, -2.5),
+    (-2.5, 1.5),
+    (float("nan"), 1.0),
+    (1.0, float("nan")),
+    (0.0, -0.0),
+    (3, 2.5),
+    (True, 0),
+]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="they are Python's own")
+@pytest.mark.parametrize(("a", "b"), NUMBERS)
+def test_min_and_max_are_those_of_python(a: float, b: float) -> None:
+    """Of numbers that cannot be told apart the first one; what is no number is beyond nothing."""
+
+    @verb
+    def extremes(a: float, b: float) -> tuple[float, float]:
+        return min(a, b), max(a, b)
+
+    found, right = extremes(a, b), (min(a, b), max(a, b))
+    assert np.array(found, float).tobytes() == np.array(right, float).tobytes()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="they are Python's own")
+@pytest.mark.parametrize("x", [-3, 2.9, -2.9, True])
+def test_int_is_that_of_python(x: float) -> None:
+    @verb
+    def whole(x: float) -> int:
+        return int(x)
+
+    assert whole(x) == int(x)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_functions_that_numba_has_in_python_are_refused() -> None:
+    """To compile them numba would read all of its modules, and scipy.linalg with them."""
+
+    @verb
+    def ordered(array: Int64) -> Int64:
+        return np.sort(array)
+
+    with pytest.raises(numba.TypingError):
+        ordered(np.array([2, 1]))
+
+
+FIRST = """
+import sys
+from core import Workload, simulate
+
+columns = {"submit": [0, 0], "run": [1, 1], "estimate": [1, 1], "procs": [2, 2]}
+simulate(Workload.from_columns(**columns, processors=2), "fcfs+easy")
+assert "numba" in sys.modules
+assert not {"numba.np.linalg", "scipy.linalg"} & set(sys.modules)
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_simulation_reads_no_more_of_numba_than_it_needs(tmp_path: Path) -> None:
+    """Neither the first one, which compiles, nor the second, which finds what that has compiled."""
+    where = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", FIRST], env=where, check=True)
+        assert list(tmp_path.rglob("fixed_order.run_fixed*.nbc"))
