@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.arrays import Int64
 from core.kernels.jit import verb
 from core.kernels.machine import Jobs
-from core.kernels.plan import COUNT, POINTS, STARVING, Plan, cut
+from core.kernels.plan import COUNT, POINTS, STARVING, Plan, columns_of, cut
 from core.kernels.queue import precedes
 from core.kernels.ranking import Ranking, climbers, goes_before
 from core.kernels.words import WORD, below, first_places, lowest, slide
@@ -18,11 +18,9 @@ def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
     stop = first + state[COUNT]
     if first > 0 and 2 * place < state[COUNT]:
         plan.front[0], cell = first - 1, cell - 1
-        for column in (plan.job, plan.need, plan.length, plan.submit):
-            slide(column, first, cell + 1, -1)
+        slide(columns_of(plan), first, cell + 1, -1)
     else:
-        for column in (plan.job, plan.need, plan.length, plan.submit):
-            slide(column, cell, stop, 1)
+        slide(columns_of(plan), cell, stop, 1)
     plan.job[cell], plan.submit[cell] = j, jobs.submit[j]
     plan.need[cell], plan.length[cell] = jobs.procs[j], jobs.estimate[j]
     state[COUNT] += 1
@@ -49,9 +47,9 @@ def place_by_key(plan: Plan, key: Int64, j: int) -> int:
 def move(plan: Plan, source: int, target: int) -> None:
     """Move the job at one place forward to another."""
     first = plan.front[0]
-    for column in (plan.job, plan.need, plan.length, plan.submit):
+    for column in columns_of(plan):
         moved = column[first + source]
-        slide(column, first + target, first + source, 1)
+        slide((column,), first + target, first + source, 1)
         column[first + target] = moved
 
 

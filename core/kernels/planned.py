@@ -133,7 +133,7 @@ def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit
         if k < i:
             for column in columns_of(book):
                 moved = column[i]
-                slide(column, k, i, 1)
+                slide((column,), k, i, 1)
                 column[k] = moved
 
 
@@ -311,8 +311,7 @@ def start_due(keeper: Bookkeeper, ranking: Ranking, options: Options) -> None:
             continue
         jobs.backfilled[j] = passes_somebody(book, jobs, ranking, now, limit, j)
         launch(jobs, running, j, now)
-        for column in columns_of(book):
-            slide(column, i + 1, book.state[COUNT], -1)
+        slide(columns_of(book), i + 1, book.state[COUNT], -1)
         book.state[COUNT] -= 1
     book.state[DUE] = first_reservation(book, -1)
 

@@ -176,8 +176,7 @@ def earlier_fit(
 @verb
 def open_step(profile: Profile, i: int, t: int, free: int) -> None:
     """Put a step before step i."""
-    slide(profile.times, i, profile.mark[TAIL], 1)
-    slide(profile.free, i, profile.mark[TAIL], 1)
+    slide((profile.times, profile.free), i, profile.mark[TAIL], 1)
     profile.times[i], profile.free[i] = t, free
     profile.mark[TAIL] += 1
 
@@ -233,8 +232,7 @@ def join(profile: Profile, i: int) -> None:
     """Drop step i where it is level with the one before; what needs its instant splits anew."""
     times, free, mark = profile
     if i > mark[HEAD] and free[i] == free[i - 1]:
-        slide(times, i + 1, mark[TAIL], -1)
-        slide(free, i + 1, mark[TAIL], -1)
+        slide((times, free), i + 1, mark[TAIL], -1)
         mark[TAIL] -= 1
 
 
@@ -271,7 +269,6 @@ def advance(profile: Profile, now: int) -> None:
     head = first_later(profile, mark[HEAD], now) - 1
     mark[HEAD] = head
     if 2 * head > times.size - WORD:
-        slide(times, head, mark[TAIL], -head)
-        slide(free, head, mark[TAIL], -head)
+        slide((times, free), head, mark[TAIL], -head)
         mark[HEAD] = 0
         mark[TAIL] -= head

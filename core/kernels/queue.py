@@ -14,7 +14,7 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs
-from core.kernels.words import WORD, copy, first_places, least, room, slide
+from core.kernels.words import WORD, carry, first_places, least, room, slide
 
 BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""
@@ -157,11 +157,9 @@ def open_block(queue: Queue, place: int) -> None:
 
 
 @verb
-def copy_cells(queue: Queue, source: int, target: int, count: int) -> None:
-    """Copy so many cells from `source` on to where none lies that is still to be copied."""
-    for column in (queue.job, queue.need, queue.estimate, queue.submit):
-        for k in range(0, count, WORD):
-            copy(column, source + k, target + k, first_places(count - k))
+def columns_of(queue: Queue) -> tuple[Int64, Int64, Int64, Int64]:
+    """Return what is known of the waiting jobs."""
+    return queue.job, queue.need, queue.estimate, queue.submit
 
 
 @verb
@@ -172,9 +170,9 @@ def open_cell(queue: Queue, b: int, cell: int) -> int:
     queue.length[b] += 1
     if first > b * BLOCK and (cell - first < end - cell or end == (b + 1) * BLOCK):
         queue.first[b] = first - 1
-        slide_cells(queue, first, cell, -1)
+        slide(columns_of(queue), first, cell, -1)
         return cell - 1
-    slide_cells(queue, cell, end, 1)
+    slide(columns_of(queue), cell, end, 1)
     return cell
 
 
@@ -185,14 +183,7 @@ def close_cell(queue: Queue, b: int, cell: int) -> None:
     if cell == queue.first[b]:
         queue.first[b] += 1
         return
-    slide_cells(queue, cell + 1, queue.first[b] + queue.length[b] + 1, -1)
-
-
-@verb
-def slide_cells(queue: Queue, first: int, stop: int, by: int) -> None:
-    """Move the cells first..stop - 1 by so many."""
-    for column in (queue.job, queue.need, queue.estimate, queue.submit):
-        slide(column, first, stop, by)
+    slide(columns_of(queue), cell + 1, queue.first[b] + queue.length[b] + 1, -1)
 
 
 @verb
@@ -201,8 +192,8 @@ def pour(queue: Queue, source: int, skip: int, target: int) -> None:
     base = target * BLOCK
     moved = queue.length[source] - skip
     # To the block's own beginning first, where its tail may have no room left.
-    copy_cells(queue, queue.first[target], base, queue.length[target])
-    copy_cells(queue, queue.first[source] + skip, base + queue.length[target], moved)
+    carry(columns_of(queue), queue.first[target], base, queue.length[target])
+    carry(columns_of(queue), queue.first[source] + skip, base + queue.length[target], moved)
     queue.first[target] = base
     queue.length[source] = skip
     queue.length[target] += moved
@@ -253,7 +244,7 @@ def append(queue: Queue, jobs: Jobs, j: int) -> None:
     b = queue.order[last]
     first, end = queue.first[b], queue.first[b] + queue.length[b]
     if end == (b + 1) * BLOCK:
-        slide_cells(queue, first, end, b * BLOCK - first)
+        slide(columns_of(queue), first, end, b * BLOCK - first)
         queue.first[b], end = b * BLOCK, end + b * BLOCK - first
     queue.length[b] += 1
     write_cell(queue, jobs, b, end, j)

@@ -231,15 +231,24 @@ def copy(array: Int64, source: int, target: int, word: int) -> None:
 
 
 @verb
-def slide(array: Int64, first: int, stop: int, by: int) -> None:
-    """Move what is at first..stop - 1 by so many places, to the right where `by` is positive."""
+def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> None:
+    """Copy so many places of arrays to where none lies that is still to be copied."""
+    for k in range(0, count, WORD):
+        word = first_places(count - k)
+        for column in columns:
+            copy(column, source + k, target + k, word)
+
+
+@verb
+def slide(columns: tuple[Int64, ...], first: int, stop: int, by: int) -> None:
+    """Move what is at first..stop - 1 of arrays, to the right where `by` is positive."""
     if by < 0:
-        while first < stop:
-            copy(array, first, first + by, first_places(stop - first))
-            first += WORD
-    else:
-        while stop - WORD > first:
-            stop -= WORD
-            copy(array, stop, stop + by, ALL)
-        if stop > first:
-            copy(array, first, first + by, first_places(stop - first))
+        carry(columns, first, first + by, stop - first)
+        return
+    while stop - WORD > first:
+        stop -= WORD
+        for column in columns:
+            copy(column, stop, stop + by, ALL)
+    word = first_places(stop - first) if stop > first else 0
+    for column in columns:
+        copy(column, first, first + by, word)

@@ -68,8 +68,8 @@ def _copy(array: Int64, source: int, target: int, word: int) -> None:
 
 
 @verb
-def _slide(array: Int64, first: int, stop: int, by: int) -> None:
-    slide(array, first, stop, by)
+def _slide(array: Int64, other: Int64, first: int, stop: int, by: int) -> None:
+    slide((array, other), first, stop, by)
 
 
 @verb
@@ -202,7 +202,8 @@ def test_what_slides_arrives_whole_and_touches_nothing_else(data: st.DataObject)
     first = data.draw(st.integers(0, 60))
     stop = data.draw(st.integers(first, 80))
     by = data.draw(st.integers(-first, 100 - stop))
-    wanted = array.copy()
+    wanted, other = array.copy(), -array
     wanted[first + by : stop + by] = array[first:stop]
-    _slide(array, first, stop, by)
+    _slide(array, other, first, stop, by)
     assert array.tolist() == wanted.tolist()
+    assert other.tolist() == (-wanted).tolist()
