@@ -126,6 +126,13 @@ def first_short(profile: Profile, i: int, need: int, end: int) -> int:
 
 
 @verb
+def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
+    """Tell whether so many processors are free from step i on until `end`."""
+    k = first_short(profile, i, need, end)
+    return bool(k >= profile.mark[TAIL] or profile.times[k] >= end)
+
+
+@verb
 def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
     """Return the first instant >= after with `need` processors free for `duration` seconds.
 
