@@ -266,8 +266,8 @@ def next_reservation(
 
     That is the first place without one, or `last`, for which there is room now, if it has no rival:
     somebody before it who may start until it would end. Reservations only take processors, so that
-    the others will not be in its way, nor it in theirs: on CTC at load 0.9 under FCFS a fifth of
-    the reservations need not be made, under LXF a third. A job without duration may be denied
+    the others will not be in its way, nor it in theirs: on CTC at load 0.9 under FCFS a sixth of
+    the reservations need not be made, under LXF 29 %. A job without duration may be denied
     what others, of no duration either, have just taken: it waits for its turn.
     """
     i = plan.state[PLANNED]
