@@ -15,7 +15,17 @@ import numpy as np
 from core.arrays import Int64
 from core.kernels.jit import NEVER, verb
 from core.kernels.machine import Jobs, Running, launch
-from core.kernels.profile import HEAD, TAIL, Profile, first_later, first_short, fit_from
+from core.kernels.profile import (
+    HEAD,
+    TAIL,
+    Profile,
+    earlier_fit,
+    first_later,
+    first_short,
+    fit_from,
+    has_room,
+    step_at,
+)
 from core.kernels.words import (
     WORD,
     first_places,
@@ -173,32 +183,42 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 
     One with estimate 0 needs no more than the processors: it delays nobody.
     """
-    cell, mark = plan.front[0] + i, plan.profile.mark
+    cell = plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
     if need > running.free[0]:
         return False
     if plan.state[LOADED] == 0 or length == 0:
         return True
-    k = first_short(plan.profile, mark[HEAD], need, now + length)
-    return bool(k >= mark[TAIL] or plan.profile.times[k] >= now + length)
+    return has_room(plan.profile, plan.profile.mark[HEAD], need, now + length)
 
 
 @verb
-def find_stairs(plan: Plan, free: int, now: int) -> int:
-    """Note where fewer processors are free than ever before from now on; return how many stairs.
+def find_stairs(plan: Plan, i: int, free: int, now: int, after: int) -> int:
+    """Note where fewer processors are free than before from step i on; return how many stairs.
 
-    A job that is longer than until one of them, and wider than what is free there, cannot start.
+    A job that starts from now until `after`, at which step i holds, cannot be longer than until
+    one of them and wider than what is free there.
     """
     stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
-    count, i = 0, mark[HEAD]
+    count = 0
     while plan.state[LOADED] == 1 and count < STAIRS:
         i = first_short(plan.profile, i, free, NEVER)
         if i >= mark[TAIL]:
             break
         free = level[i]
-        stair[0, count], stair[1, count] = max(plan.profile.times[i] - now, 0), free
+        stair[0, count], stair[1, count] = max(plan.profile.times[i], after) - now, free
         count += 1
     return count
+
+
+@verb
+def within_stairs(plan: Plan, begin: int, stairs: int, word: int) -> int:
+    """Return which of a word's jobs, from a cell on, are short or narrow enough for all stairs."""
+    stair, k = plan.stair, 0
+    while word != 0 and k < stairs:
+        word &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
+        k += 1
+    return word
 
 
 @verb
@@ -206,15 +226,13 @@ def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int
     """Return the last place in first..last whose job may still start now, or first - 1."""
     if last < first or may_start(plan, running, now, last):
         return last
-    free, stair = running.free[0], plan.stair
-    stairs, front = find_stairs(plan, free, now), plan.front[0]
+    free, front = running.free[0], plan.front[0]
+    stairs = find_stairs(plan, plan.profile.mark[HEAD], free, now, now)
     lowest, stop = front + first, front + last
     while stop > lowest:
-        begin, k = max(stop - WORD, lowest), 0
+        begin = max(stop - WORD, lowest)
         fits = up_to(plan.need, begin, free) & first_places(stop - begin)
-        while fits != 0 and k < stairs:
-            fits &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
-            k += 1
+        fits = within_stairs(plan, begin, stairs, fits)
         while fits != 0:
             place = highest(fits)
             if may_start(plan, running, now, begin + place - front):
@@ -222,3 +240,50 @@ def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int
             fits ^= 1 << place
         stop = begin
     return first - 1
+
+
+@verb
+def last_rival(plan: Plan, now: int, first: int, last: int, end: int) -> int:
+    """Return the last place in first..last - 1 whose job may start before `end`, or first - 1."""
+    profile, front = plan.profile, plan.front[0]
+    step = first_later(profile, profile.mark[HEAD], end - 1) - 1
+    stairs = find_stairs(plan, step, NEVER, now, end - 1)
+    lowest, stop = front + first, front + last
+    while stop > lowest:
+        begin = max(stop - WORD, lowest)
+        word = within_stairs(plan, begin, stairs, first_places(stop - begin))
+        while word != 0:
+            place = highest(word)
+            cell = begin + place
+            if earlier_fit(profile, plan.need[cell], plan.length[cell], now, end, NEVER)[0] < end:
+                return int(cell - front)
+            word ^= 1 << place
+        stop = begin
+    return first - 1
+
+
+@verb
+def next_reservation(
+    plan: Plan, now: int, depth: int, last: int, rival: int
+) -> tuple[int, int, int, int]:
+    """Return the next place to reserve for, from when, the step there, and the last rival.
+
+    That is the first place without one, or `last`, for which there is room now, if it has no rival:
+    somebody before it who may start until it would end. Reservations only take processors, so that
+    the others will not be in its way, nor it in theirs: on CTC at load 0.9 under FCFS a sixth of
+    the reservations need not be made, under LXF 29 %. A job without duration may be denied
+    what others, of no duration either, have just taken: it waits for its turn.
+    """
+    i = plan.state[PLANNED]
+    if i < plan.state[KEPT]:
+        t = plan.at[i]
+        step = step_at(plan.profile, t)
+    else:
+        t, step = earliest_start(plan, i, now)
+    length = plan.length[plan.front[0] + last] if i < last < depth else 0
+    if length > 0 and t >= now + length:
+        if rival <= i:
+            rival = last_rival(plan, now, i + 1, last, now + length)
+        if rival <= i:
+            i, t, step = last, now, plan.profile.mark[HEAD]
+    return i, t, step, rival

@@ -126,6 +126,13 @@ def first_short(profile: Profile, i: int, need: int, end: int) -> int:
 
 
 @verb
+def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
+    """Tell whether so many processors are free from step i on until `end`."""
+    k = first_short(profile, i, need, end)
+    return bool(k >= profile.mark[TAIL] or profile.times[k] >= end)
+
+
+@verb
 def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
     """Return the first instant >= after with `need` processors free for `duration` seconds.
 
@@ -213,35 +220,59 @@ def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> N
 
 
 @verb
-def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> tuple[int, int]:
-    """Take processors from t, at which step i holds, until the later `end`; return both steps."""
+def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors from t, at which step i holds, until the later `end`."""
     times, free, mark = profile
-    first = split_at(profile, i, t)
-    last, taken = first, ALL
+    last, taken = split_at(profile, i, t), ALL
     while taken == ALL:
         taken = below(times, last, end) & first_places(mark[TAIL] - last)
         lessen(free, last, procs, taken)
         last += lowest(~taken)
     if last == mark[TAIL] or times[last] != end:
         open_step(profile, last, end, free[last - 1] + procs)
-    return first, last
 
 
 @verb
-def join(profile: Profile, i: int) -> None:
-    """Drop step i where it is level with the one before; what needs its instant splits anew."""
-    times, free, mark = profile
-    if i > mark[HEAD] and free[i] == free[i - 1]:
-        slide((times, free), i + 1, mark[TAIL], -1)
-        mark[TAIL] -= 1
+def lessen_all(free: Int64, first: int, stop: int, procs: int) -> None:
+    """Take processors from the steps first..stop - 1."""
+    while first < stop:
+        lessen(free, first, procs, first_places(stop - first))
+        first += WORD
+
+
+@verb
+def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
+    """Move the steps first..stop - 1 by so many."""
+    if by != 0:
+        slide((profile.times, profile.free), first, stop, by)
 
 
 @verb
 def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
-    """Take processors from t, at which step i holds, until `end`, and leave no level step there."""
-    first, last = take_at(profile, i, t, end, procs)
-    join(profile, last)
-    join(profile, first)
+    """Take processors from t, at which step i holds, until `end`, and leave no level step there.
+
+    What needs an instant that is dropped splits anew. Each step moves at most once: to open steps
+    and to drop others one by one moves all that are behind, back and forth.
+    """
+    times, free, mark = profile
+    last, tail = first_later(profile, i, end - 1), mark[TAIL]
+    level = free[last - 1]
+    opens, meets = int(times[i] < t), last < tail and times[last] == end
+    drops = int(opens == 0 and i > mark[HEAD] and free[i - 1] == free[i] - procs)
+    dropped = int(meets and free[last] == level - procs)
+    inside = opens - drops
+    behind = inside - dropped + (0 if meets else 1)
+    if inside > 0:
+        slide_steps(profile, last + dropped, tail, behind)
+        slide_steps(profile, i + 1, last, 1)
+        times[i + 1], free[i + 1] = t, free[i]
+    else:
+        slide_steps(profile, i + 1, last, inside)
+        slide_steps(profile, last + dropped, tail, behind)
+    if not meets:
+        times[last + inside], free[last + inside] = end, level
+    mark[TAIL] = tail + behind
+    lessen_all(free, i + opens, last + inside, procs)
 
 
 @verb

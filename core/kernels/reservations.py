@@ -21,15 +21,15 @@ from core.kernels.plan import (
     PLANNED,
     POINTS,
     Plan,
-    earliest_start,
     last_candidate,
     load,
     may_start,
+    next_reservation,
     start_at,
     void,
 )
 from core.kernels.plan_queue import insert, place_by_key, resort, starve
-from core.kernels.profile import HEAD, advance, reserve, reserve_at, step_at
+from core.kernels.profile import HEAD, advance, has_room, reserve, reserve_at
 from core.kernels.ranking import Rankings, goes_before
 from core.kernels.world import Options, starving_before
 
@@ -176,24 +176,31 @@ def guard_points(plan: Plan) -> None:
 
 
 @verb
+def may_still_start(plan: Plan, now: int, last: int, step: int, end: int) -> bool:
+    """Tell whether a reservation from a step until `end` leaves room for the job at `last`."""
+    if last < plan.state[PLANNED]:
+        return False
+    cell = plan.front[0] + last
+    return has_room(plan.profile, step, plan.need[cell], min(end, now + plan.length[cell]))
+
+
+@verb
 def extend(
     planner: Planner, rankings: Rankings, depth: int, limit: int, last: int, must: int
 ) -> None:
     """Reserve in queue order while a job up to `last` may start now, and up to `must` in any case.
 
-    A job whose reservation is now starts. Behind `depth` reservations only backfills are left.
+    For `last` itself there is room now, else it is -1. A job whose reservation is now starts.
+    Behind `depth` reservations only backfills are left.
     """
     jobs, running, plan, clock, promised = planner
-    now = clock[NOW]
+    now, rival = clock[NOW], -1
     while plan.state[PLANNED] <= max(last, min(must, depth - 1)):
         i, t, step = plan.state[PLANNED], now, plan.profile.mark[HEAD]
         if i >= depth:
             i = next_backfill(planner, rankings, limit, last)
-        elif i < plan.state[KEPT]:
-            t = plan.at[i]
-            step = step_at(plan.profile, t)
         else:
-            t, step = earliest_start(plan, i, now)
+            i, t, step, rival = next_reservation(plan, now, depth, last, rival)
         cell = plan.front[0] + i
         j, need, length = plan.job[cell], plan.need[cell], plan.length[cell]
         if i < depth and promised[j] == UNSEEN:
@@ -211,7 +218,8 @@ def extend(
             plan.state[DUE] = min(plan.state[DUE], t)
             if i + 1 == depth and plan.state[POINTS] > 0:
                 guard_points(plan)
-        last = last_candidate(plan, running, now, plan.state[PLANNED], last)
+        if starts or i + 1 == depth or not may_still_start(plan, now, last, step, t + length):
+            last, rival = last_candidate(plan, running, now, plan.state[PLANNED], last), -1
 
 
 @verb
@@ -232,7 +240,7 @@ def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, prom
         return
     if plan.state[LOADED] == 0:
         load(plan, running, now)
-    extend(planner, rankings, depth, limit, last, must)
+    extend(planner, rankings, depth, limit, last if last >= lowest else -1, must)
 
 
 @verb
