@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from core.arrays import NO_PROMISE, Int64
+from core.kernels.fair_start.arrival_order import fair_relaxed
 from core.kernels.fair_start.fixed_order import fair_fixed, fair_patient
 from core.kernels.fair_start.moving_order import fair_moving
 from core.kernels.fair_start.planned import fair_planned
@@ -17,6 +18,7 @@ from core.kernels.fair_start.shared_order import (
     fair_shared,
 )
 from core.kernels.fair_start.state import Fair
+from core.kernels.fair_start.trail import no_trail
 from core.kernels.jit import NEVER
 from core.kernels.shares import Shares
 from core.kernels.users_line import Sharing
@@ -119,8 +121,8 @@ def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> 
     rankings = orders.rankings
     anew, fst = rankings.moves or rankings.differ, np.full(len(workload), -1, np.int64)
     key = np.zeros(len(workload), np.int64) if anew else rankings.queue.key
-    here, copy = (
-        empty_world(idle_jobs(workload, workload.procs), key, workload.processors) for _ in range(2)
+    here, copy, spare = (
+        empty_world(idle_jobs(workload, workload.procs), key, workload.processors) for _ in range(3)
     )
     under.follow(here.jobs.start, fair.last)
     if orders.sharing is not None:
@@ -128,6 +130,8 @@ def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> 
         fair_shared(here, copy, fair, rankings, sharing, options, waiting, fst)
     elif anew:
         fair_moving(here, copy, fair, rankings, options, fst)
+    elif fair.patient and fair.relaxed:
+        fair_relaxed(here, copy, spare, no_trail(len(workload)), fair, options, fst)
     elif fair.patient:
         fair_patient(here, copy, fair, options, fst)
     else:

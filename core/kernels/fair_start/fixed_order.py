@@ -90,7 +90,7 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
 
 @kernel
 def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
-    """Fill `fst` as `fair_fixed` does, first come first served, where patience is exact.
+    """Fill `fst` as `fair_fixed` does, strictly and first come first served: patience is exact.
 
     No job that waits moves one before it: the schedule stays every job's own copy until a later
     one starts. The copy then begins after that pass, whose decisions on earlier jobs it shares.
@@ -105,9 +105,8 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
         if take_in(here, options.rule, first, arrived, look) and queue.size[0] > 0:
             schedule(here, options.rule, now)
         latest = latest_running(running, known - 1)
-        head = queue.job[head_of(queue)] if queue.size[0] > 0 else jobs.submit.size
         for j in range(min(latest, fair.last - 1), known - 1, -1):
-            if needs_copy(jobs, fair, fst, j, head):
+            if needs_copy(jobs, fair, fst, j, NEVER):
                 fork(here, copy, fair, options, fst, known, j, now, 0, arrived, False)
         known = latest + 1
     fill_in(jobs, fair, fst)
