@@ -12,7 +12,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from numba.core import cpu, datamodel, imputils, types, typing
@@ -23,17 +22,6 @@ from numba.core.types.misc import unliteral
 from numba.core.typing import templates
 
 _TYPES, _CODE = templates.Registry(), imputils.Registry("kernels")
-
-BUILT_IN = (
-    "core.optional",
-    "cpython.builtins",
-    "cpython.numbers",
-    "cpython.rangeobj",
-    "cpython.slicing",
-    "cpython.tupleobj",
-    "np.arrayobj",
-)
-"""Modules of numba that add to what is built in when they are imported: those that kernels need."""
 
 _JITTED = (templates._OverloadFunctionTemplate, templates._OverloadAttributeTemplate)
 """Templates of functions that numba compiles from Python, with all of its modules at hand."""
@@ -173,11 +161,11 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
 
     def read(self) -> None:
         """Take in what numba's modules say of themselves."""
-        from numba.cpython import mathimpl
-        from numba.np import npyimpl
+        # Those that are not named below add to what is built in when they are imported.
+        from numba.core import optional  # noqa: F401
+        from numba.cpython import builtins, mathimpl, numbers, rangeobj, slicing, tupleobj  # noqa: F401
+        from numba.np import arrayobj, npyimpl  # noqa: F401
 
-        for module in BUILT_IN:
-            import_module(f"numba.{module}")
         rtsys.initialize(self)
         for registry in (imputils.builtin_registry, mathimpl.registry, npyimpl.registry):
             self.install_registry(registry)
