@@ -73,12 +73,13 @@ def admit(world: World, rule: int, j: int) -> bool:
     """
     jobs, running, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
-    starts, looks = need <= running.free[0], False
+    fits = need <= running.free[0]
+    starts, looks = fits, False
     if queue.size[0] == 0:
         hold[KNOWN] = 0
     elif precedes(key, j, queue.job[head_of(queue)]):
-        starts, looks = False, starts or rule == EASY
-    elif starts:
+        starts, looks = False, fits or rule == EASY
+    elif fits:
         starts = rule != NONE and may_pass(world, rule, now, need, jobs.estimate[j])
         jobs.backfilled[j] = starts
     if starts:

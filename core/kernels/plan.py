@@ -1,9 +1,10 @@
 """The plan that backfilling with reservations keeps between passes: a prefix of the reservations.
 
-Only starts are observable, so a pass makes reservations in queue order no further than the last
-job that may still start now. What it made stays true in the next pass, unless a job completed
-before its predicted end (all of it is void) or the queue changed inside the prefix (the rest is
-void). Mu'alem and Feitelson (2001), section 2.2, make them all anew; the starts are the same.
+Only starts are observable, so a pass makes reservations in queue order no further than the last job
+that may still start now, and none before it where it is in nobody's way. What it made stays true in
+the next pass, unless a job completed before its predicted end (all of it is void) or the queue
+changed inside the prefix (the rest is void). Mu'alem and Feitelson (2001), section 2.2, make them
+all anew; the starts are the same.
 """
 
 from __future__ import annotations
@@ -263,13 +264,13 @@ def last_rival(plan: Plan, now: int, first: int, last: int, end: int) -> int:
 
 
 @verb
-def next_reservation(
+def next_to_place(
     plan: Plan, now: int, depth: int, last: int, rival: int
 ) -> tuple[int, int, int, int]:
-    """Return the next place to reserve for, from when, the step there, and the last rival.
+    """Return which place is next, from when, the step there, and the last rival, -1 if not known.
 
-    That is the first place without one, or `last`, for which there is room now, if it has no rival:
-    somebody before it who may start until it would end. Reservations only take processors, so that
+    That is the first place without a reservation; or `last`, at once, where it has no rival:
+    nobody before it may start until it would end. Reservations only take processors, so that
     the others will not be in its way, nor it in theirs: on CTC at load 0.9 under FCFS a sixth of
     the reservations need not be made, under LXF 29 %. A job without duration may be denied
     what others, of no duration either, have just taken: it waits for its turn.
@@ -282,7 +283,7 @@ def next_reservation(
         t, step = earliest_start(plan, i, now)
     length = plan.length[plan.front[0] + last] if i < last < depth else 0
     if length > 0 and t >= now + length:
-        if rival <= i:
+        if rival < 0:
             rival = last_rival(plan, now, i + 1, last, now + length)
         if rival <= i:
             i, t, step = last, now, plan.profile.mark[HEAD]

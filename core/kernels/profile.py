@@ -249,7 +249,7 @@ def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
 
 @verb
 def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
-    """Take processors from t, at which step i holds, until `end`, and leave no level step there.
+    """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
 
     What needs an instant that is dropped splits anew. Each step moves at most once: to open steps
     and to drop others one by one moves all that are behind, back and forth.

@@ -24,7 +24,7 @@ from core.kernels.plan import (
     last_candidate,
     load,
     may_start,
-    next_reservation,
+    next_to_place,
     start_at,
     void,
 )
@@ -190,8 +190,9 @@ def extend(
 ) -> None:
     """Reserve in queue order while a job up to `last` may start now, and up to `must` in any case.
 
-    For `last` itself there is room now, else it is -1. A job whose reservation is now starts.
-    Behind `depth` reservations only backfills are left.
+    At the beginning there is room now for `last` itself, or it is -1; where it has no rival it goes
+    first. A job whose reservation is now starts. Behind `depth` reservations only backfills are
+    left.
     """
     jobs, running, plan, clock, promised = planner
     now, rival = clock[NOW], -1
@@ -200,7 +201,7 @@ def extend(
         if i >= depth:
             i = next_backfill(planner, rankings, limit, last)
         else:
-            i, t, step, rival = next_reservation(plan, now, depth, last, rival)
+            i, t, step, rival = next_to_place(plan, now, depth, last, rival)
         cell = plan.front[0] + i
         j, need, length = plan.job[cell], plan.need[cell], plan.length[cell]
         if i < depth and promised[j] == UNSEEN:

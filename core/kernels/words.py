@@ -249,6 +249,7 @@ def slide(columns: tuple[Int64, ...], first: int, stop: int, by: int) -> None:
         stop -= WORD
         for column in columns:
             copy(column, stop, stop + by, ALL)
-    word = first_places(stop - first) if stop > first else 0
-    for column in columns:
-        copy(column, first, first + by, word)
+    if stop > first:
+        word = first_places(stop - first)
+        for column in columns:
+            copy(column, first, first + by, word)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from core.metrics.counted import Counted
-from core.metrics.declared import metrics_over
+from core.metrics.declared import find_metric, metrics_over
 from core.metrics.metric import CELL, ORIGIN
 from core.metrics.slowdown import TAU
 from core.metrics.window import NO_WARMUP
@@ -34,7 +34,8 @@ def summarise(
         What is left out, as for `window_of`. Number of jobs, makespan and offered load are
         always of the whole; utilisation and queue length are of the window.
     names : collection of str, optional
-        Those that are asked for, by default all; what the platform does not have is left out.
+        Those of them that are asked for, by default all; what has no meaning on the platform is
+        left out.
 
     Returns
     -------
@@ -44,7 +45,8 @@ def summarise(
     Raises
     ------
     InputError
-        If `tau` is not above 0, or `warmup` is neither a share nor a duration.
+        If `tau` is not above 0, `warmup` is neither a share nor a duration, or one of `names` is
+        no metric.
 
     Examples
     --------
@@ -59,8 +61,12 @@ def summarise(
     """
     counted = Counted(schedule, tau, warmup, cooldown)
     rows = metrics_over(CELL, schedule.workload.platform)
-    asked = [metric for metric in rows if names is None or metric.name in names]
-    return {metric.name: float(metric.value(counted)) for metric in asked}
+    asked = None if names is None else {find_metric(name).name for name in names}
+    return {
+        metric.name: float(metric.value(counted))
+        for metric in rows
+        if asked is None or metric.name in asked
+    }
 
 
 def by_origin(

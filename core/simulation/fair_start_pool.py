@@ -22,7 +22,7 @@ from core.kernels.fair_start.trail import no_trail
 from core.kernels.jit import NEVER
 from core.kernels.shares import Shares
 from core.kernels.users_line import Sharing
-from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty_world
+from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, World, empty_world
 from core.policy.orders import find_order
 from core.policy.policy import Policy
 from core.simulation.compiled_order import Orders
@@ -121,9 +121,11 @@ def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> 
     rankings = orders.rankings
     anew, fst = rankings.moves or rankings.differ, np.full(len(workload), -1, np.int64)
     key = np.zeros(len(workload), np.int64) if anew else rankings.queue.key
-    here, copy, spare = (
-        empty_world(idle_jobs(workload, workload.procs), key, workload.processors) for _ in range(3)
-    )
+
+    def idle() -> World:
+        return empty_world(idle_jobs(workload, workload.procs), key, workload.processors)
+
+    here, copy = idle(), idle()
     under.follow(here.jobs.start, fair.last)
     if orders.sharing is not None:
         sharing, waiting = (orders.sharing, copied(orders.sharing)), np.empty_like(fst)
@@ -131,7 +133,7 @@ def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> 
     elif anew:
         fair_moving(here, copy, fair, rankings, options, fst)
     elif fair.patient and fair.relaxed:
-        fair_relaxed(here, copy, spare, no_trail(len(workload)), fair, options, fst)
+        fair_relaxed(here, copy, idle(), no_trail(len(workload)), fair, options, fst)
     elif fair.patient:
         fair_patient(here, copy, fair, options, fst)
     else:

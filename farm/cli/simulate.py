@@ -281,26 +281,26 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
     # What nobody reads costs a first run the kernels that it takes, 0.6 s of 5.
-    first = None if every else {name for names in GROUPS.values() for name in names}
-    found = summarise(schedule, tau, names=first)
-    beside = summarise(was, tau, names=first) if was else {}
+    printed = None if every else {name for names in GROUPS.values() for name in names}
+    found = summarise(schedule, tau, names=printed)
+    beside = summarise(was, tau, names=printed) if was else {}
     if was:
         lines.append(f"{'':<66} {'simulated':>14}{'':<18} {'as logged':>14}")
-    left = len(metrics_over(CELL, jobs.platform))
+    unprinted = len(metrics_over(CELL, jobs.platform))
     for title, names in GROUPS.items():
         shown = [name for name in names if name not in SELDOM or found[name]]
         lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in shown)]
-        left -= len(shown)
+        unprinted -= len(shown)
     lines += [*_participants(schedule, tau), *_counted(schedule)]
     if every:
         lines += ["further", *(_line(name, found[name], beside.get(name)) for name in found)]
     else:
-        lines.append(f"--all prints {left} more")
+        lines.append(f"--all prints {unprinted} more")
     if was:
         without = len(jobs) - len(was.workload)
         jobs_without = f"; {counted(without, 'job')} whose wait it does not say are not in it"
-        what = jobs_without if without else ""
-        lines.append(f"as logged: by the starts of the log, with run times as simulated{what}")
+        left = jobs_without if without else ""
+        lines.append(f"as logged: by the starts of the log, with run times as simulated{left}")
     return "\n".join(lines)
 
 

@@ -75,6 +75,27 @@ def test_int_is_that_of_python(x: float) -> None:
     assert whole(x) == int(x)
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python has them of any kind")
+@pytest.mark.parametrize(
+    ("a", "b"), [(np.float32(2.5), 3), (np.uint64(2**63 + 5), np.uint64(7)), (np.float32(2.5),) * 2]
+)
+def test_numbers_that_kernels_do_not_have_are_refused(a: float, b: float) -> None:
+    """Made int64, they would be other numbers."""
+
+    @verb
+    def least(a: float, b: float) -> float:
+        return min(a, b)
+
+    @verb
+    def whole(a: float) -> int:
+        return int(a)
+
+    with pytest.raises(numba.TypingError):
+        least(a, b)
+    with pytest.raises(numba.TypingError):
+        whole(a)
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_functions_that_numba_has_in_python_are_refused() -> None:
     """To compile them numba would read all of its modules, and scipy.linalg with them."""

@@ -77,6 +77,19 @@ def test_tau_is_a_parameter() -> None:
     assert bounded_slowdown(LITERAL, tau=2.5).tolist() == [1.0, 9.0, 14.0, 1.75]
 
 
+def test_some_of_a_summary__are_as_in_all_of_it() -> None:
+    found = summarise(LITERAL, names=("wait", "makespan", "origin_wait"))
+    whole = summarise(LITERAL)
+    assert found == {"wait": whole["wait"], "makespan": whole["makespan"]}
+
+
+@pytest.mark.parametrize("names", [["makespn"], "wait"])
+def test_what_is_no_metric_is_refused(names: list[str] | str) -> None:
+    """A text too, which would be asked for letter by letter."""
+    with pytest.raises(InputError, match="is unknown"):
+        summarise(LITERAL, names=names)
+
+
 def test_summary_is_the_literal() -> None:
     """Every metric of the literal schedule, worked out by hand."""
     summary = summarise(LITERAL)

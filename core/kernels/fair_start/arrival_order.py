@@ -14,7 +14,7 @@ from core.kernels.fair_start.state import (
     needs_copy,
     withdraw,
 )
-from core.kernels.fair_start.trail import Trail, differs, face, first_fit, leave_trail
+from core.kernels.fair_start.trail import Trail, copy_starts, differs, first_fit, leave_trail
 from core.kernels.fixed_order import schedule, take_in
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import release
@@ -26,7 +26,7 @@ from core.kernels.world import Options, World
 def begin(here: World, copy: World, trail: Trail, rank: Int64, first: int, j: int) -> None:
     """Copy what is here as if no jobs from j on had come."""
     jobs, running, queue, _, key = copy
-    face(trail, here.jobs, jobs.start, first, j)
+    copy_starts(trail, here.jobs, jobs.start, first, j)
     copy_running(here.jobs, here.running, jobs.start, running)
     withdraw(here.jobs, running, j)
     copy_queue(here.queue, queue, jobs.start, (here.key, key), rank, j - 1)
@@ -71,10 +71,7 @@ def fork_again(
     here: World, copy: World, trail: Trail, fair: Fair, rule: int, fst: Int64, first: int, j: int,
     now: int,
 ) -> None:  # fmt: skip
-    """Find when job j joins and starts on a copy of what is here, itself a copy, after this pass.
-
-    And when those from `first` on do, as far as this is their copy too.
-    """
+    """Do as `fork` on a copy of a copy; who is passed on that one waits for a copy of its own."""
     begin(here, copy, trail, fair.rank, first, j)
     since = reply(copy, fst, first, j)
     while copy.queue.size[0] > 0 and differs(trail, copy.jobs, j, now):
@@ -88,10 +85,11 @@ def fork(
     here: World, copy: World, spare: World, trail: Trail, fair: Fair, rule: int, fst: Int64,
     first: int, j: int, now: int,
 ) -> None:  # fmt: skip
-    """Do as `fork_again`, and make a copy of the copy for each job that is passed on it.
+    """Find when job j joins and starts on a copy of what is here, after this pass.
 
-    And for who passes it: until then the copy was theirs too. Copies of those again, for who is
-    passed on them, would save one step in 200 on the CTC log.
+    And when those from `first` on do, as far as this is their copy too. For each job that is
+    passed on it, and who passes it, a copy of the copy goes on: until then it was theirs too.
+    Copies of those again, for who is passed on them, would save one step in 200 on the CTC log.
     """
     begin(here, copy, trail, fair.rank, first, j)
     since = reply(copy, fst, first, j)

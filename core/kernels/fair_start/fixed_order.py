@@ -20,7 +20,7 @@ from core.kernels.fair_start.state import (
 )
 from core.kernels.fixed_order import promote, schedule, take_in
 from core.kernels.jit import NEVER, kernel, routine
-from core.kernels.queue import enqueue, head_of
+from core.kernels.queue import enqueue
 from core.kernels.world import Options, World, turn
 
 
@@ -31,7 +31,8 @@ def fork(
 ) -> None:  # fmt: skip
     """Find when job j, which has arrived, starts on a copy of what is here.
 
-    And when those from `first` on do, as far as this is their copy too. The pass of this instant
+    And, where patience is exact, when those from `first` on do, as far as this is their copy too:
+    it is asked for strict fair starts alone. The pass of this instant
     is still to come where `look` says so; job k arrives next. Jobs before `oldest` starve
     already, or have started.
     """
@@ -39,7 +40,7 @@ def fork(
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
     copy_running(here.jobs, here.running, jobs.start, running)
     if fair.patient:
-        withdraw(here.jobs, running, j + joined)
+        withdraw(here.jobs, running, j + 1)
     if threshold < NEVER:
         # Starvation looks at every job from the oldest that may still wait to the latest.
         for i in range(oldest, k):
@@ -51,12 +52,10 @@ def fork(
                 oldest = promote(copy.queue, copy.jobs, copy.key, oldest, k, now - threshold)
             schedule(copy, options.rule, now)
         look = True
-        alone = joined or queue.size[0] == 0
-        head = NEVER if alone else queue.job[head_of(queue)]
-        first = answer(jobs.start, fst, first, j + joined, head)
+        first = answer(jobs.start, fst, first, j + joined, NEVER)
         if first > j:
             return
-        if alone and not joined:
+        if not joined and queue.size[0] == 0:
             joined = True
             jobs.start[j], key[j] = -1, here.key[j]
             enqueue(queue, jobs, key, j)

@@ -20,18 +20,17 @@ ABSENT = -2
 """Start, s, of a job that is not on a copy."""
 
 WAITED, BAR, UNTIL, PLACE, STATE = range(5)
-"""Fields of a trail's state: how many jobs waited at its beginning, and one past the last job.
-
-Until when, s, the copy that is made now differs from it at least, and at which place the job
-is that does. And the number of fields.
-"""
+"""Fields of a trail's state: how many jobs waited at its beginning; one past the last job; until
+when, s, the copy that is made now differs from it at least; where in the round of `differs` the job
+is that was found to differ last; their number."""
 
 
 class Trail(NamedTuple):
     """The last copy: jobs from ``state[BAR]`` on were not there, and nobody waits at its end.
 
-    start: int64[n], s, of the jobs that waited at its beginning, the first ``state[WAITED]`` of
-    `job`, and of all those of which copies at one instant may differ.
+    start: int64[n], s, of the jobs that waited at its beginning, which are the first
+    ``state[WAITED]`` of job, int64[n], and of those from the `first` of its copy on. state:
+    int64[STATE].
     """
 
     start: Int64
@@ -45,11 +44,11 @@ def no_trail(n: int) -> Trail:
 
 
 @verb
-def face(trail: Trail, jobs: Jobs, start: Int64, first: int, bar: int) -> None:
-    """Fill in the starts on a copy of jobs before `bar` that may have gone otherwise on the last.
+def copy_starts(trail: Trail, jobs: Jobs, start: Int64, first: int, bar: int) -> None:
+    """Copy the starts that `differs` will look at, of jobs before `bar`.
 
-    Such as are over; who runs and waits is copied besides. Jobs from `first` on may differ from
-    those on other copies of this instant.
+    Of those that are over nothing else copies them. Jobs from `first` on may differ from those on
+    other copies of this instant.
     """
     for c in range(trail.state[WAITED]):
         start[trail.job[c]] = jobs.start[trail.job[c]]
