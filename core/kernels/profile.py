@@ -252,23 +252,24 @@ def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
     """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
 
     What needs an instant that is dropped splits anew. Each step moves at most once: to open steps
-    and to drop others one by one moves all that are behind, back and forth.
+    and to drop others one by one moves all that are behind, back and forth. At t a step opens or
+    closes, at `end` one is met, and may merge; steps inside and behind move by so many.
     """
     times, free, mark = profile
     last, tail = first_later(profile, i, end - 1), mark[TAIL]
     level = free[last - 1]
     opens, meets = int(times[i] < t), last < tail and times[last] == end
-    drops = int(opens == 0 and i > mark[HEAD] and free[i - 1] == free[i] - procs)
-    dropped = int(meets and free[last] == level - procs)
-    inside = opens - drops
-    behind = inside - dropped + (0 if meets else 1)
+    closes = int(opens == 0 and i > mark[HEAD] and free[i - 1] == free[i] - procs)
+    merges = int(meets and free[last] == level - procs)
+    inside = opens - closes
+    behind = inside - merges + (0 if meets else 1)
     if inside > 0:
-        slide_steps(profile, last + dropped, tail, behind)
+        slide_steps(profile, last + merges, tail, behind)
         slide_steps(profile, i + 1, last, 1)
         times[i + 1], free[i + 1] = t, free[i]
     else:
         slide_steps(profile, i + 1, last, inside)
-        slide_steps(profile, last + dropped, tail, behind)
+        slide_steps(profile, last + merges, tail, behind)
     if not meets:
         times[last + inside], free[last + inside] = end, level
     mark[TAIL] = tail + behind

@@ -280,7 +280,7 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
         machine = f"{counted(parts, jobs.platform.part)} with {machine}"
     lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
-    # What nobody reads costs a first run the kernels that it takes, 0.6 s of 5.
+    # What nobody reads costs a first run four kernels, a tenth of its CPU time.
     printed = None if every else {name for names in GROUPS.values() for name in names}
     found = summarise(schedule, tau, names=printed)
     beside = summarise(was, tau, names=printed) if was else {}

@@ -32,9 +32,8 @@ def fork(
     """Find when job j, which has arrived, starts on a copy of what is here.
 
     And, where patience is exact, when those from `first` on do, as far as this is their copy too:
-    it is asked for strict fair starts alone. The pass of this instant
-    is still to come where `look` says so; job k arrives next. Jobs before `oldest` starve
-    already, or have started.
+    it is asked for strict fair starts alone. The pass of this instant is still to come where `look`
+    says so; job k arrives next. Jobs before `oldest` starve already, or have started.
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
