@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.arrays import Int64
-from core.kernels.jit import verb
+from core.kernels.jit import NEVER, verb
 from core.kernels.words import (
     ALL,
     WORD,
@@ -101,16 +101,6 @@ def first_later(profile: Profile, i: int, t: int) -> int:
 
 
 @verb
-def first_enough(free: Int64, i: int, need: int) -> int:
-    """Return the first step from i on with so many processors free; the last one has them."""
-    enough = below(free, i, need) ^ ALL
-    while enough == 0:
-        i += WORD
-        enough = below(free, i, need) ^ ALL
-    return i + lowest(enough)
-
-
-@verb
 def first_short(profile: Profile, i: int, need: int, end: int) -> int:
     """Return the first step from i on with fewer processors free, if it begins before `end`.
 
@@ -133,21 +123,46 @@ def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
 
 
 @verb
+def first_fit(
+    profile: Profile, i: int, need: int, duration: int, after: int, stop: int, at: int
+) -> tuple[int, int]:
+    """Return the first instant from `after` on with `need` processors free for `duration` seconds.
+
+    And the step that holds there. Step i holds at `after`. From `at` on all are free, and if there
+    is no such instant before `stop`, `at` is what is returned.
+    """
+    times, free, mark = profile
+    first, seen, short = i, 0, below(free, i, need)
+    while True:
+        enough = (short ^ ALL) >> seen << seen
+        if enough == 0:
+            first, seen = first + WORD, 0
+            short = below(free, first, need)
+            continue
+        begin = lowest(enough)
+        i = first + begin
+        start = max(after, times[i])
+        if start >= stop:
+            return at, i
+        end = min(start + duration, at)
+        ends = short >> begin << begin
+        while ends == 0 and first + WORD < mark[TAIL] and times[first + WORD] < end:
+            first += WORD
+            ends = short = below(free, first, need)
+        if ends == 0:
+            return start, i
+        seen = lowest(ends)
+        if first + seen >= mark[TAIL] or times[first + seen] >= end:
+            return start, i
+
+
+@verb
 def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
     """Return the first instant >= after with `need` processors free for `duration` seconds.
 
     And the step that holds there. Step i holds at `after`.
     """
-    times, free, mark = profile
-    start = after
-    while True:
-        if free[i] < need:
-            i = first_enough(free, i + 1, need)
-            start = times[i]
-        k = first_short(profile, i + 1, need, start + duration)
-        if k >= mark[TAIL] or times[k] >= start + duration:
-            return start, i
-        i = k
+    return first_fit(profile, i, need, duration, after, NEVER, NEVER)
 
 
 @verb
@@ -165,19 +180,7 @@ def earlier_fit(
     And the step that holds there. It is in the profile, at `at`, which is what is returned if there
     is none: from there on, it makes room for itself.
     """
-    times, free, mark = profile
-    i, start = step_at(profile, after), after
-    while start < stop:
-        if free[i] < need:
-            i = first_enough(free, i + 1, need)
-            start = times[i]
-            continue
-        end = min(start + duration, at)
-        k = first_short(profile, i + 1, need, end)
-        if k >= mark[TAIL] or times[k] >= end:
-            return start, i
-        i = k
-    return at, i
+    return first_fit(profile, step_at(profile, after), need, duration, after, stop, at)
 
 
 @verb
@@ -220,19 +223,6 @@ def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> N
 
 
 @verb
-def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
-    """Take processors from t, at which step i holds, until the later `end`."""
-    times, free, mark = profile
-    last, taken = split_at(profile, i, t), ALL
-    while taken == ALL:
-        taken = below(times, last, end) & first_places(mark[TAIL] - last)
-        lessen(free, last, procs, taken)
-        last += lowest(~taken)
-    if last == mark[TAIL] or times[last] != end:
-        open_step(profile, last, end, free[last - 1] + procs)
-
-
-@verb
 def lessen_all(free: Int64, first: int, stop: int, procs: int) -> None:
     """Take processors from the steps first..stop - 1."""
     while first < stop:
@@ -245,6 +235,19 @@ def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
     """Move the steps first..stop - 1 by so many."""
     if by != 0:
         slide((profile.times, profile.free), first, stop, by)
+
+
+@verb
+def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors from t, at which step i holds, until the later `end`."""
+    times, free, mark = profile
+    last, taken = split_at(profile, i, t), ALL
+    while taken == ALL:
+        taken = below(times, last, end) & first_places(mark[TAIL] - last)
+        lessen(free, last, procs, taken)
+        last += lowest(~taken)
+    if last == mark[TAIL] or times[last] != end:
+        open_step(profile, last, end, free[last - 1] + procs)
 
 
 @verb

@@ -21,12 +21,12 @@ _SINCE, _SPAN, _NOW, _PLACE, _FACTOR, _OTHER = range(6)
 
 def _passed(lanes: Lanes, place: int) -> Any:
     left = lanes.builder.sub(lanes.spread(_NOW), lanes.read(lanes.place(_SINCE, place)))
-    return lanes.builder.sitofp(left, _DOUBLES)
+    return lanes.builder.uitofp(left, _DOUBLES)
 
 
 def _lasts(lanes: Lanes, place: int) -> Any:
     builder, one = lanes.builder, ir.Constant(_DOUBLES, [1.0] * WORD)
-    span = builder.sitofp(lanes.read(lanes.place(_SPAN, place)), _DOUBLES)
+    span = builder.uitofp(lanes.read(lanes.place(_SPAN, place)), _DOUBLES)
     return builder.select(builder.fcmp_ordered(">", span, one), span, one)
 
 

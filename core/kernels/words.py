@@ -24,7 +24,7 @@ from core.arrays import Int64
 from core.kernels.contexts import lowered
 from core.kernels.jit import NEVER, verb
 
-WORD = 16
+WORD = 8
 """Places that are looked at together."""
 
 ALL = (1 << WORD) - 1
