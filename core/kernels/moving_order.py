@@ -68,7 +68,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
         return best
     if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
         best = queue.size[SEEN_AT]
-    bar = bar_of(ranking, jobs, now, queue.job[best])
+    bar = bar_of(jobs, now, queue.job[best])
     for place in range(queue.size[0]):
         b = queue.order[place]
         first, stop = queue.first[b], queue.first[b] + queue.length[b]
@@ -81,7 +81,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
                 queue, jobs, ranking, now, cell, word & first_places(stop - cell), best
             )
             if found != best:
-                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
+                best, bar = found, bar_of(jobs, now, queue.job[found])
     queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
     return best
 
@@ -90,7 +90,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
 def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
     """Return the cell of the first job that may start behind the head, -1 if none may."""
     jobs, running, queue, hold, _ = world
-    best, bar, free = -1, 0.0, running.free[0]
+    best, bar, free = -1, (0, 1), running.free[0]
     slack, extra = hold[SHADOW] - now, hold[EXTRA]
     for place in range(queue.size[0]):
         b = queue.order[place]
@@ -105,11 +105,11 @@ def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
                 best = cell + lowest(word)
                 if queue.submit[best] < limit:
                     return best
-                bar = bar_of(ranking, jobs, now, queue.job[best])
+                bar = bar_of(jobs, now, queue.job[best])
             word &= rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)
             if found != best:
-                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
+                best, bar = found, bar_of(jobs, now, queue.job[found])
     return best
 
 

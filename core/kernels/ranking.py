@@ -19,11 +19,6 @@ KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 
 SMALL = 2**31
 """Products of two numbers below this fit int64."""
 
-MARGIN = 2.0**-50
-"""By this part of it a ratio that is to be reached lies below, or above, that of the best job: at
-most seven roundings, of 2**-53 each, lie between the two, so that nobody is overlooked."""
-
-
 class Ranking(NamedTuple):
     """A queue order: its code, a key of each job, and a width of each job for WFP3 and UNICEF."""
 
@@ -75,19 +70,20 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
 
 
 @verb
-def bar_of(ranking: Ranking, jobs: Jobs, now: int, j: int) -> float:
-    """Return what a job that comes before waiting job `j` is sure to reach (`rivals`)."""
-    ratio = (now - jobs.submit[j]) / max(jobs.estimate[j], 1)
-    return float(ratio * (1 - MARGIN if ranking.code == LARGEST_RATIO else 1 + MARGIN))
+def bar_of(jobs: Jobs, now: int, j: int) -> tuple[int, int]:
+    """Return what rivals of waiting job `j` are measured by: its wait and its estimate, s."""
+    return now - jobs.submit[j], max(jobs.estimate[j], 1)
 
 
 @verb
-def rivals(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, bar: float) -> int:
+def rivals(
+    ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, bar: tuple[int, int]
+) -> int:
     """Return the word of the places from i on, of two columns, of jobs that may reach a bar."""
     if ranking.code == LARGEST_RATIO:
-        return ratios_from(submit, estimate, now, i, bar)
+        return ratios_from(submit, estimate, now, i, bar[0], bar[1])
     if ranking.code == SMALLEST_RATIO:
-        return ratios_up_to(submit, estimate, now, i, bar)
+        return ratios_up_to(submit, estimate, now, i, bar[0], bar[1])
     return ALL
 
 
@@ -95,16 +91,20 @@ def rivals(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, b
 def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -> int:
     """Return the word of the places from i on of jobs that may not be behind the one before."""
     if ranking.code == LARGEST_RATIO:
-        return as_large(submit, estimate, now, i, 1 - MARGIN, i - 1)
+        return as_large(submit, estimate, now, i, i - 1)
     if ranking.code == SMALLEST_RATIO:
-        return as_small(submit, estimate, now, i, 1 + MARGIN, i - 1)
+        return as_small(submit, estimate, now, i, i - 1)
     return ALL
 
 
 @verb
-def may_have_rivals(ranking: Ranking, submit: int, estimate: int, now: int, bar: float) -> bool:
+def may_have_rivals(
+    ranking: Ranking, submit: int, estimate: int, now: int, bar: tuple[int, int]
+) -> bool:
     """Say whether jobs may reach a bar of which none is older, or has a shorter estimate."""
-    return bool(ranking.code != LARGEST_RATIO or now - submit >= bar * max(estimate, 1))
+    if ranking.code != LARGEST_RATIO:
+        return True
+    return not ratio_exceeds(bar[0], bar[1], now - submit, max(estimate, 1))
 
 
 @verb

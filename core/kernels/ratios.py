@@ -1,8 +1,8 @@
 """Words of places whose ratios, of what has passed to how long it is to last, are large or small.
 
-Each ratio is that of now - since[k] to span[k], which counts as 1 at least, both s. They are
-compared by products of doubles: what is passed, the spans and the products are rounded, each by a
-part of 2**-53 at most, so that whoever asks leaves a margin and looks exactly at what is found.
+Each ratio is that of now - since[k] to span[k], both s. They are compared by the products of whole
+numbers below 2**31, which are exact. Whoever has another number, or a span of 0, which counts as 1
+elsewhere, is among those found: whoever asks looks exactly at each of them.
 """
 
 from __future__ import annotations
@@ -15,77 +15,86 @@ from llvmlite import ir
 from core.arrays import Int64
 from core.kernels.words import WORD, Lanes, in_lanes
 
-_DOUBLES = ir.VectorType(ir.DoubleType(), WORD)
-_SINCE, _SPAN, _NOW, _PLACE, _FACTOR, _OTHER = range(6)
+BITS = 31
+"""Of a product's factors; the product and its sign fit int64."""
+
+_SINCE, _SPAN, _NOW, _PLACE, _PASSED, _LASTS = range(6)
+_OTHER = 4
+
+Ratio = tuple[Any, Any]
+"""What has passed and what it lasts, of all places."""
 
 
-def _passed(lanes: Lanes, place: int) -> Any:
-    left = lanes.builder.sub(lanes.spread(_NOW), lanes.read(lanes.place(_SINCE, place)))
-    return lanes.builder.uitofp(left, _DOUBLES)
+def _ratio_at(lanes: Lanes, place: int) -> Ratio:
+    passed = lanes.builder.sub(lanes.spread(_NOW), lanes.read(lanes.place(_SINCE, place)))
+    return passed, lanes.read(lanes.place(_SPAN, place))
 
 
-def _lasts(lanes: Lanes, place: int) -> Any:
-    builder, one = lanes.builder, ir.Constant(_DOUBLES, [1.0] * WORD)
-    span = builder.uitofp(lanes.read(lanes.place(_SPAN, place)), _DOUBLES)
-    return builder.select(builder.fcmp_ordered(">", span, one), span, one)
+def _given(lanes: Lanes) -> Ratio:
+    return lanes.spread(_PASSED), lanes.spread(_LASTS)
 
 
-def _compare(sign: str) -> Callable[[Lanes], Any]:
-    def write(lanes: Lanes) -> Any:
-        asked = lanes.builder.fmul(_lasts(lanes, _PLACE), lanes.spread(_FACTOR))
-        return lanes.word(lanes.builder.fcmp_ordered(sign, _passed(lanes, _PLACE), asked))
-
-    return write
+def _at_other(lanes: Lanes) -> Ratio:
+    return _ratio_at(lanes, _OTHER)
 
 
-@in_lanes(_compare(">="))
-def ratios_from(since: Int64, span: Int64, now: int, i: int, ratio: float) -> int:
-    """Return the word of the places from i on that have so large a ratio, or a larger one."""
-    passed, lasts = _columns(since, span, now, i)
-    return sum((passed[k] >= lasts[k] * ratio) << k for k in range(WORD))
-
-
-@in_lanes(_compare("<="))
-def ratios_up_to(since: Int64, span: Int64, now: int, i: int, ratio: float) -> int:
-    """Return the word of the places from i on that have so small a ratio, or a smaller one."""
-    passed, lasts = _columns(since, span, now, i)
-    return sum((passed[k] <= lasts[k] * ratio) << k for k in range(WORD))
-
-
-def _compare_pairs(sign: str) -> Callable[[Lanes], Any]:
+def _compare(sign: str, other: Callable[[Lanes], Ratio]) -> Callable[[Lanes], Any]:
     def write(lanes: Lanes) -> Any:
         builder = lanes.builder
-        one = builder.fmul(_passed(lanes, _PLACE), _lasts(lanes, _OTHER))
-        other = builder.fmul(_passed(lanes, _OTHER), _lasts(lanes, _PLACE))
-        asked = builder.fmul(other, lanes.spread(_FACTOR))
-        return lanes.word(builder.fcmp_ordered(sign, one, asked))
+        (passed, lasts), (passed_of, lasts_of) = ratios = _ratio_at(lanes, _PLACE), other(lanes)
+        reached = builder.icmp_signed(
+            sign, lanes.product(passed, lasts_of), lanes.product(passed_of, lasts)
+        )
+        large = lanes.all_of(0)
+        for done, span in ratios:
+            large = builder.or_(large, builder.or_(done, builder.sub(span, lanes.all_of(1))))
+        unsure = builder.icmp_signed("!=", builder.lshr(large, lanes.all_of(BITS)), lanes.all_of(0))
+        return lanes.word(builder.or_(reached, unsure))
 
     return write
 
 
-@in_lanes(_compare_pairs(">="))
-def as_large(since: Int64, span: Int64, now: int, i: int, factor: float, other: int) -> int:
-    """Return the word of the places from i on with so many times the ratio of those from `other`.
+@in_lanes(_compare(">=", _given))
+def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
+    """Return the word of the places from i on with as large a ratio as this, or who may have."""
+    return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) >= 0)
 
-    Or more.
+
+@in_lanes(_compare("<=", _given))
+def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
+    """Return the word of the places from i on with as small a ratio as this, or who may have."""
+    return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) <= 0)
+
+
+@in_lanes(_compare(">=", _at_other))
+def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
+    """Return the word of the places from i on with the ratios of those from `other`, or larger.
+
+    Or who may have.
     """
-    one, two = _columns(since, span, now, i), _columns(since, span, now, other)
-    return sum((one[0][k] * two[1][k] >= two[0][k] * one[1][k] * factor) << k for k in range(WORD))
+    return _word(lambda k: _between(since, span, now, i + k, other + k) >= 0)
 
 
-@in_lanes(_compare_pairs("<="))
-def as_small(since: Int64, span: Int64, now: int, i: int, factor: float, other: int) -> int:
-    """Return the word of the places from i on with so many times the ratio of those from `other`.
+@in_lanes(_compare("<=", _at_other))
+def as_small(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
+    """Return the word of the places from i on with the ratios of those from `other`, or smaller.
 
-    Or less.
+    Or who may have.
     """
-    one, two = _columns(since, span, now, i), _columns(since, span, now, other)
-    return sum((one[0][k] * two[1][k] <= two[0][k] * one[1][k] * factor) << k for k in range(WORD))
+    return _word(lambda k: _between(since, span, now, i + k, other + k) <= 0)
 
 
-def _columns(since: Int64, span: Int64, now: int, i: int) -> tuple[list[float], list[float]]:
-    places = range(i, i + WORD)
-    return (
-        [float(int(now) - int(since[k])) for k in places],
-        [max(float(span[k]), 1.0) for k in places],
-    )
+def _word(is_found: Callable[[int], bool]) -> int:
+    return sum(is_found(k) << k for k in range(WORD))
+
+
+def _between(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
+    return _difference(since, span, now, i, int(now) - int(since[other]), span[other])
+
+
+def _difference(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
+    """Return a number with the sign of the difference of two ratios; 0 where it is not sure."""
+    factors = int(now) - int(since[i]), int(span[i]), int(passed), int(lasts)
+    if not all(0 <= factor < 1 << BITS for factor in factors) or 0 in factors[1::2]:
+        return 0
+    return factors[0] * factors[3] - factors[2] * factors[1]

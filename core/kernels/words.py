@@ -71,6 +71,15 @@ class Lanes:
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [0] * WORD)
         return self.builder.shuffle_vector(first, anything, zeros)
 
+    def all_of(self, number: int) -> Any:
+        """Return a number 16 times."""
+        return ir.Constant(_LANES, [number] * WORD)
+
+    def product(self, one: Any, other: Any) -> Any:
+        """Return products of what is below 2**32; of others' lower halves."""
+        low = self.all_of(2**32 - 1)
+        return self.builder.mul(self.builder.and_(one, low), self.builder.and_(other, low))
+
     def bits(self, word: int) -> Any:
         """Return the bits of a word, an argument."""
         return self.builder.bitcast(self.builder.trunc(self.values[word], _SHORT), _BITS)
