@@ -61,6 +61,20 @@ def first_among(
 
 
 @verb
+def next_rivals(
+    ranking: Ranking, queue: Queue, cell: int, stop: int, now: int, bar: tuple[int, int]
+) -> tuple[int, int]:
+    """Return from which cell on jobs may reach a bar, and the word of those who may."""
+    while cell < stop:
+        word = rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
+        word &= first_places(stop - cell)
+        if word != 0:
+            return cell, word
+        cell += WORD
+    return cell, 0
+
+
+@verb
 def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
     """Return the cell of the head; a job submitted before `limit` starves and goes first."""
     best = head_of(queue)
@@ -75,13 +89,13 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
         oldest, shortest = queue.submit[first], queue.least_estimate[b]
         if not may_have_rivals(ranking, oldest, shortest, now, bar):
             continue
-        for cell in range(first, stop, WORD):
-            word = rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
-            found = first_among(
-                queue, jobs, ranking, now, cell, word & first_places(stop - cell), best
-            )
+        cell = first
+        while cell < stop:
+            cell, word = next_rivals(ranking, queue, cell, stop, now, bar)
+            found = first_among(queue, jobs, ranking, now, cell, word, best)
             if found != best:
                 best, bar = found, bar_of(jobs, now, queue.job[found])
+            cell += WORD
     queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
     return best
 
