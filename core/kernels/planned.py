@@ -121,20 +121,37 @@ def walks_before(
 
 
 @verb
+def misplaced(book: Book, walk: int, first: int) -> int:
+    """Return the word of the places from `first` on that may come before the ones before them."""
+    if walk == BY_START:
+        return less(book.at, first - 1, book.at, first) ^ ALL
+    if walk == BY_ARRIVAL:
+        return less(book.job, first - 1, book.job, first) ^ ALL
+    return ALL
+
+
+@verb
 def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int) -> None:
     """Bring the reservations into the order of the walk.
 
     By insertion: the last walk left them almost sorted.
     """
-    for i in range(1, book.state[COUNT]):
-        k = i
-        while k > 0 and walks_before(book, jobs, ranking, walk, now, limit, i, k - 1):
-            k -= 1
-        if k < i:
-            for column in columns_of(book):
-                moved = column[i]
-                slide((column,), k, i, 1)
-                column[k] = moved
+    count = book.state[COUNT]
+    for first in range(1, count, WORD):
+        word = misplaced(book, walk, first) & first_places(count - first)
+        while word != 0:
+            i = first + lowest(word)
+            word &= word - 1
+            k = i
+            while k > 0 and walks_before(book, jobs, ranking, walk, now, limit, i, k - 1):
+                k -= 1
+            if k < i:
+                for column in columns_of(book):
+                    moved = column[i]
+                    slide((column,), k, i, 1)
+                    column[k] = moved
+                # Whoever comes next has another neighbour now.
+                word |= 2 << (i - first) & first_places(count - first)
 
 
 @verb
@@ -172,7 +189,7 @@ def next_movable(book: Book, i: int) -> int:
     """Return the first place from i on of a job that may move; behind the last is none."""
     first, seen = i - i % WORD, first_places(i % WORD)
     while first < book.state[COUNT]:
-        movable = less(book.earliest, book.at, first) & (seen ^ ALL)
+        movable = less(book.earliest, first, book.at, first) & (seen ^ ALL)
         if movable != 0:
             return first + lowest(movable)
         first, seen = first + WORD, 0

@@ -294,7 +294,8 @@ def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -
     """
     change(profile, i, t, min(at, t + duration), procs)
     left = max(at, t + duration)
-    change(profile, step_at(profile, left), left, at + duration, -procs)
+    step = first_later(profile, max(i - 1, profile.mark[HEAD]), left) - 1
+    change(profile, step, left, at + duration, -procs)
 
 
 @verb

@@ -146,14 +146,14 @@ def least(array: Int64, i: int, word: int) -> int:
 
 
 def _compare_arrays(lanes: Lanes) -> Any:
-    found, other = lanes.read(lanes.place(0, 2)), lanes.read(lanes.place(1, 2))
+    found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
     return lanes.word(lanes.builder.icmp_signed("<", found, other))
 
 
 @in_lanes(_compare_arrays)
-def less(array: Int64, other: Int64, i: int) -> int:
-    """Return the word of the places from i on where one array holds less than another."""
-    return sum(int(array[i + k] < other[i + k]) << k for k in range(WORD))
+def less(array: Int64, i: int, other: Int64, at: int) -> int:
+    """Return the word of the places from i on that hold less than those of another from `at` on."""
+    return sum(int(array[i + k] < other[at + k]) << k for k in range(WORD))
 
 
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
