@@ -17,6 +17,7 @@ from core.kernels.clock import next_end
 from core.kernels.jit import NEVER, kernel, routine, verb
 from core.kernels.machine import Jobs, Running, give_back, launch, release
 from core.kernels.profile import (
+    HEAD,
     TAIL,
     Profile,
     advance,
@@ -27,7 +28,6 @@ from core.kernels.profile import (
     fit_from,
     lift,
     move,
-    step_at,
 )
 from core.kernels.ranking import Ranking, goes_before
 from core.kernels.words import (
@@ -175,9 +175,9 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
 
 @verb
 def place(book: Book, i: int, now: int) -> None:
-    """Reserve the earliest gap for the job at this place."""
+    """Reserve the earliest gap for the job at this place; the profile begins with this instant."""
     need, length = book.need[i], book.length[i]
-    t, step = fit_from(book.profile, step_at(book.profile, now), need, length, now)
+    t, step = fit_from(book.profile, book.profile.mark[HEAD], need, length, now)
     book.at[i] = t
     if length > 0:
         change(book.profile, step, t, t + length, need)
