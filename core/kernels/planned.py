@@ -25,6 +25,7 @@ from core.kernels.profile import (
     earlier_fit,
     earliest_fit,
     empty_profile,
+    first_later,
     fit_from,
     lift,
     move,
@@ -48,8 +49,9 @@ from core.kernels.world import Options, starving_before
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
 """Codes of the walks: in which order reservations are lifted out and put into earlier gaps."""
 
-COUNT, DUE = 0, 1
-"""Places in the state of a book: jobs that wait; the earliest reservation, s."""
+COUNT, DUE, FREED, BOOK = range(4)
+"""Places in the state of a book: jobs that wait; the earliest reservation, s; until when something
+has been made free that not all of them have been held against since, s; their number."""
 
 NOW, ARRIVED, STAGE, EARLY, CLOCK = range(5)
 """Places in a clock: the instant, s; jobs that arrived; which part of the event is next; whether a
@@ -69,7 +71,7 @@ class Book(NamedTuple):
     job, need, length, at, earliest: int64[room(n)], of each its index, processors, estimate, s,
     reserved start, s, and a bound that the walk under way has found out, s: before it there is no
     room for the job. profile: what is free beside all that run and all reservations, and two
-    neighbouring steps of it differ. state: int64[2].
+    neighbouring steps of it differ. state: int64[BOOK].
     """
 
     job: Int64
@@ -95,7 +97,7 @@ def empty_book(n: int, processors: int) -> Book:
     """Return a book with room for n waiting jobs on an idle machine."""
     # Zeros: without the JIT, to reckon with what has never been written might overflow.
     job, need, length, at, earliest = (np.zeros(room(n), np.int64) for _ in range(5))
-    profile, state = empty_profile(4 * n + 8), np.zeros(2, np.int64)
+    profile, state = empty_profile(4 * n + 8), np.zeros(BOOK, np.int64)
     state[DUE] = NEVER
     profile.free[0], profile.mark[TAIL] = processors, 1
     return Book(job, need, length, at, earliest, profile, state)
@@ -166,6 +168,7 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
         release(jobs, running)
         if left > 0:
             lift(book.profile, now, left, jobs.procs[j])
+            book.state[FREED] = max(book.state[FREED], now + left)
             clock[EARLY] = 1
         if per_event:
             # The pyss family compresses also where nothing has been made free.
@@ -175,9 +178,10 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
 
 @verb
 def place(book: Book, i: int, now: int) -> None:
-    """Reserve the earliest gap for the job at this place; the profile begins with this instant."""
+    """Reserve the earliest gap for the job at this place."""
     need, length = book.need[i], book.length[i]
-    t, step = fit_from(book.profile, book.profile.mark[HEAD], need, length, now)
+    step = first_later(book.profile, book.profile.mark[HEAD], now) - 1
+    t, step = fit_from(book.profile, step, need, length, now)
     book.at[i] = t
     if length > 0:
         change(book.profile, step, t, t + length, need)
@@ -190,6 +194,7 @@ def next_movable(book: Book, i: int) -> int:
     first, seen = i - i % WORD, first_places(i % WORD)
     while first < book.state[COUNT]:
         movable = less(book.earliest, first, book.at, first) & (seen ^ ALL)
+        movable &= below(book.earliest, first, book.state[FREED])
         if movable != 0:
             return first + lowest(movable)
         first, seen = first + WORD, 0
@@ -227,22 +232,32 @@ def first_reservation(book: Book, after: int) -> int:
 
 @routine
 def compress(book: Book, now: int) -> None:
-    """Lift each reservation out in turn and put it into its earliest gap."""
+    """Lift each reservation out in turn and put it into its earliest gap.
+
+    Each was in its earliest when last looked at. An earlier one has to do with what has been made
+    free since, and begins before that ends.
+    """
     for i in range(book.state[COUNT]):
         book.earliest[i] = now
+    left = now
     i = next_movable(book, 0)
     while i < book.state[COUNT]:
         need, length, at = book.need[i], book.length[i], book.at[i]
         if length == 0:
             book.at[i] = min(at, earliest_fit(book.profile, need, 0, now))
         else:
-            t, step = earlier_fit(book.profile, need, length, max(now, book.earliest[i]), at, at)
-            rule_out(book, t, i)
+            after, stop = max(now, book.earliest[i]), min(at, book.state[FREED])
+            t, step = earlier_fit(book.profile, need, length, after, stop, at)
+            rule_out(book, min(t, stop), i)
             if t < at:
                 move(book.profile, step, at, t, length, need)
                 book.at[i] = t
+                left = max(left, at + length)
+                book.state[FREED] = max(book.state[FREED], left)
                 reopen(book, max(at, t + length), i)
         i = next_movable(book, i + 1)
+    # Whoever came before a move has not been held against what it left.
+    book.state[FREED] = left
     book.state[DUE] = first_reservation(book, -1)
 
 

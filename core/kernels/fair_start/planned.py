@@ -7,8 +7,8 @@ from core.kernels.clock import ARRIVED, NOW
 from core.kernels.fair_start.state import Fair, copy_running, fill_in, is_over
 from core.kernels.jit import kernel, routine, verb
 from core.kernels.planned import (
+    BOOK,
     COUNT,
-    DUE,
     Book,
     Bookkeeper,
     compact,
@@ -29,7 +29,8 @@ def copy_book(book: Book, other: Book, start: Int64) -> None:
         other.job[i], other.need[i], other.length[i] = book.job[i], book.need[i], book.length[i]
         other.at[i], other.earliest[i] = book.at[i], book.earliest[i]
         start[book.job[i]] = -1
-    other.state[COUNT], other.state[DUE] = book.state[COUNT], book.state[DUE]
+    for i in range(BOOK):
+        other.state[i] = book.state[i]
     head, tail = book.profile.mark[HEAD], book.profile.mark[TAIL]
     for i in range(head, tail):
         other.profile.times[i - head] = book.profile.times[i]
