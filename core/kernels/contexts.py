@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numba.core import cpu, datamodel, imputils, types, typing
+from numba.core import codegen, config, cpu, datamodel, imputils, types, typing
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel import models
 from numba.core.runtime import rtsys
@@ -25,6 +25,12 @@ _TYPES, _CODE = templates.Registry(), imputils.Registry("kernels")
 
 _JITTED = (templates._OverloadFunctionTemplate, templates._OverloadAttributeTemplate)
 """Templates of functions that numba compiles from Python, with all of its modules at hand."""
+
+
+def target_features() -> str:
+    """Return the features of the processor that kernels are compiled for, as LLVM writes them."""
+    chosen = config.CPU_FEATURES
+    return str(codegen.get_host_cpu_features() if chosen is None else chosen)
 
 
 def lowered(

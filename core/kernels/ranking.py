@@ -19,6 +19,7 @@ KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 
 SMALL = 2**31
 """Products of two numbers below this fit int64."""
 
+
 class Ranking(NamedTuple):
     """A queue order: its code, a key of each job, and a width of each job for WFP3 and UNICEF."""
 

@@ -1,7 +1,7 @@
 """Words of places whose ratios, of what has passed to how long it is to last, are large or small.
 
 Each ratio is that of now - since[k] to span[k], both s. They are compared by the products of whole
-numbers below 2**31, which are exact. Whoever has another number, or a span of 0, which counts as 1
+numbers of 31 bits, which are exact. Whoever has a larger one, or a span of 0, which counts as 1
 elsewhere, is among those found: whoever asks looks exactly at each of them.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-
-from llvmlite import ir
 
 from core.arrays import Int64
 from core.kernels.words import WORD, Lanes, in_lanes
@@ -94,7 +92,8 @@ def _between(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 
 def _difference(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
     """Return a number with the sign of the difference of two ratios; 0 where it is not sure."""
-    factors = int(now) - int(since[i]), int(span[i]), int(passed), int(lasts)
-    if not all(0 <= factor < 1 << BITS for factor in factors) or 0 in factors[1::2]:
+    done, other = int(now) - int(since[i]), int(passed)
+    asked, lasts = int(span[i]), int(lasts)
+    if not all(0 <= number < 1 << BITS for number in (done, other, asked - 1, lasts - 1)):
         return 0
-    return factors[0] * factors[3] - factors[2] * factors[1]
+    return done * lasts - other * asked

@@ -20,26 +20,29 @@ from core.kernels.ranking import (
     climbers,
     rivals,
 )
-from core.kernels.ratios import as_large, as_small, ratios_from, ratios_up_to
+from core.kernels.ratios import BITS, as_large, as_small, ratios_from, ratios_up_to
 from core.kernels.words import WORD
 
 NOW = 2**62
-TIMES = st.one_of(st.integers(0, 9), st.integers(0, NOW), st.sampled_from([0, 1, 2**53 + 1, NOW]))
+LIMIT = 2**BITS
+TIMES = st.one_of(
+    st.integers(0, 9),
+    st.integers(0, LIMIT - 1),
+    st.integers(0, NOW),
+    st.sampled_from([0, 1, LIMIT - 1, LIMIT, LIMIT + 1, 2**32, 2**32 + 1, 2**53 + 1, NOW]),
+)
 COLUMNS = st.lists(TIMES, min_size=2 * WORD, max_size=2 * WORD)
-
-NEAR = Fraction(1, 2**48)
-"""Twice four margins: whoever is found differs by less than this part from what is asked."""
 
 
 @verb
 def _words(
-    since: Int64, span: Int64, now: int, i: int, ratio: float, other: int
+    since: Int64, span: Int64, now: int, i: int, other: int, passed: int, lasts: int
 ) -> tuple[int, int, int, int]:
     return (
-        ratios_from(since, span, now, i, ratio),
-        ratios_up_to(since, span, now, i, ratio),
-        as_large(since, span, now, i, ratio, other),
-        as_small(since, span, now, i, ratio, other),
+        ratios_from(since, span, now, i, passed, lasts),
+        ratios_up_to(since, span, now, i, passed, lasts),
+        as_large(since, span, now, i, other),
+        as_small(since, span, now, i, other),
     )
 
 
@@ -49,6 +52,11 @@ def waiting(waits: list[int], spans: list[int]) -> tuple[Jobs, list[Fraction]]:
     none = np.zeros(submit.size, np.int64)
     jobs = Jobs(submit, none, estimate, none, none, none.astype(np.bool_), none[:1])
     return jobs, [Fraction(w, max(e, 1)) for w, e in zip(waits, spans, strict=True)]
+
+
+def sure(wait: int, span: int) -> bool:
+    """Say whether products of a job's numbers are exact."""
+    return wait < LIMIT and 0 < span <= LIMIT
 
 
 def ranking_of(code: int, n: int) -> Ranking:
@@ -61,16 +69,19 @@ def ranking_of(code: int, n: int) -> Ranking:
 def test_rivals_are_all_who_come_first_and_few_others(
     code: int, waits: list[int], spans: list[int], best: int, i: int
 ) -> None:
-    """A ratio that is the best one's or better has its bit; one that is clearly worse has none."""
+    """A ratio that is the best one's or better has its bit; one that is worse has none.
+
+    But for numbers of which products do not fit.
+    """
     jobs, ratios = waiting(waits, spans)
     ranking = ranking_of(code, len(waits))
-    word = rivals(ranking, jobs.submit, jobs.estimate, i, NOW, bar_of(ranking, jobs, NOW, best))
+    word = rivals(ranking, jobs.submit, jobs.estimate, i, NOW, bar_of(jobs, NOW, best))
     sign = 1 if code == LARGEST_RATIO else -1
     for k in range(WORD):
         ahead = sign * (ratios[i + k] - ratios[best])
         if ahead >= 0:
             assert word >> k & 1
-        elif -ahead > NEAR * ratios[best]:
+        elif sure(waits[i + k], spans[i + k]) and sure(waits[best], max(spans[best], 1)):
             assert not word >> k & 1
 
 
@@ -85,10 +96,10 @@ def test_climbers_are_all_who_are_not_behind_their_neighbours(
     word = climbers(ranking_of(code, len(waits)), jobs.submit, jobs.estimate, i, NOW)
     sign = 1 if code == LARGEST_RATIO else -1
     for k in range(WORD):
-        one, other = ratios[i + k], ratios[i + k - 1]
-        if sign * (one - other) >= 0:
+        one, other = i + k, i + k - 1
+        if sign * (ratios[one] - ratios[other]) >= 0:
             assert word >> k & 1
-        elif abs(one - other) > NEAR * other:
+        elif all(sure(waits[x], spans[x]) for x in (one, other)):
             assert not word >> k & 1
 
 
@@ -98,18 +109,24 @@ def test_climbers_are_all_who_are_not_behind_their_neighbours(
     spans=COLUMNS,
     i=st.integers(0, WORD),
     other=st.integers(0, WORD),
-    ratio=st.floats(0, 1e19),
+    bar=st.tuples(TIMES, TIMES),
 )
 def test_lanes_do_what_is_written(
-    waits: list[int], spans: list[int], i: int, other: int, ratio: float
+    waits: list[int], spans: list[int], i: int, other: int, bar: tuple[int, int]
 ) -> None:
-    """The same doubles, with the same roundings, in lanes and one by one."""
+    """Each comparison, and everybody of whom it is not sure, in lanes and one by one."""
     since, span = NOW - np.array(waits), np.array(spans)
-    passed = [(NOW - since[x : x + WORD]).astype(np.float64) for x in (i, other)]
-    lasts = [np.maximum(span[x : x + WORD].astype(np.float64), 1.0) for x in (i, other)]
-    one, two = passed[0] * lasts[1], passed[1] * lasts[0] * ratio
-    meant = (passed[0] >= lasts[0] * ratio, passed[0] <= lasts[0] * ratio, one >= two, one <= two)
-    found = _words(since, span, NOW, i, ratio, other)
+    passed, lasts = waits[i : i + WORD], spans[i : i + WORD]
+    others = list(zip(waits[other : other + WORD], spans[other : other + WORD], strict=True))
+    meant = [
+        [
+            not (sure(p, e) and sure(*than)) or sign * (p * than[1] - than[0] * e) >= 0
+            for p, e, than in zip(passed, lasts, beside, strict=True)
+        ]
+        for beside in ([bar] * WORD, others)
+        for sign in (1, -1)
+    ]
+    found = _words(since, span, NOW, i, other, *bar)
     for bits, word in zip(meant, found, strict=True):
-        assert [bool(word >> k & 1) for k in range(WORD)] == bits.tolist()
+        assert [bool(word >> k & 1) for k in range(WORD)] == bits
         assert word >> WORD == 0

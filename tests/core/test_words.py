@@ -1,14 +1,20 @@
-"""Verbs of words: what they do to 16 places, against numpy's comparisons and copies of slices."""
+"""Verbs of words: what they do to places, against numpy's comparisons and copies of slices."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import zlib
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import lublin, simulate
 from core.arrays import Int64
 from core.kernels.jit import NEVER, verb
 from core.kernels.words import (
@@ -28,6 +34,17 @@ from core.kernels.words import (
     slide,
     up_to,
 )
+
+STARTS: Final = """
+import zlib
+from core import lublin, simulate
+from core.kernels.words import WORD
+jobs = lublin(64, jobs=300, seed=2)
+starts = (simulate(jobs, policy).start.tobytes() for policy in POLICIES)
+print(WORD, *map(zlib.crc32, starts))
+"""
+JOBS = lublin(64, jobs=300, seed=2)
+POLICIES = ("fcfs+easy", "lxf+easy", "sxf+none", "lxf+conservative", "fcfs+planned,walk=queue")
 
 EXTREMES = (-(2**63), -1, 0, 1, 2**63 - 1)
 VALUES = st.one_of(st.sampled_from(EXTREMES), st.integers(-5, 5))
@@ -73,8 +90,8 @@ def _slide(array: Int64, other: Int64, first: int, stop: int, by: int) -> None:
 
 
 @verb
-def _less(array: Int64, other: Int64, i: int) -> int:
-    return less(array, other, i)
+def _less(array: Int64, i: int, other: Int64, at: int) -> int:
+    return less(array, i, other, at)
 
 
 @verb
@@ -108,13 +125,15 @@ def test_a_comparison_has_a_bit_for_each_place(
 
 
 @settings(deadline=None)
-@given(ARRAYS, ARRAYS, PLACES)
-def test_two_arrays_are_compared_place_by_place(array: Int64, other: Int64, i: int) -> None:
+@given(ARRAYS, ARRAYS, PLACES, PLACES)
+def test_two_arrays_are_compared_place_by_place(
+    array: Int64, other: Int64, i: int, at: int
+) -> None:
     """Equal places are not less."""
-    word = _less(array, other, i)
+    word = _less(array, i, other, at)
     assert word >> WORD == 0
-    assert bits(word) == (array < other)[i : i + WORD].tolist()
-    assert _less(array, array, i) == 0
+    assert bits(word) == (array[i : i + WORD] < other[at : at + WORD]).tolist()
+    assert _less(array, i, array, i) == 0
 
 
 @settings(deadline=None)
@@ -207,3 +226,14 @@ def test_what_slides_arrives_whole_and_touches_nothing_else(data: st.DataObject)
     _slide(array, other, first, stop, by)
     assert array.tolist() == wanted.tolist()
     assert other.tolist() == (-wanted).tolist()
+
+
+@pytest.mark.parametrize(("features", "places"), [("+avx2", 8), ("+avx2,+avx512f", 16)])
+def test_starts_are_the_same_whatever_is_looked_at_together(features: str, places: int) -> None:
+    """Words are as long as vectors allow; only one length can be compiled on a machine."""
+    program = STARTS.replace("POLICIES", repr(POLICIES))
+    wanted = [zlib.crc32(simulate(JOBS, policy).start.tobytes()) for policy in POLICIES]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "NUMBA_CPU_FEATURES": features}
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    assert [int(word) for word in done.stdout.split()] == [places, *wanted]
