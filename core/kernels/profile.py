@@ -223,6 +223,19 @@ def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> N
 
 
 @verb
+def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors from t, at which step i holds, until the later `end`."""
+    times, free, mark = profile
+    last, taken = split_at(profile, i, t), ALL
+    while taken == ALL:
+        taken = below(times, last, end) & first_places(mark[TAIL] - last)
+        lessen(free, last, procs, taken)
+        last += lowest(~taken)
+    if last == mark[TAIL] or times[last] != end:
+        open_step(profile, last, end, free[last - 1] + procs)
+
+
+@verb
 def lessen_all(free: Int64, first: int, stop: int, procs: int) -> None:
     """Take processors from the steps first..stop - 1."""
     while first < stop:
@@ -235,19 +248,6 @@ def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
     """Move the steps first..stop - 1 by so many."""
     if by != 0:
         slide((profile.times, profile.free), first, stop, by)
-
-
-@verb
-def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
-    """Take processors from t, at which step i holds, until the later `end`."""
-    times, free, mark = profile
-    last, taken = split_at(profile, i, t), ALL
-    while taken == ALL:
-        taken = below(times, last, end) & first_places(mark[TAIL] - last)
-        lessen(free, last, procs, taken)
-        last += lowest(~taken)
-    if last == mark[TAIL] or times[last] != end:
-        open_step(profile, last, end, free[last - 1] + procs)
 
 
 @verb

@@ -96,11 +96,10 @@ def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
     def chosen(meaning: F) -> F:
         if numba.config.DISABLE_JIT:
             return meaning
-        kept = (types.Array, types.Float)
         returned = types.int64 if meaning.__annotations__["return"] == "int" else types.none
 
         def typed(*kinds: Any) -> Any:
-            asked = (kind if isinstance(kind, kept) else types.int64 for kind in kinds)
+            asked = (k if isinstance(k, types.Array) else types.int64 for k in kinds)
             return returned(*asked)
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
