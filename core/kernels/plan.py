@@ -21,11 +21,11 @@ from core.kernels.profile import (
     TAIL,
     Profile,
     earlier_fit,
-    first_later,
     first_short,
     fit_from,
     has_room,
     step_at,
+    step_from,
 )
 from core.kernels.words import (
     WORD,
@@ -142,7 +142,7 @@ def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     need, length = plan.need[cell], plan.length[cell]
     if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
         after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
-    step = first_later(profile, step, after) - 1
+    step = step_from(profile, step, after)
     t, step = fit_from(profile, step, need, length, after)
     floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
     floor[need, 2], floor[need, 3] = t, step
@@ -247,7 +247,7 @@ def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int
 def last_rival(plan: Plan, now: int, first: int, last: int, end: int) -> int:
     """Return the last place in first..last - 1 whose job may start before `end`, or first - 1."""
     profile, front = plan.profile, plan.front[0]
-    step = first_later(profile, profile.mark[HEAD], end - 1) - 1
+    step = step_from(profile, profile.mark[HEAD], end - 1)
     stairs = find_stairs(plan, step, NEVER, now, end - 1)
     lowest, stop = front + first, front + last
     while stop > lowest:

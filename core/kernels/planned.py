@@ -25,10 +25,10 @@ from core.kernels.profile import (
     earlier_fit,
     earliest_fit,
     empty_profile,
-    first_later,
     fit_from,
     lift,
     move,
+    step_from,
 )
 from core.kernels.ranking import Ranking, goes_before
 from core.kernels.words import (
@@ -180,7 +180,7 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
 def place(book: Book, i: int, now: int) -> None:
     """Reserve the earliest gap for the job at this place."""
     need, length = book.need[i], book.length[i]
-    step = first_later(book.profile, book.profile.mark[HEAD], now) - 1
+    step = step_from(book.profile, book.profile.mark[HEAD], now)
     t, step = fit_from(book.profile, step, need, length, now)
     book.at[i] = t
     if length > 0:
