@@ -10,6 +10,7 @@ from core.kernels.profile import (
     Profile,
     advance,
     clear,
+    earlier_fit,
     earliest_fit,
     empty_profile,
     lift,
@@ -26,6 +27,16 @@ def laid_out(profile: Profile) -> list[int]:
     times, free, mark = profile
     steps = range(mark[HEAD], mark[TAIL])
     return [free[max(i for i in steps if times[i] <= t)] for t in range(times[mark[0]], HORIZON)]
+
+
+def is_free(profile: Profile, need: int, begin: int, end: int) -> bool:
+    """Say whether so many processors are free at an instant and from there until another."""
+    times, free, mark = profile
+    return all(
+        free[i] >= need
+        for i in range(mark[HEAD], mark[TAIL])
+        if times[i] < max(end, begin + 1) and (i + 1 == mark[TAIL] or begin < times[i + 1])
+    )
 
 
 def test_earliest_fit_looks_past_a_gap_that_is_too_short() -> None:
@@ -82,6 +93,31 @@ def test_random_reservations_agree_with_one_number_a_second() -> None:
             held = [h for h in held if h[0] + h[1] > now]
             advance(profile, now)
             assert laid_out(profile) == seconds[profile.times[profile.mark[HEAD]] :]
+
+
+def test_fits_are_found_through_many_steps() -> None:
+    """As among the instants at which something changes, one by one; before `stop` alone."""
+    rng = np.random.default_rng(11)
+    for _ in range(150):
+        steps = int(rng.integers(2, 70))
+        profile = empty_profile(80)
+        profile.times[:steps] = np.cumsum(rng.integers(1, 9, steps))
+        profile.free[:steps] = [*rng.integers(0, 5, steps - 1), 6]
+        profile.mark[:] = int(rng.integers(0, steps)), steps
+        begins = profile.times[profile.mark[HEAD] : steps].tolist()
+        for _ in range(12):
+            need, duration = map(int, rng.integers([1, 0], [7, 40]))
+            after = begins[0] + int(rng.integers(0, 40))
+            stop, at = map(int, after + np.cumsum(rng.integers(1, 60, 2)))
+            instants = [after, *(t for t in begins if t > after)]
+            fits = [t for t in instants if is_free(profile, need, t, t + duration)]
+            assert earliest_fit(profile, need, duration, after) == fits[0]
+            early = [
+                t for t in instants if t < stop and is_free(profile, need, t, min(t + duration, at))
+            ]
+            t, step = earlier_fit(profile, need, duration, after, stop, at)
+            assert t == (early[0] if early else at)
+            assert not early or step == step_at(profile, t)
 
 
 def test_a_move_is_a_lift_and_a_reservation_in_one_pass() -> None:
