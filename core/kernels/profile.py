@@ -133,7 +133,7 @@ def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
 
 
 @verb
-def first_fit(
+def fit_before(
     profile: Profile, i: int, need: int, duration: int, after: int, stop: int, at: int
 ) -> tuple[int, int]:
     """Return the first instant from `after` on with `need` processors free for `duration` seconds.
@@ -172,7 +172,7 @@ def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> 
 
     And the step that holds there. Step i holds at `after`.
     """
-    return first_fit(profile, i, need, duration, after, NEVER, NEVER)
+    return fit_before(profile, i, need, duration, after, NEVER, NEVER)
 
 
 @verb
@@ -190,7 +190,7 @@ def earlier_fit(
     And the step that holds there. It is in the profile, at `at`, which is what is returned if there
     is none: from there on, it makes room for itself.
     """
-    return first_fit(profile, step_at(profile, after), need, duration, after, stop, at)
+    return fit_before(profile, step_at(profile, after), need, duration, after, stop, at)
 
 
 @verb

@@ -17,7 +17,8 @@ BITS = 31
 """Of a product's factors; the product and its sign fit int64."""
 
 _SINCE, _SPAN, _NOW, _PLACE, _PASSED, _LASTS = range(6)
-_OTHER = 4
+_OTHER = _PASSED
+"""A verb's arguments; of two verbs the fifth is another place instead."""
 
 Ratio = tuple[Any, Any]
 """What has passed and what it lasts, of all places."""
@@ -54,13 +55,13 @@ def _compare(sign: str, other: Callable[[Lanes], Ratio]) -> Callable[[Lanes], An
 
 @in_lanes(_compare(">=", _given))
 def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return the word of the places from i on with as large a ratio as this, or who may have."""
+    """Return the word of the places from i on with as large a ratio, or of which it is not sure."""
     return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) >= 0)
 
 
 @in_lanes(_compare("<=", _given))
 def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return the word of the places from i on with as small a ratio as this, or who may have."""
+    """Return the word of the places from i on with as small a ratio, or of which it is not sure."""
     return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) <= 0)
 
 
@@ -68,7 +69,7 @@ def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts
 def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
     """Return the word of the places from i on with the ratios of those from `other`, or larger.
 
-    Or who may have.
+    Or of which it is not sure.
     """
     return _word(lambda k: _between(since, span, now, i + k, other + k) >= 0)
 
@@ -77,7 +78,7 @@ def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 def as_small(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
     """Return the word of the places from i on with the ratios of those from `other`, or smaller.
 
-    Or who may have.
+    Or of which it is not sure.
     """
     return _word(lambda k: _between(since, span, now, i + k, other + k) <= 0)
 

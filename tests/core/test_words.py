@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable
-from typing import Final
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,15 +35,6 @@ from core.kernels.words import (
     up_to,
 )
 
-STARTS: Final = """
-import zlib
-from core import lublin, simulate
-from core.kernels.words import WORD
-jobs = lublin(64, jobs=300, seed=2)
-starts = (simulate(jobs, policy).start.tobytes() for policy in POLICIES)
-print(WORD, *map(zlib.crc32, starts))
-"""
-JOBS = lublin(64, jobs=300, seed=2)
 POLICIES = ("fcfs+easy", "lxf+easy", "sxf+none", "lxf+conservative", "fcfs+planned,walk=queue")
 
 EXTREMES = (-(2**63), -1, 0, 1, 2**63 - 1)
@@ -228,12 +219,19 @@ def test_what_slides_arrives_whole_and_touches_nothing_else(data: st.DataObject)
     assert other.tolist() == (-wanted).tolist()
 
 
+def starts() -> list[int]:
+    """Return check sums of starts under some policies."""
+    jobs = lublin(64, jobs=300, seed=2)
+    return [zlib.crc32(simulate(jobs, policy).start.tobytes()) for policy in POLICIES]
+
+
 @pytest.mark.parametrize(("features", "places"), [("+avx2", 8), ("+avx2,+avx512f", 16)])
 def test_starts_are_the_same_whatever_is_looked_at_together(features: str, places: int) -> None:
     """Words are as long as vectors allow; only one length can be compiled on a machine."""
-    program = STARTS.replace("POLICIES", repr(POLICIES))
-    wanted = [zlib.crc32(simulate(JOBS, policy).start.tobytes()) for policy in POLICIES]
+    program = "from tests.core.test_words import WORD, starts; print(WORD, *starts())"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "NUMBA_CPU_FEATURES": features}
-    words = [sys.executable, "-c", program]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
-    assert [int(word) for word in done.stdout.split()] == [places, *wanted]
+    words, root = [sys.executable, "-c", program], Path(__file__).parents[2]
+    done = subprocess.run(
+        words, cwd=root, env=environment, capture_output=True, text=True, check=True
+    )
+    assert [int(word) for word in done.stdout.split()] == [places, *starts()]
