@@ -21,6 +21,8 @@ from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
 from numba.core.typing import templates
 
+from core.kernels.bounds import from_the_front
+
 _TYPES, _CODE = templates.Registry(), imputils.Registry("kernels")
 
 _JITTED = (templates._OverloadFunctionTemplate, templates._OverloadAttributeTemplate)
@@ -103,18 +105,6 @@ lowered(max, _of_one_kind, _extreme(">"))
 lowered(int, _of_a_number, _to_int)
 
 
-def _from_the_front(signature: Any, array: Any, place: Any) -> Any:
-    """Return a signature that takes an array's place to be none of those counted from its end.
-
-    Numba asks at each place that is not written down as a number: is it negative? No kernel has
-    one that is; without that question EASY is 1.1 to 1.2 times as fast.
-    """
-    if signature is None or place is not types.int64 or not isinstance(array, types.Array):
-        return signature
-    first, _, *rest = signature.args
-    return signature.replace(args=(first, types.uint64, *rest))
-
-
 class _Typing(typing.Context):  # type: ignore[misc]
     """What numba knows of types, and of which calls it has found the types before."""
 
@@ -145,12 +135,12 @@ class _Typing(typing.Context):  # type: ignore[misc]
         if (signature := self.found.get((func, args))) is None:
             signature = super().resolve_function_type(func, args, kws)
             if func is operator.getitem:
-                signature = _from_the_front(signature, *args)
+                signature = from_the_front(signature, *args)
             self.found[func, args] = signature
         return signature
 
     def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
-        return _from_the_front(super().resolve_setitem(target, index, value), target, index)
+        return from_the_front(super().resolve_setitem(target, index, value), target, index)
 
 
 def _usable(registry: Any) -> Any:

@@ -21,6 +21,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from core.arrays import Int64
+from core.kernels.bounds import CHECKED, check
 from core.kernels.contexts import lowered, target_features
 from core.kernels.jit import NEVER, verb
 
@@ -52,8 +53,10 @@ class Lanes:
     def place(self, array: int, i: int) -> Any:
         """Return where the places of one argument begin, at another."""
         array_at = self._context.make_array(self._kinds[array])
-        data = array_at(self._context, self.builder, self.values[array]).data
-        first = self.builder.gep(data, [self.values[i]])
+        places = array_at(self._context, self.builder, self.values[array])
+        if CHECKED:
+            check(self._context, self.builder, places, self.values[i], WORD)
+        first = self.builder.gep(places.data, [self.values[i]])
         return self.builder.bitcast(first, _LANES.as_pointer())
 
     def read(self, place: Any) -> Any:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from core.files import PARTIAL, make_folder, remove_partial, sync, write_whole
@@ -171,9 +171,7 @@ class Folder:
             else:
                 shard.waits.replace(path)
             # Folders below that of the store may be new.
-            folders |= {
-                one for one in path.parents if one != self.path and self.path in one.parents
-            }
+            folders |= {self.path / one for one in PurePosixPath(shard.name).parents if one.name}
         for folder in folders:
             if folder.is_dir():
                 sync(folder)

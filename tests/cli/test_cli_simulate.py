@@ -1,0 +1,90 @@
+"""`farm simulate` with an order or a rule of the user's own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import refusals
+from tests.support.command_line import Farm
+from tests.support.refusals import Said, unlike
+
+LOG = "; MaxProcs: 4\n" + "".join(
+    f"{job} 0 -1 {run} 4{13 * ' -1'}\n" for job, run in enumerate([30, 20, 10], 1)
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "log.swf").write_text(LOG)
+    (tmp_path / "beside.py").write_text(
+        "def shortest(estimate): return estimate\n"
+        "def in_turn(workload, policy):\n"
+        "    return workload.run.cumsum() - workload.run\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def starts(farm: Farm, *words: str) -> str:
+    """Return the digest of a schedule."""
+    digest: str = json.loads(farm("simulate", *words, "--json").output)["sha256_starts"]
+    assert len(digest) == 64
+    return digest
+
+
+def test_a_module_in_the_current_folder_is_found(farm: Farm) -> None:
+    """It need not be installed, nor on any path."""
+    for own, ours in (("beside:shortest+easy", "spf+easy"), ("fcfs+beside:in_turn", "fcfs+none")):
+        mine, known = (starts(farm, "log.swf", "--policy", policy) for policy in (own, ours))
+        assert mine == known, own
+
+
+def test_a_misspelt_name_is_one_sentence(said: Said) -> None:
+    """Of a function, a module or a rule."""
+    rows = [
+        ("beside:shortst+easy", ["beside:shortst"]),
+        ("absent:order+easy", ["'absent'"]),
+        ("fcfs+beside:no", ["beside:no"]),
+    ]
+    assert unlike(rows, lambda policy: said("simulate", "log.swf", "--policy", policy)) == []
+
+
+def test_a_draw_may_have_options(farm: Farm, said: Said) -> None:
+    """A cell of a campaign whose draw has them can be had again; their bounds are named."""
+    week = 604_800
+    rows = [f"{j} {at} -1 30 4{13 * ' -1'}\n" for j, at in enumerate((0, week, 2 * week - 1), 1)]
+    Path("long.swf").write_text("; MaxProcs: 4\n" + "".join(rows))
+    words = ("long.swf", "--policy", "fcfs+easy", "--resample", "1", "--draw")
+    assert starts(farm, *words, "weeks,block=2") == starts(farm, *words, "weeks, block=2")
+    refused = said("simulate", *words, "weeks,block=3")
+    assert "block=3: workload 'long' has 2 whole weeks" in refused
+
+
+RAISES = '''
+def oldest(submit, now):
+    """Raises when it is called."""
+    raise KeyError("no such\\ncolumn")
+'''
+
+
+def test_an_order_of_a_package_that_raises_is_one_sentence(
+    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the exception and the line, be it named by an entry point or by its module."""
+    package = tmp_path / "site"
+    folder = package / "plugin-1.0.dist-info"
+    folder.mkdir(parents=True)
+    (package / "order_that_raises.py").write_text(RAISES)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[schedfarm.orders]\nold = order_that_raises:oldest\n")
+    monkeypatch.syspath_prepend(package)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    Path("a.swf").write_text(refusals.LOG)
+    for order in ("old", "order_that_raises:oldest"):
+        text = said("simulate", "a.swf", "--policy", f"{order}+easy", "--quiet")
+        assert "order_that_raises.py, line 4, in oldest raised KeyError: 'no such" in text
+        assert text.endswith("; mend it there")

@@ -1,0 +1,226 @@
+"""What one worker cannot do another one does; what none can stays missing, and is no failure."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import farm
+from farm.execution import window
+from farm.execution.rollcall import Errand
+from farm.execution.stop import Stop
+from farm.execution.workers import SchedulerLost, Workers
+from farm.store.place import place_of
+from farm.watching.events import Said, read_events
+from tests.support.dask_processes import Site, site
+from tests.support.growing import SMALL
+from tests.support.harness import (
+    PATIENCE,
+    Command,
+    assert_same_results,
+    campaign_of,
+    counts,
+    two_machines,
+)
+from tests.support.made import MadeStores
+from tests.support.paths import ROOT
+
+LOADS = (0.5, 0.7)
+RESAMPLES = 4
+POLICIES = ("fcfs+easy",)
+CELLS = 2 * RESAMPLES * len(LOADS) * len(POLICIES)
+CAMPAIGN = two_machines("sick", 3, RESAMPLES, LOADS, POLICIES)
+
+FILE_BYTES = 200
+"""No file of a worker may become longer: none of a block's is shorter."""
+
+STARVED = """
+from farm.execution import task
+
+def answers(made, questions):
+    raise MemoryError("no room for 8 GiB")
+    yield
+
+task.answers = answers
+"""
+"""A worker that has too little memory for whatever it is given."""
+
+WORDS = """
+import os
+
+def name(submit):
+    if os.environ.get("SICK"):
+        raise ImportError("no module named words")
+    return submit
+"""
+
+
+@pytest.fixture
+def undisturbed(made_store: MadeStores) -> Path:
+    """A store of the campaign that nothing happened to."""
+    return made_store(campaign_of(CAMPAIGN))
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Iterator[Site]:
+    (tmp_path / "sick.toml").write_text(CAMPAIGN)
+    (tmp_path / "starved.py").write_text(STARVED)
+    with site(tmp_path) as one:
+        yield one
+
+
+def run(there: Site, folder: Path) -> Command:
+    from distributed import Client
+
+    with Client(there.address) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+    return Command(folder, "run", "sick.toml", "--on", there.address)
+
+
+def finished(there: Site, folder: Path, status: int) -> Command:
+    """Run the campaign to its end, with that exit status."""
+    command = run(there, folder)
+    try:
+        assert command.finish() == status, command.err
+    finally:
+        command.kill()
+    return command
+
+
+def limited(there: Site) -> subprocess.Popen[bytes]:
+    worker = there.worker()
+    resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    return worker
+
+
+def starved(there: Site, folder: Path) -> None:
+    there.worker(options=("--preload", str(folder / "starved.py")))
+
+
+def said(store: Path) -> list[str]:
+    return [event.text for event in read_events(store)[0] if isinstance(event, Said)]
+
+
+def test_a_worker_that_cannot_write__is_set_aside(
+    there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """Its host and what it could not use are named once; the other one does all."""
+    sick = limited(there)
+    there.worker()
+    command = finished(there, tmp_path, 0)
+    assert counts(command.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
+    [sentence] = [text for text in said(tmp_path / "sick.farm") if "cannot use" in text]
+    assert f":{sick.pid} cannot use " in sentence
+    assert sentence.endswith("(File too large); it is set aside, the others go on")
+    assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+def test_no_worker_can_write__the_run_ends(there: Site, tmp_path: Path) -> None:
+    """In one sentence; the next run goes on."""
+    limited(there)
+    limited(there)
+    command = finished(there, tmp_path, 2)
+    assert "cannot be written: File too large" in command.err
+    assert "Traceback" not in command.err
+
+
+def foreign(folder: Path) -> str:
+    """Copy the program, with another mean wait in it."""
+    for package in ("core", "farm", "cluster", "analysis"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pyc*"))
+    declared = folder / "core" / "metrics" / "declared.py"
+    text = declared.read_text()
+    right, wrong = "lambda c: ratio(c.waited, len(c))", "lambda c: 1 + ratio(c.waited, len(c))"
+    assert text.count(right) == 1
+    declared.write_text(text.replace(right, wrong))
+    return str(folder)
+
+
+def test_another_program__is_refused_by_host(
+    there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """Nothing of its results gets into the store, whichever worker is asked first."""
+    there.worker(PYTHONPATH=foreign(tmp_path / "foreign"))
+    there.worker()
+    finished(there, tmp_path, 0)
+    [sentence] = [text for text in said(tmp_path / "sick.farm") if "another program" in text]
+    assert sentence.startswith(f"{platform.node()} has another program than this run (")
+    assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+def test_no_worker_has_the_program__the_run_ends(there: Site, tmp_path: Path) -> None:
+    there.worker(PYTHONPATH=foreign(tmp_path / "foreign"))
+    there.worker(PYTHONPATH=str(tmp_path / "foreign"))
+    command = finished(there, tmp_path, 2)
+    assert "has another program than this run" in command.err
+    assert "Traceback" not in command.err
+    assert farm.status(tmp_path / "sick.farm").done == 0
+
+
+def test_too_little_memory__another_worker_does_it(
+    there: Site, tmp_path: Path, undisturbed: Path
+) -> None:
+    """None of its errors is recorded as a cell's."""
+    starved(there, tmp_path)
+    there.worker()
+    finished(there, tmp_path, 0)
+    assert farm.status(tmp_path / "sick.farm").failed == 0
+    assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+def test_a_package_that_no_worker_has__leaves_cells_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are reported as lost, not recorded, and simulated once it is installed."""
+    (tmp_path / "words.py").write_text(WORDS)
+    campaign = replace(SMALL, policies=("words:name+easy",), folder=tmp_path)
+    monkeypatch.setenv("SICK", "1")
+    first = farm.run(campaign, tmp_path / "s")
+    assert (first.done, first.failed) == (0, campaign.cells)
+    found = farm.status(tmp_path / "s")
+    assert (found.done, found.failed, found.missing) == (0, 0, campaign.cells)
+    monkeypatch.delenv("SICK")
+    assert farm.run(campaign, tmp_path / "s").done == campaign.cells
+
+
+@pytest.mark.parametrize("error", [OSError("in TLS"), RuntimeError("ConnectionPool is closed")])
+def test_a_client_whose_connection_is_closed__has_lost_its_scheduler(error: Exception) -> None:
+    """Whatever it raises then."""
+
+    def nthreads() -> dict[str, int]:
+        raise error
+
+    client: Any = SimpleNamespace(scheduler=None, nthreads=nthreads)
+    workers = Workers(client, Stop(), lambda text: None, Errand(place_of("s"), "", None))
+    with pytest.raises(SchedulerLost, match="the scheduler at its address was lost"):
+        workers.count()
+
+
+def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look of 640 s was none; a scheduler that is lost after it is told of with the reason."""
+    told: list[str] = []
+    client: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://h:1"))
+    workers = Workers(client, Stop(), told.append, Errand(place_of("s"), "", None))
+    assert str(workers.lost()).startswith("the scheduler at tcp://h:1 was lost; the same command")
+    completed = SimpleNamespace(
+        thread_condition=threading.Condition(), has_ready=lambda: True, next_batch=lambda block: []
+    )
+    clock = iter((100.0, 101.0, 200.0, 840.0))
+    monkeypatch.setattr(window, "clock", lambda: next(clock))
+    assert window._ended(completed, workers.note_sleep) == []
+    assert told == []
+    assert window._ended(completed, workers.note_sleep) == []
+    assert told == ["this machine stood still for 10 min 40 s; the run goes on if the cluster does"]
+    assert str(workers.lost()).startswith(
+        "the scheduler at tcp://h:1 was lost after this machine stood still for 10 min 40 s; "
+    )

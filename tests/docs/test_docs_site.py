@@ -1,0 +1,57 @@
+"""The pages that are generated name every command and every name of the packages' doors."""
+
+from __future__ import annotations
+
+import html
+import re
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.support.paths import ROOT
+
+pytest.importorskip("mkdocs")
+pytest.importorskip("mkdocstrings")
+pytest.importorskip("mkdocs_click")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the pages."""
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    folder = tmp_path_factory.mktemp("site")
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder)))
+    return folder
+
+
+def heads(page: Path) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r'<h[1-6] id="([^"]+)"', text)
+    return [html.unescape(name) for name in found]
+
+
+@pytest.mark.parametrize("package", ["core", "farm", "analysis", "cluster"])
+def test_every_name_of_a_door_is_described(site: Path, package: str) -> None:
+    """Where a module has the name of its function, the page has to ask for the function."""
+    shown = {name.rpartition(".")[2] for name in heads(site / "python" / "index.html")}
+    assert sorted(set(import_module(package).__all__) - shown) == []
+
+
+def commands(group: click.Group) -> list[str]:
+    named = []
+    for name, command in group.commands.items():
+        named.append(name)
+        if isinstance(command, click.Group):
+            named += commands(command)
+    return named
+
+
+def test_every_command_is_described(site: Path) -> None:
+    from farm.cli import cli
+
+    shown = set(heads(site / "command-line" / "index.html"))
+    assert sorted(set(commands(cli)) - shown) == []

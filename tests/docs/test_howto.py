@@ -1,0 +1,124 @@
+"""Every block of the how-to pages runs, in order, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core import Workload, read_log
+from tests.support.default_port import default_port
+from tests.support.paths import DOCS
+from tests.support.seaweed import BUCKET, Seaweed, use
+
+PAGES = DOCS / "howto"
+KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
+ENDING = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
+BLOCK = re.compile(r"(?:`(?P<file>[\w.]+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.S)
+
+ANSWERS = {
+    "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
+    "own-order": "mine:per_area+easy",
+    "shared-machine": "0 failed",
+    "object-store": "quickstart.farm is sound",
+}
+"""What each page comes to."""
+
+SACCT = """\
+#!{python}
+import pathlib, sys
+asked = next(a for a in sys.argv if a.startswith("--format=")).partition("=")[2].split(",")
+head, *rows = pathlib.Path({dump!r}).read_text().splitlines()
+places = [head.split("|").index(name) for name in asked]
+for row in (head, *rows):
+    print("|".join(row.split("|")[place] for place in places))
+"""
+"""Stands for Slurm's command, of which these machines have no year of accounting."""
+
+
+def stamp(seconds: int) -> str:
+    from datetime import datetime, timedelta
+
+    return (datetime(2024, 1, 1) + timedelta(seconds=seconds)).isoformat()
+
+
+def span(seconds: int) -> str:
+    days, rest = divmod(seconds, 86_400)
+    return f"{days}-{rest // 3600:02}:{rest % 3600 // 60:02}:{rest % 60:02}"
+
+
+def dump(jobs: Workload) -> str:
+    """Write jobs as sacct does, each started at once."""
+    lines = [
+        "JobID|JobIDRaw|User|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|State|Eligible"
+        "|Partition|QOS|Account|NNodes|Group"
+    ]
+    for i in range(len(jobs)):
+        submit, run = stamp(int(jobs.submit[i])), int(jobs.run[i])
+        end, procs = stamp(int(jobs.submit[i]) + run), jobs.procs[i]
+        lines.append(
+            f"{i + 1}|{i + 1}|u{jobs.user[i]}|{submit}|{submit}|{end}|{span(run)}"
+            f"|{span(int(jobs.estimate[i]))}|{procs}|{procs}|COMPLETED|{submit}|batch|normal|lab|1|g"
+        )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def folder(traces: Path, tmp_path: Path) -> Path:
+    """Give a log, and a machine whose Slurm has run its jobs."""
+    (tmp_path / KTH).symlink_to(traces / KTH)
+    (tmp_path / "slurm.txt").write_text(dump(read_log(traces / KTH, jobs=12_000)))
+    command = tmp_path / "bin" / "sacct"
+    command.parent.mkdir()
+    command.write_text(SACCT.format(python=sys.executable, dump=str(tmp_path / "slurm.txt")))
+    command.chmod(0o755)
+    return tmp_path
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Give an S3 server to who has no other."""
+    server = Seaweed(tmp_path / "server")
+    server.start()
+    use(server, monkeypatch)
+    monkeypatch.setenv("BUCKET", BUCKET)
+    yield
+    server.kill()
+
+
+def test_what_is_shown_of_a_bucket_runs(folder: Path, bucket: None) -> None:
+    test_what_a_page_shows_runs(folder, "object-store")
+
+
+@pytest.mark.parametrize("page", ["slurm-log", "own-order", "shared-machine"])
+def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
+    """A block with a file's name before it is that file; others are run."""
+    own = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    environment = {**os.environ, "PATH": os.pathsep.join(own)}
+    said = []
+    for block in BLOCK.finditer((PAGES / f"{page}.md").read_text(encoding="utf-8")):
+        if block["file"]:
+            (folder / block["file"]).write_text(block["text"], encoding="utf-8")
+            continue
+        run = {
+            "sh": ["bash", "-ec", f"{ENDING}\n{block['text']}"],
+            "python": [sys.executable, "-W", "error", "-c", block["text"]],
+        }[block["language"]]
+        with default_port():
+            done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, block["text"] + done.stdout + done.stderr
+        said.append(done.stdout)
+        assert "is not encrypted" not in done.stderr or page != "shared-machine"
+    assert ANSWERS[page] in "".join(said)
+
+
+def test_every_page_is_tried() -> None:
+    """That of a batch system is tried where there is one, in tests/cluster/test_slurm.py."""
+    assert sorted(path.stem for path in PAGES.glob("*.md")) == [
+        "object-store", "own-order", "shared-machine", "slurm", "slurm-log",
+    ]  # fmt: skip

@@ -1,0 +1,83 @@
+"""The parts of the program that are mutated, and the tests that have to notice."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+ORACLES = ("tests/oracles",)
+
+STORES = tuple(
+    f"tests/stores/test_{name}.py"
+    for name in (
+        "store_contract",
+        "bad_stores",
+        "verify",
+        "failed_cells",
+        "partial_results",
+        "growth",
+        "stored_users",
+        "keep",
+        "place_contract",
+    )
+)
+
+METRICS = tuple(
+    f"tests/unit/core/test_{name}.py"
+    for name in ("metrics", "metrics_network", "metrics_nodes", "fairness", "window", "windows")
+)
+
+
+class Subject(NamedTuple):
+    """Modules that are about one thing.
+
+    name: the thing. modules: patterns below the root of the tree. tests: those of the default
+    tiers that are run for each mutant, quickest first.
+    """
+
+    name: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+SUBJECTS = (
+    Subject(
+        "orders",
+        ("core/policy/orders.py", "core/policy/functions.py", "core/kernels/ranking.py"),
+        ("core/policy", "tests/unit/core/test_orders.py", *ORACLES),
+    ),
+    Subject(
+        "rules",
+        (
+            "core/policy/rules.py",
+            "core/kernels/fixed_order.py",
+            "core/kernels/moving_order.py",
+            "core/kernels/reservations.py",
+            "core/kernels/plan.py",
+            "core/kernels/planned.py",
+        ),
+        ORACLES,
+    ),
+    Subject(
+        "profiles", ("core/kernels/profile.py",), ("tests/unit/core/test_profile.py", *ORACLES)
+    ),
+    Subject(
+        "metrics",
+        ("core/metrics/*.py",),
+        ("core/metrics", *METRICS, "tests/stores/test_store_values.py"),
+    ),
+    Subject(
+        "store records",
+        (
+            "farm/store/records.py",
+            "farm/store/geometry.py",
+            "farm/store/block.py",
+            "farm/store/presence.py",
+        ),
+        STORES,
+    ),
+    Subject(
+        "resume",
+        ("farm/execution/runner.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
+        STORES,
+    ),
+)

@@ -1,0 +1,28 @@
+"""The tests of one mutant, in a copy of the tree."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.work_item import MutationSpec
+
+TIMEOUT = 600.0
+"""Time after which a mutant that makes a loop endless counts as noticed, s."""
+
+
+def enter(copies: Any) -> None:
+    """Let this process work in a copy of the tree that no other process has."""
+    os.chdir(copies.get())
+    os.environ.update(NUMBA_DISABLE_JIT="1", HYPOTHESIS_PROFILE="few")
+
+
+def outcome_of(mutant: MutationSpec, tests: Sequence[str]) -> tuple[str, str]:
+    """Return whether the tests notice a mutant, and the mutant as a diff."""
+    words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    result = mutate_and_test([mutant], shlex.join(words), TIMEOUT)
+    return str(getattr(result.test_outcome, "value", result.worker_outcome)), str(result.diff)

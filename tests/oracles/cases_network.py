@@ -1,0 +1,215 @@
+"""Hand-written cases on networks of clusters `a`, `b` and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.oracles.case import Case
+from tests.oracles.case import NetworkJob as Job
+from tests.support.strategies import network_of
+
+NETWORKS = "Networks"
+
+ALONE = 2**10
+"""Seconds in which no other job ends."""
+
+BESIDE = Job(0, 2, 2, 2, 0), Job(0, ALONE, ALONE, 2, 1)
+"""On clusters of 4 they leave two and two processors; from 2 s on there are two more on a."""
+
+RESERVED = Job(0, 10, 10, 2, 0), Job(0, 30, 30, 2, 1), Job(1, 5, 5, 3, 0)
+"""On clusters of 3 and 2: at 10 s the third is reserved on a, of which one processor is free."""
+
+LEAVING = (
+    *(Job(0, 10, 10, 1, 0), Job(0, 2, 2, 2, 1), Job(0, 7, 7, 1, 1), Job(0, 30, 30, 1, 2)),
+    *(Job(1, 5, 5, 3, 1), Job(1, 20, 20, 1, 2), Job(1, 5, 5, 2, 0)),
+)
+"""On clusters of 2, 3 and 1: at 2 s the last, reserved on a, migrates to b until 7 s."""
+
+
+def talking(submit: int, run: int, procs: int = 3, communication: int = 1000) -> Job:
+    """Return a job that asks 100 kbit/s of each link if it is split into two and one."""
+    return Job(submit, run, run, procs, 0, communication, 100, 1000)
+
+
+def crossing(submit: int, estimate: int, origin: int, run: int = -1) -> Job:
+    """Return a job whose three processors on two clusters ask 10 kbit/s of each link."""
+    return Job(submit, estimate if run < 0 else run, estimate, 3, origin, 1000, 10, 1000)
+
+
+IGNORED = "fcfs+ics,links=ignored"
+
+TALKING = (*BESIDE, talking(0, 10), talking(2, 3))
+"""Two that ask links of 100 for 100 each."""
+
+CROSSING = crossing(0, 10, 0), crossing(4, 3, 1)
+"""Both ask for all of the middle of three links."""
+
+
+def _links() -> Iterator[Case]:
+    # The two share links of 100 from 2 s on, and each has half of what it asks for. What was done
+    # stays done: at 8 s the second has done its 3 s, the first 5 of its 10.
+    name = "jobs that ask for too much are slowed down"
+    linked, free = network_of(4, 4, links=(100, 100)), network_of(4, 4)
+    on = ["aa", "bb", "aab", "aab"]
+    starts = [0, 0, 0, 2]
+    ends = [2, ALONE, 13, 8]
+    yield Case(name, IGNORED, linked, TALKING, starts, NETWORKS, on=on, ends=ends)
+    yield Case(name, IGNORED, free, TALKING, starts, NETWORKS, on=on, ends=[2, ALONE, 10, 5])
+    name = "computation takes as long as ever"
+    # Half of the time is communication: at half the share 3 s take 4.5, which ends at 7 s.
+    rows = (*BESIDE, talking(0, 10, communication=0), talking(2, 3, communication=500))
+    yield Case(name, IGNORED, linked, rows, starts, NETWORKS, ends=[2, ALONE, 10, 7])
+    name = "a job waits for links that are kept"
+    on = ["aa", "bb", "aab", "aaa"]
+    later, ends = [0, 0, 0, 10], [2, ALONE, 10, 13]
+    yield Case(name, "fcfs+ics", linked, TALKING, later, NETWORKS, on=on, ends=ends)
+    plenty, on = network_of(4, 4, links=(200, 200)), ["aa", "bb", "aab", "aab"]
+    yield Case(name, "fcfs+ics", plenty, TALKING, starts, NETWORKS, on=on)
+    # From 4 s on both do half a second's work each second; at 10 s one is through.
+    name = "ends slide later and earlier"
+    three = network_of(2, 2, 2, links=(10, 10, 10))
+    on = ["aab", "bcc"]
+    yield Case(name, IGNORED, three, CROSSING, [0, 4], NETWORKS, on=on, ends=[13, 10])
+    yield Case("one link, one job", "fcfs+ics", three, CROSSING, [0, 10], NETWORKS, ends=[10, 13])
+    # The last is reserved when the first is predicted to end: at 16 s, then at 13 s again. It
+    # could not start at 6 s on its own cluster before the second job's end.
+    name = "predicted ends slide with the others"
+    rows = (*CROSSING, Job(5, 9, 9, 2, 0, 1000, 0, 1000))
+    policy = "fcfs+icsb(1),links=ignored"
+    yield Case(name, policy, three, rows, [0, 4, 10], NETWORKS, on=[*on, "cc"])
+    # At 3 s the first is predicted to end at 18; by then a job is reserved on b. What ends at 18
+    # may start beside; what ends at 19 waits for processors of a.
+    uneven = network_of(4, 5, links=(100, 100))
+    for estimate, start, last, wide in ((15, 3, "b", "aab"), (16, 8, "a", "abb")):
+        rows = (*BESIDE, Job(0, 3, 3, 1, 1), talking(0, 10), talking(2, 3))
+        rows += (Job(3, 5, 5, 3, 1), Job(3, estimate, estimate, 1, 1))
+        on = ["aa", "bb", "b", "aab", "aab", wide, last]
+        ends = [2, ALONE, 3, 13, 8, 13, start + estimate]
+        starts = [0, 0, 0, 0, 2, 8, start]
+        # A wide job of 5 s that asks for nothing takes as long as ever.
+        yield Case(name, policy, uneven, rows, starts, NETWORKS, on=on, ends=ends)
+    name = "a job that ends at once slows none"
+    rows = (crossing(0, 10, 0), crossing(4, 3, 1, run=0), crossing(6, 0, 2))
+    yield Case(name, IGNORED, three, rows, [0, 4, 6], NETWORKS, ends=[10, 4, 6])
+    name = "a job of run 0 ends before another pass"
+    rows = (Job(0, 0, 5, 4), Job(0, 3, 3, 4), Job(0, 4, 4, 4))
+    on = ["aabb"] * 3
+    pair = network_of(2, 2)
+    yield Case(name, "fcfs+ics", pair, rows, [0, 0, 3], NETWORKS, on=on, ends=[0, 3, 7])
+    name = "a job that no split serves is slowed where links are ignored"
+    narrow = network_of(2, 2, links=(9, 9))
+    yield Case(name, IGNORED, narrow, [crossing(0, 8, 0)], [0], NETWORKS, ends=[9])
+
+
+def _migration() -> Iterator[Case]:
+    name = "jobs of a cluster go first there"
+    rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0), Job(1, 5, 5, 2, 1)
+    pair = network_of(2, 2)
+    yield Case(name, "fcfs+ics", pair, rows, [0, 6, 1], NETWORKS, on=["aa", "bb", "bb"])
+    policy = "fcfs+isolated(1)"
+    yield Case(name, policy, pair, rows, [0, 9, 1], NETWORKS, on=["aa", "aa", "bb"])
+    rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0)
+    for to, there in (("most", "dd"), ("least", "cc"), ("first", "bb")):
+        name, four = "a job migrates as the option says", network_of(2, 4, 3, 5)
+        policy = f"fcfs+ics,to={to}"
+        yield Case(name, policy, four, rows, [0, 1], NETWORKS, on=["aa", there])
+    for to in ("most", "least"):
+        name, three = "ties of room go by declared order", network_of(2, 3, 3)
+        policy = f"fcfs+ics,to={to}"
+        yield Case(name, policy, three, rows, [0, 1], NETWORKS, on=["aa", "bb"])
+    name = "a job gives a reservation up for a start elsewhere"
+    for policy, starts in (("fcfs+icsb(10)", [0, 1]), ("fcfs+isolated(10)", [0, 9])):
+        yield Case(name, policy, pair, rows, starts, NETWORKS)
+    rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0), Job(1, 4, 4, 2, 0)
+    name = "the queue order decides which job migrates"
+    yield Case(name, "fcfs+ics", pair, rows, [0, 1, 6], NETWORKS, on=["aa", "bb", "bb"])
+
+
+def _splits() -> Iterator[Case]:
+    name = "a split has few parts, most on the first clusters, and fits the links"
+    for procs, links, parts in (
+        (3, (), "ccc"),  # It migrates.
+        (4, (), "aabb"),  # Two clusters, and most on the first ones.
+        (5, (), "aaccc"),
+        (5, (150, 150, 150, 150), "aaccc"),  # 100 x 2 x 3 / 4, on either side.
+        (5, (149, 150, 150, 150), "bbccc"),
+        (5, (149, 149, 150, 150), "abccc"),
+        (8, (), "aabbcccd"),
+    ):
+        four = network_of(2, 2, 3, 1, links=links)
+        rows = [Job(0, 5, 5, procs, 0, 0, 100, 1000)]
+        yield Case(name, "fcfs+ics", four, rows, [0], NETWORKS, on=[parts])
+    name = "without links a job waits for one cluster"
+    rows = [Job(0, 9, 9, 1, 1), Job(0, 5, 5, 3, 0)]
+    pair = network_of(2, 3)
+    yield Case(name, "fcfs+ics", pair, rows, [0, 0], NETWORKS, on=["b", "aab"])
+    policy = "fcfs+ics,links=unused"
+    yield Case(name, policy, pair, rows, [0, 9], NETWORKS, on=["b", "bbb"])
+    rows = [Job(0, 9, 9, 1, 0), Job(1, 9, 9, 2, 0), Job(2, 4, 4, 1, 0), Job(3, 5, 5, 2, 0)]
+    yield Case(name, policy, network_of(2, 2), rows, [0, 1, 2, 9], NETWORKS)
+
+
+def _reservations() -> Iterator[Case]:
+    name = "a job of another origin comes if it is gone when a reservation begins"
+    for rule, estimate, start in (
+        ("icsb(1)", 9, 1),
+        ("icsb(1)", 10, 15),
+        ("ics", 10, 1),
+        ("isolated(1)", 9, 30),
+    ):
+        rows = (*RESERVED, Job(1, estimate, estimate, 1, 1))
+        third = 11 if rule == "ics" else 10
+        starts = [0, 0, third, start]
+        yield Case(name, f"fcfs+{rule}", network_of(3, 2), rows, starts, NETWORKS)
+    rows = (Job(0, 5, 5, 1, 1), Job(0, 20, 20, 2, 0), Job(1, 9, 9, 2, 1))
+    rows += (Job(2, 4, 4, 1, 0), Job(2, 3, 3, 1, 0))
+    pair = network_of(2, 2)
+    yield Case(name, "fcfs+icsb(1)", pair, rows, [0, 0, 5, 14, 2], NETWORKS)
+    yield Case(name, "fcfs+ics", pair, rows, [0, 0, 8, 2, 5], NETWORKS)
+    # One of a and one of c, up to the reservation on a; or two of a when it has ended.
+    name = "parts keep reservations too"
+    for estimate, start, parts in ((9, 1, "ac"), (10, 15, "aa")):
+        rows = (*RESERVED[:2], Job(0, 20, 20, 1, 2), RESERVED[2], Job(1, estimate, estimate, 2, 2))
+        starts, on = [0, 0, 0, 10, start], ["aa", "bb", "c", "aaa", parts]
+        yield Case(name, "fcfs+icsb(1)", network_of(3, 2, 2), rows, starts, NETWORKS, on=on)
+    name = "a job wider than its cluster holds no reservation and is not counted"
+    rows = (Job(0, 10, 10, 2, 0), Job(0, 10, 10, 2, 1), Job(1, 5, 5, 4, 0), Job(1, 5, 5, 2, 0))
+    on = ["aa", "bb", "aabb", "aa"]
+    starts = [0, 0, 15, 10]
+    yield Case(name, "fcfs+icsb(1)", network_of(2, 2), rows, starts, NETWORKS, [3], on=on)
+
+
+def _overtaking() -> Iterator[Case]:
+    three = network_of(2, 3, 1)
+    # The sixth job was before the last in the queue, and in the third part has room on a alone;
+    # the fifth, of b, finds three processors there when the last has ended.
+    name = "a job that starts elsewhere leaves its reservation"
+    on = ["a", "bb", "b", "c", "bbb", "a", "bb"]
+    starts = [0, 0, 0, 0, 7, 2, 2]
+    yield Case(name, "fcfs+icsb(1)", three, LEAVING, starts, NETWORKS, [], on=on)
+    name = "only a waiting job of its own origin is overtaken"
+    rows, starts = (*LEAVING, Job(1, 1, 1, 1, 0)), [*starts, 1]
+    yield Case(name, "fcfs+icsb(1)", three, rows, starts, NETWORKS, [7], on=[*on, "a"])
+    rows = (Job(0, 9, 9, 2, 0), Job(0, 9, 9, 1, 1), Job(1, 5, 5, 3, 0), Job(2, 3, 3, 1, 0))
+    rows += (Job(2, 3, 3, 1, 1),)
+    # The fourth migrates to the processor of b that is free at 2 s, before the fifth, if the
+    # fifth had not gone first on its own cluster.
+    name = "a job of another cluster overtakes none of its own"
+    starts = [0, 0, 9, 5, 2]
+    yield Case(name, "fcfs+ics", network_of(2, 2), rows, starts, NETWORKS, [3])
+    # The second migrates at 1 s, so the third is reserved where the fourth was: nothing of another
+    # origin delays the fourth, and yet it starts later than on its cluster alone.
+    name = "a holder that leaves may delay another"
+    rows = (Job(0, 5, 5, 3, 0), Job(0, 10, 10, 2, 0), Job(0, 10, 10, 3, 0), Job(0, 10, 10, 2, 0))
+    rows += (Job(0, 1, 1, 2, 1),)
+    pair = network_of(4, 2)
+    for rule, starts, on in (
+        ("isolated(3)", [0, 5, 15, 5, 0], ["aaa", "aa", "aaa", "aa", "bb"]),
+        ("icsb(3)", [0, 1, 5, 11, 0], ["aaa", "bb", "aaa", "bb", "bb"]),
+    ):
+        yield Case(name, f"fcfs+{rule}", pair, rows, starts, NETWORKS, on=on)
+
+
+NETWORK = tuple(
+    case for part in (_links, _migration, _splits, _reservations, _overtaking) for case in part()
+)

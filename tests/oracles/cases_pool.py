@@ -1,0 +1,472 @@
+"""Hand-written cases on one pool of processors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.oracles.case import Case, Rows
+from tests.support.strategies import MODULE
+
+CLOCK, PER_EVENT = "The clock", "The clock of the pyss family"
+ORDERS, RULES, SEARCHED = "Queue orders", "Backfilling", "Plans that are searched"
+
+ANY_RULE = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
+
+NO = -1
+"""No promise."""
+
+# One runs on 3 of 4, the next needs all 4, then a short and a long one that fit beside.
+BLOCKED = [(0, 10, 10, 3), (1, 10, 10, 4), (2, 5, 5, 1), (3, 20, 20, 1)]
+
+# On 4 processors the second job waits until 10; the fourth would end by then.
+HELD = [(0, 10, 10, 3), (1, 5, 5, 4), (2, 9, 9, 1), (3, 7, 7, 1), (4, 2, 2, 1)]
+
+# The fourth job fits beside the second, but not beside the third, which could start at 15.
+DEEP = [(0, 10, 10, 3), (1, 5, 5, 3), (2, 3, 3, 4), (3, 13, 13, 1)]
+
+# The first job holds the machine until 10; the others are then started in queue order.
+ORDERED = [(0, 10, 10, 4), (1, 6, 6, 3), (2, 4, 4, 4), (3, 8, 8, 2), (4, 6, 6, 2)]
+
+# At 10 the third job comes and the first ends, as estimated or not.
+MET = [(0, 10, 10, 3), (1, 5, 5, 4), (10, 3, 3, 1)]
+MET_EARLY = [(0, 10, 12, 3), *MET[1:]]
+
+# At 4 the third job starts before the second; at 9 both end.
+BY_START = [(0, 4, 4, 4), (1, 5, 9, 1), (1, 5, 8, 3), (2, 3, 21, 2), (2, 3, 20, 4)]
+
+# The second job has waited 9 s when the first ends.
+LONG_WAIT = [(0, 10, 10, 2), (1, 50, 50, 2), (2, 5, 5, 2)]
+
+# At 4 two jobs end early; the fourth's reservation at 5 stands before the second's at 6.
+PLAN = [(0, 4, 6, 1), (0, 3, 4, 2), (1, 3, 4, 1), (3, 1, 1, 1)]
+
+# Job 1: [1, 6) 3, but over at 4. Job 2: [6, 9) 2. Job 3: [9, 11) 4. Job 4: [6, 8) 2.
+FOUR = [(1, 3, 5, 3), (2, 3, 3, 2), (3, 2, 2, 4), (3, 2, 2, 2)]
+
+# The same, but job 4 arrives when job 1 ends.
+FOUR_TIED = [*FOUR[:3], (4, 2, 2, 2)]
+
+# Job 1: [0, 10) 2, but over at 4. Job 2, long: [10, 15) 2. Job 3, short: [15, 17) 2.
+SHORT_BEHIND_LONG = [(0, 4, 10, 2), (1, 5, 5, 2), (2, 2, 2, 2)]
+
+# Job 1: [0, 5) 2. Job 2, of estimate 0, finds 5. Job 3: [5, 8) 2, over it.
+ZERO = [(0, 5, 5, 2), (1, 0, 0, 2), (2, 3, 3, 2)]
+
+# On one processor the short job is better before the second long one, which is the first in the
+# plan, as first come, first served; a search at 5 is the last at which both wait.
+SWAP = [(0, 9, 9, 1), (1, 10, 10, 1), (2, 1, 1, 1)]
+
+
+def _rules() -> Iterator[Case]:
+    for rule, blocked, deep in (
+        ("none", [0, 10, 15, 15, 15], [0, 10, 15, 18]),
+        ("aggressive", [0, 17, 2, 10, 10], [0, 10, 16, 3]),
+        ("easy", [0, 10, 15, 3, 15], [0, 10, 16, 3]),
+        ("depth(1)", [0, 10, 15, 3, 15], [0, 10, 16, 3]),
+        ("depth(2)", [0, 10, 15, 3, 15], [0, 10, 15, 18]),
+        ("conservative", [0, 10, 15, 3, 15], [0, 10, 15, 18]),
+        ("planned", [0, 10, 15, 3, 15], [0, 10, 15, 18]),
+    ):
+        name, passed = "a rule decides what passes a blocked job", None
+        if rule == "conservative":
+            passed = [3]
+        yield Case(name, f"fcfs+{rule}", 4, HELD, blocked, RULES, passed)
+        yield Case("reservations of later jobs are kept", f"fcfs+{rule}", 4, DEEP, deep, RULES)
+    for policy, starts, backfilled in (
+        ("fcfs+none", [0, 10, 20, 20], []),
+        ("fcfs+aggressive", [0, 27, 2, 7], [2, 3]),
+        ("fcfs+easy", [0, 10, 2, 20], [2]),
+        ("spf+easy", [0, 10, 2, 20], []),
+        ("sqf+easy", [0, 27, 2, 7], []),
+    ):
+        none = [NO] * 4
+        name = "a job is backfilled where one before it stays"
+        yield Case(name, policy, 4, BLOCKED, starts, RULES, backfilled, none)
+    for rule in ("conservative", "planned"):
+        yield Case(
+            "rules with reservations for all backfill too", f"fcfs+{rule}", 4, BLOCKED,
+            [0, 10, 2, 20], RULES, [2],
+        )  # fmt: skip
+    name = "depth(2) reserves for the two shortest"
+    yield Case(name, "spf+depth(2)", 4, BLOCKED, [0, 10, 2, 20], RULES)
+    kept = [(0, 4, 10, 3), (1, 5, 5, 4), (2, 9, 9, 1)]
+    for rule, promises in (
+        ("conservative", [0, 10, 15]),
+        ("depth(1)", [0, 10, NO]),
+        ("easy", [NO] * 3),
+    ):
+        name = "a promise is the first reservation"
+        yield Case(name, f"fcfs+{rule}", 4, kept, [0, 4, 9], RULES, promises=promises)
+
+
+def _orders() -> Iterator[Case]:
+    for order, starts in (
+        ("fcfs", [0, 10, 16, 20, 20]),
+        ("lcfs", [0, 22, 18, 10, 10]),
+        ("spf", [0, 14, 10, 20, 20]),
+        ("lpf", [0, 18, 30, 10, 24]),
+        ("sqf", [0, 18, 24, 10, 10]),
+        ("lqf", [0, 14, 10, 20, 20]),
+        ("saf", [0, 28, 16, 20, 10]),
+        ("laf", [0, 10, 16, 20, 20]),
+        ("lxf", [0, 14, 10, 20, 20]),
+        ("sxf", [0, 18, 24, 10, 10]),
+    ):
+        yield Case("jobs start in queue order", f"{order}+none", 4, ORDERED, starts, ORDERS)
+    for rule in ("none", "easy", "depth(2)", "conservative"):
+        for order in ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "lxf", "sxf",
+                      "wfp3", "unicef", "f1", "f2", "f3", "f4",
+                      "fair-share", "fair-wait", "fair-usage"):  # fmt: skip
+            name = "equal jobs go by position"
+            yield Case(name, f"{order}+{rule}", 1, [(0, 3, 3, 1)] * 4, [0, 3, 6, 9], ORDERS)
+    for base in (1, 2**20, 2**34):
+        big = 2**20 * base + 1
+        end = 4 * big
+        rows = [(0, end, end, 1), (1, 5, 3 * big, 1), (2, 5, 3 * big - 2, 1)]
+        name = "expansion factors are compared exactly"
+        yield Case(name, "lxf+none", 1, rows, [0, end + 5, end], ORDERS)
+        yield Case(name, "sxf+none", 1, rows, [0, end, end + 5], ORDERS)
+    name = "an expansion factor is evaluated at each pass"
+    early = [(0, 5, 5, 1), (0, 20, 20, 1), (4, 10, 10, 1)]
+    late = [(0, 50, 50, 1), (0, 60, 60, 1), (4, 10, 10, 1)]
+    yield Case(name, "lxf+none", 1, early, [0, 5, 25], ORDERS)
+    yield Case(name, "lxf+none", 1, late, [0, 60, 50], ORDERS)
+    name = "a later arrival may become the head"
+    rows = [(0, 10, 10, 3), (1, 9, 9, 4), (2, 12, 12, 1), (3, 5, 5, 2)]
+    yield Case(name, "spf+easy", 4, rows[:3], [0, 10, 19], ORDERS)
+    yield Case(name, "spf+easy", 4, rows, [0, 15, 3, 10], ORDERS)
+    wide = [(0, 10, 10, 4), (1, 5, 5, 4), (2, 3, 3, 4)]
+    name = "the shorter of two jobs goes first under spf"
+    yield Case(name, "spf+aggressive", 4, wide, [0, 13, 10], ORDERS)
+    name = "a job inserted in the middle lets a later one start"
+    rows = [(0, 4, 4, 2), (1, 8, 8, 3), (1, 9, 9, 1), (2, 3, 3, 4)]
+    # At 2 the wide job is reserved at 4 to 7, before the second at 7 to 15, and the third,
+    # which has run since 1, holds one processor until 10: so 10, then 13.
+    yield Case(name, "spf+conservative", 4, rows, [0, 13, 1, 10], RULES)
+
+
+def _starving() -> Iterator[Case]:
+    name = "the threshold is strict"
+    for policy, starts in (
+        ("spf+easy", [0, 15, 10]),
+        ("spf+easy,threshold=9s", [0, 15, 10]),
+        ("spf+easy,threshold=8s", [0, 10, 60]),
+        ("lxf+easy,threshold=8s", [0, 10, 60]),
+    ):
+        yield Case(name, policy, 2, LONG_WAIT, starts, ORDERS)
+    rows = [(0, 10, 10, 1), (1, 5, 5, 1), (2, 3, 3, 1)]
+    yield Case(name, "spf+easy,threshold=9s", 1, rows, [0, 13, 10], ORDERS)
+    yield Case(name, "spf+easy,threshold=8s", 1, rows, [0, 10, 15], ORDERS)
+    name = "starving jobs are first come, first served, and one is the head"
+    rows = [(0, 10, 10, 2), (1, 50, 50, 2), (2, 40, 40, 2), (3, 5, 5, 1)]
+    yield Case(name, "spf+easy,threshold=3s", 2, rows, [0, 10, 60, 100], ORDERS)
+    name = "crossing the threshold is no event"
+    rows = [(0, 10, 10, 1), (0, 20, 20, 2), (3, 100, 100, 1)]
+    yield Case(name, "spf+aggressive,threshold=3s", 2, rows, [0, 103, 3], ORDERS)
+    name = "a threshold beyond the clock never bites"
+    policy = "spf+easy,threshold=99999999999999999999w"
+    yield Case(name, policy, 2, BLOCKED[2:], [2, 3], ORDERS)
+
+
+def _easy() -> Iterator[Case]:
+    head = [(0, 10, 10, 3), (1, 10, 10, 4)]
+    name = "a backfill may end at the shadow time, and no later"
+    yield Case(name, "fcfs+easy", 4, [*head, (2, 8, 8, 1)], [0, 10, 2], RULES)
+    yield Case(name, "fcfs+easy", 4, [*head, (2, 9, 9, 1)], [0, 10, 20], RULES)
+    name = "the shadow counts every tie"
+    rows = [(0, 10, 10, 2), (0, 10, 10, 2), (1, 10, 10, 3), (2, 50, 50, 1)]
+    yield Case(name, "fcfs+easy", 5, rows, [0, 0, 10, 2], RULES)
+    rows = [(0, 10, 10, 1), (0, 10, 10, 2), (1, 9, 9, 3), (2, 50, 50, 1)]
+    yield Case(name, "fcfs+easy", 4, rows, [0, 0, 10, 2], RULES)
+    rows = [(0, 10, 10, 1), (0, 10, 10, 2), (1, 5, 5, 2), (2, 20, 20, 1)]
+    yield Case(name, "fcfs+easy", 4, rows, [0, 0, 10, 2], RULES)
+    name = "a short backfill takes nothing from extra"
+    rows = [(0, 10, 10, 3), (1, 10, 10, 4), (2, 4, 4, 1), (2, 50, 50, 1)]
+    yield Case(name, "fcfs+easy", 5, rows, [0, 10, 2, 2], RULES)
+    rows = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 8, 8, 1), (2, 20, 20, 1)]
+    yield Case(name, "fcfs+easy", 4, rows, [0, 10, 2, 2], RULES)
+    name = "a long backfill uses extra up"
+    rows = [(0, 10, 10, 2), (1, 10, 10, 4), (2, 50, 50, 1), (3, 50, 50, 1)]
+    yield Case(name, "fcfs+easy", 5, rows, [0, 10, 2, 20], RULES)
+    name = "a backfill on the extra processors may last"
+    rows = [(0, 10, 10, 3), (1, 5, 5, 3), (2, 9, 9, 1)]
+    yield Case(name, "fcfs+easy", 4, rows, [0, 10, 2], RULES)
+    name = "an early completion brings the head forward"
+    yield Case(name, "fcfs+easy", 4, [(0, 3, 100, 4), (1, 5, 5, 4)], [0, 3], CLOCK)
+    name = "the backfill order decides between two"
+    rows = [(0, 10, 10, 3), (1, 10, 10, 4), (2, 7, 7, 1), (2, 3, 3, 1)]
+    yield Case(name, "fcfs+easy", 4, rows, [0, 10, 2, 20], RULES)
+    yield Case(name, "fcfs+easy,backfill=spf", 4, rows, [0, 10, 20, 2], RULES, [3])
+    rows = [(0, 10, 10, 3), (1, 5, 5, 4), (2, 6, 6, 2), (2, 4, 4, 1), (2, 3, 3, 1)]
+    yield Case(name, "fcfs+easy", 4, rows, [0, 10, 15, 2, 6], RULES)
+    yield Case(name, "fcfs+easy,backfill=spf", 4, rows, [0, 10, 15, 5, 2], RULES)
+
+
+def _clock() -> Iterator[Case]:
+    name = "a job of run 0 completes in its instant, and another pass follows"
+    yield Case(name, "fcfs+none", 2, [(5, 0, 3, 2), (5, 4, 4, 2)], [5, 5], CLOCK)
+    rows = [(0, 0, 10, 4), (0, 0, 0, 4), (0, 5, 5, 4), (0, 5, 5, 1)]
+    yield Case(name, "fcfs+none", 4, rows, [0, 0, 0, 5], CLOCK)
+    name = "completions come before arrivals; per event, after them"
+    rows = [(0, 5, 5, 2), (1, 9, 9, 2), (5, 3, 3, 2)]
+    yield Case(name, "spf+none", 2, rows, [0, 8, 5], CLOCK)
+    yield Case(name, "spf+none,events=per-event", 2, rows, [0, 8, 5], PER_EVENT)
+    name = "a pass follows all arrivals of an instant; per event, each"
+    burst = [(0, 9, 9, 2), (0, 3, 3, 2)]
+    yield Case(name, "spf+none", 2, burst, [3, 0], CLOCK)
+    yield Case(name, "spf+none,events=per-event", 2, burst, [0, 9], PER_EVENT)
+    name = "per event a pass follows the first of two early completions"
+    rows = [(0, 5, 6, 1), (0, 5, 6, 1), (1, 9, 9, 2), (2, 9, 9, 1)]
+    yield Case(name, "fcfs+aggressive", 2, rows, [0, 0, 5, 14], CLOCK)
+    yield Case(name, "fcfs+aggressive,events=per-event", 2, rows, [0, 0, 14, 5], PER_EVENT)
+    name = "per event a job that is predicted to end has gone"
+    rows = [(0, 5, 5, 1), (0, 5, 5, 1), (1, 9, 9, 2), (2, 9, 9, 1)]
+    yield Case(name, "fcfs+aggressive,events=per-event", 2, rows, [0, 0, 5, 14], PER_EVENT)
+    for rule in ("aggressive", "easy,backfill=lxf", "depth(2)", "conservative"):
+        yield Case(name, f"fcfs+{rule},events=per-event", 4, MET, [0, 10, 15], PER_EVENT)
+    name = "per event a submission comes before an early end"
+    yield Case(name, "fcfs+aggressive", 4, MET_EARLY, [0, 10, 15], CLOCK)
+    yield Case(name, "fcfs+aggressive,events=per-event", 4, MET_EARLY, [0, 13, 10], PER_EVENT)
+    name = "per event completions of an instant go by start"
+    for rule in ("aggressive", "aggressive,threshold=9d", "aggressive,backfill=saf"):
+        yield Case(name, f"spf+{rule}", 4, BY_START, [0, 4, 4, 12, 9], CLOCK)
+        policy = f"spf+{rule},events=per-event"
+        yield Case(name, policy, 4, BY_START, [0, 4, 4, 9, 12], PER_EVENT)
+    name = "per event a job of estimate 0 takes nothing"
+    policy = "fcfs+easy,events=per-event"
+    yield Case(name, policy, 1, [(0, 0, 0, 1)] * 40, [0] * 40, PER_EVENT)
+    for rule in ("none", "easy", "conservative"):
+        rows = [(0, 0, 0, 2), (0, 5, 5, 2), (0, 3, 3, 2)]
+        yield Case(name, f"spf+{rule},events=per-event", 2, rows, [0, 0, 5], PER_EVENT)
+
+
+def _estimate_0() -> Iterator[Case]:
+    rows = [(0, 10, 10, 1), (1, 0, 0, 2), (2, 20, 20, 1)]
+    name = "a head of estimate 0 is not delayed"
+    for rule in ("easy", "depth(1)"):
+        yield Case(name, f"fcfs+{rule}", 2, rows, [0, 10, 10], RULES)
+    name = "a job of estimate 0 reserves nothing"
+    yield Case(name, "fcfs+conservative", 2, rows, [0, 22, 2], RULES)
+    rows = [(0, 3, 3, 2), (1, 0, 0, 3), (1, 7, 7, 1)]
+    yield Case(name, "fcfs+conservative", 3, rows, [0, 8, 1], RULES, [2], [0, 3, 1])
+    rows = [(0, 5, 5, 1), (3, 0, 0, 3), (3, 5, 5, 2)]
+    for walk in ("start", "arrival", "queue"):
+        policy = f"fcfs+planned,walk={walk}"
+        yield Case(name, policy, 3, rows, [0, 8, 3], RULES, promises=[0, 5, 3])
+    for events in ("instant", "per-event"):
+        policy = f"fcfs+planned,events={events}"
+        yield Case(name, policy, 2, ZERO, [0, 5, 5], RULES, promises=[0, 5, 5])
+    name = "a job of estimate 0 behind another finds its processors taken"
+    yield Case(name, "lpf+planned,walk=queue", 2, ZERO, [0, 8, 5], RULES)
+    name = "a reservation of estimate 0 is not moved later"
+    rows = [(0, 5, 5, 2), (0, 4, 9, 1), (1, 0, 0, 2), (2, 3, 3, 2)]
+    yield Case(name, "fcfs+planned", 3, rows, [0, 0, 5, 5], RULES)
+    name = "a due job of estimate 0 starts in the first pass that finds its processors"
+    rows = [(0, 5, 5, 2), (1, 0, 0, 2), (2, 3, 3, 1), (3, 3, 3, 2)]
+    yield Case(name, "sqf+planned,walk=queue", 2, rows, [0, 8, 5, 8], RULES)
+
+
+def _planned() -> Iterator[Case]:
+    name = "a plan is compressed by start or by arrival"
+    yield Case(name, "fcfs+planned", 2, PLAN, [0, 5, 1, 4], RULES, promises=[0, 6, 1, 5])
+    yield Case(name, "fcfs+planned,walk=arrival", 2, PLAN, [0, 6, 1, 4], RULES)
+    rows = [(0, 1, 5, 3), (0, 4, 4, 3), (0, 4, 4, 1), (0, 4, 4, 1)]
+    promises = [0, 5, 0, 4]
+    yield Case(name, "fcfs+planned", 4, rows, [0, 4, 0, 1], RULES, promises=promises)
+    policy = "fcfs+planned,walk=arrival"
+    yield Case(name, policy, 4, rows, [0, 1, 0, 4], RULES, promises=promises)
+    yield Case(name, "fcfs+planned", 4, FOUR, [1, 4, 7, 4], RULES)
+    name = "a reservation where nothing ends or arrives is an event"
+    alone = [(0, 0, 2, 3), (0, 1, 1, 2), (0, 4, 4, 3), (0, 1, 1, 2)]
+    yield Case(name, policy, 4, alone, [0, 0, 3, 0], CLOCK)
+    # At 1 the third goes to 1, the fourth to 6, before the second, and only then the second to 2.
+    alone = [(0, 1, 3, 1), (0, 3, 3, 1), (0, 1, 1, 1), (0, 2, 2, 1)]
+    yield Case(name, "spf+planned,walk=queue", 1, alone, [0, 2, 1, 6], CLOCK)
+    # At 4 job 2 goes to [4, 7); job 3 finds job 4 still at [6, 8) and goes to [8, 10); job 4
+    # goes to [4, 6). At 6 and 7 they end as estimated, which compresses nothing.
+    promises = [1, 6, 9, 6]
+    yield Case(name, policy, 4, FOUR, [1, 4, 8, 4], RULES, [3], promises)
+    queued = "fcfs+planned,walk=queue"
+    yield Case(name, queued, 4, FOUR, [1, 4, 8, 4], RULES, promises=promises)
+    name = "at an instant a compression comes before arrivals"
+    # At 4 job 1 ends: job 2 to [4, 7), job 3 to [7, 9). Then job 4 finds [4, 6).
+    promises = [1, 6, 9, 4]
+    yield Case(name, policy, 4, FOUR_TIED, [1, 4, 7, 4], RULES, promises=promises)
+    name = "per event a plan is compressed at every completion"
+    # At 4 job 4 comes first: [6, 8). Then job 1 ends, and job 3 goes to 8. At 6 job 4 ends at its
+    # estimate: now job 3 finds 7, where job 2 is predicted to end.
+    policy += ",events=per-event"
+    yield Case(name, policy, 4, FOUR_TIED, [1, 4, 7, 4], PER_EVENT, promises=[1, 6, 9, 6])
+    plain, per_event = "fcfs+planned", "fcfs+planned,events=per-event"
+    name = "per event a submission is planned before an end of its instant"
+    early = [(0, 5, 9, 1), (5, 2, 2, 1)]
+    yield Case(name, per_event, 1, early, [0, 5], PER_EVENT, promises=[0, 9])
+    yield Case(name, plain, 1, early, [0, 5], CLOCK, promises=[0, 5])
+    exact = [(0, 5, 5, 1), (5, 2, 2, 1)]
+    yield Case(name, per_event, 1, exact, [0, 5], PER_EVENT, promises=[0, 5])
+    name = "per event each completion has a pass of its own"
+    # Both ended: job 3 to 5, job 4 behind it. One by one: job 4 starts beside job 2, job 3 at 7.
+    rows = [(0, 5, 10, 1), (0, 5, 10, 1), (1, 2, 2, 2), (2, 2, 2, 1)]
+    yield Case(name, plain, 2, rows, [0, 0, 5, 7], CLOCK)
+    yield Case(name, per_event, 2, rows, [0, 0, 7, 5], PER_EVENT)
+    name = "per event completions of a plan go by start"
+    # Job 3 started first and ends first: 1 processor serves neither job 4 nor job 5.
+    rows = [(0, 2, 2, 2), (0, 4, 10, 2), (0, 6, 12, 1), (1, 1, 1, 3), (1, 4, 4, 2)]
+    yield Case(name, per_event, 3, rows, [0, 2, 0, 6, 7], PER_EVENT, [2])
+    name = "the queue order decides which reservation is moved first"
+    yield Case(name, queued, 2, SHORT_BEHIND_LONG, [0, 4, 9], RULES)
+    shortest = "spf+planned,walk=queue"
+    promises = [0, 10, 15]
+    yield Case(name, shortest, 2, SHORT_BEHIND_LONG, [0, 6, 4], RULES, promises=promises)
+    rows = [(0, 5, 10, 2), (1, 4, 4, 2), (2, 3, 3, 2)]
+    yield Case(name, queued, 2, rows, [0, 5, 9], RULES)
+    yield Case(name, shortest, 2, rows, [0, 8, 5], RULES)
+    name = "a job that has waited beyond the threshold is moved first"
+    # At 4 job 2 has waited 3 s and job 3 has waited 2 s.
+    yield Case(name, f"{shortest},threshold=2s", 2, SHORT_BEHIND_LONG, [0, 4, 9], RULES)
+    yield Case(name, f"{shortest},threshold=3s", 2, SHORT_BEHIND_LONG, [0, 6, 4], RULES)
+    name = "a job of run 0 ends early in the instant of its start"
+    rows = [(0, 0, 5, 1), (0, 3, 3, 1)]
+    for one in (plain, per_event):
+        yield Case(name, one, 1, rows, [0, 0], CLOCK, promises=[0, 5])
+
+
+def _tabu() -> Iterator[Case]:
+    one = "fcfs+tabu,every=5s,iterations=1"
+    name = "a move that betters all criteria is made"
+    yield Case(name, one, 1, SWAP, [0, 10, 9], SEARCHED)
+    yield Case(name, "fcfs+tabu,every=5s,iterations=0", 1, SWAP, [0, 9, 19], SEARCHED)
+    name = "a search comes after the arrivals of its instant, and promises before it"
+    rows = [(0, 10, 10, 1), (1, 10, 10, 1), (5, 1, 1, 1)]
+    yield Case(name, one, 1, rows, [0, 11, 10], SEARCHED, promises=[0, 10, 20])
+    name = "a tick is an event"
+    rows = [(0, 10, 10, 1), (1, 10, 10, 2), (2, 12, 12, 1)]
+    yield Case(name, one, 2, rows, [0, 17, 5], SEARCHED)
+    name = "ticks count from the first submission, which has none"
+    policy = "fcfs+tabu,every=1s,search=gap,iterations=2"
+    yield Case(name, policy, 1, [(3, 3, 3, 1), (3, 1, 1, 1)], [3, 6], SEARCHED)
+    rows = [(0, 8, 8, 1), (1, 10, 10, 1), (6, 1, 1, 1)]
+    yield Case(name, one, 1, rows, [0, 8, 18], SEARCHED)
+    yield Case(name, one, 1, [(1, 8, 8, 1), *rows[1:]], [1, 10, 9], SEARCHED)
+    # Gap search begins at the end: the last job finds no gap, the second move is of the long one.
+    # Random search draws the place too: the first of two places, then the second.
+    for search in ("gap", "random"):
+        name = f"{search} search needs a second move"
+        policy = f"fcfs+tabu,every=5s,search={search},iterations="
+        yield Case(name, f"{policy}1", 1, SWAP, [0, 9, 19], SEARCHED)
+        yield Case(name, f"{policy}2", 1, SWAP, [0, 10, 9], SEARCHED)
+
+
+def _shares() -> Iterator[Case]:  # noqa: C901
+    """Yield cases of orders by what users had, most of them under every rule."""
+
+    def each(name: str, policy: str, rows: Rows, starts: list[int]) -> Iterator[Case]:
+        for rule in ANY_RULE:
+            yield Case(name, policy.replace("RULE", rule), 1, rows, starts, ORDERS)
+
+    # At 6 user 2 has waited 4 s for 2 s of work; the other, known or not, has nothing.
+    name = "a user without a completed job has 0"
+    for other in (3, -1):
+        rows = [(0, 4, 4, 1, 1), (0, 2, 2, 1, 2), (1, 1, 1, 1, 2), (2, 1, 1, 1, other)]
+        for clock in ("", ",events=per-event"):
+            yield from each(name, f"fair-share+RULE{clock}", rows, [0, 4, 7, 6])
+            yield from each(name, f"fair-usage+RULE{clock}", rows, [0, 4, 7, 6])
+            yield from each(name, f"fair-wait+RULE{clock}", rows, [0, 4, 6, 7])
+    # At 6 the unknown user has had 4 + 2 s of work, user 3 has had nothing.
+    name = "jobs of the unknown user are of one user"
+    rows = [(0, 4, 4, 1, -1), (0, 2, 2, 1, -1), (1, 1, 1, 1, -1), (5, 1, 1, 1, 3)]
+    yield from each(name, "fair-usage+RULE", rows, [0, 4, 7, 6])
+    # At 5 user 2's job of run 0 waited 4 s for no work: no more than user 1's 0 / 5.
+    name = "a user without work has 0"
+    rows = [(0, 5, 5, 1, 1), (1, 0, 3, 1, 2), (2, 1, 1, 1, 1), (3, 1, 1, 1, 2)]
+    yield from each(name, "fair-wait+RULE", rows, [0, 5, 5, 6])
+    # At 12 user 1 has 2 / 4 and user 2 has 3 / 6, whoever came first. A second more of wait, and
+    # user 2 has 4 / 6.
+    name = "equal ratios go by submission"
+    for first in (1, 2):
+        rows = [(0, 2, 2, 1, 9), (0, 4, 4, 1, 1), (3, 6, 6, 1, 2)]
+        rows += [(4, 1, 1, 1, first), (5, 1, 1, 1, 3 - first)]
+        yield from each(name, "fair-share+RULE", rows, [0, 2, 6, 12, 13])
+        longer = [*rows[:2], (2, 6, 6, 1, 2), *rows[3:]]
+        last = [12, 13] if first == 1 else [13, 12]
+        yield from each(name, "fair-share+RULE", longer, [0, 2, 6, *last])
+    # At 5 s after the first submission user 1's first job has just ended.
+    name = "a refresh sees the completions of its instant"
+    for begin in (0, 7):
+        rows = [(0, 5, 5, 1, 1), (1, 3, 3, 1, 1), (2, 1, 1, 1, 2)]
+        rows = [(begin + submit, *row) for submit, *row in rows]
+        for refresh, starts in (("5s", [0, 6, 5]), ("6s", [0, 5, 8])):
+            later = [begin + start for start in starts]
+            yield from each(name, f"fair-usage+RULE,refresh={refresh}", rows, later)
+    # What ended at 6 and 8 is seen at 10.
+    name = "between refreshes nothing is seen"
+    rows = [(0, 6, 6, 1, 1), (1, 2, 2, 1, 1), (2, 3, 3, 1, 2), (3, 1, 1, 1, 1), (4, 1, 1, 1, 2)]
+    yield from each(name, "fair-usage+RULE", rows, [0, 10, 6, 12, 9])
+    yield from each(name, "fair-usage+RULE,refresh=5s", rows, [0, 6, 8, 12, 11])
+    # At 8 user 1 has 4 / 2 = 2, and user 2 the 4 of a job that has just ended.
+    name = "sums are halved before the completions of the instant"
+    rows = [(0, 4, 4, 1, 1), (0, 4, 4, 1, 2), (1, 2, 2, 1, 2), (2, 3, 3, 1, 1)]
+    yield from each(name, "fair-usage+RULE", rows, [0, 4, 8, 10])
+    yield from each(name, "fair-usage+RULE,halflife=4s", rows, [0, 4, 11, 8])
+    # At 2 user 1's 1 is halved to 0, and nobody has less.
+    name = "halves are rounded down"
+    rows = [(0, 1, 1, 1, 1), (0, 1, 1, 1, 3), (1, 1, 1, 1, 1), (1, 1, 1, 1, 2)]
+    yield from each(name, "fair-usage+RULE", rows, [0, 1, 3, 2])
+    yield from each(name, "fair-usage+RULE,halflife=2s", rows, [0, 1, 2, 3])
+    # At 9 user 2 has had 2 halved for 6 halved, 1 / 3; user 1 has 1 / 4, which is less.
+    name = "both sums are halved"
+    rows = [(0, 3, 3, 1, 3), (1, 6, 6, 1, 2), (8, 1, 1, 1, 2), (8, 1, 1, 1, 1)]
+    yield from each(name, "fair-share+RULE,halflife=3s", rows, [0, 3, 10, 9])
+    # At 5 user 1's second job has waited 4 s.
+    name = "a starving job goes before what users had"
+    rows = [(0, 5, 5, 1, 1), (1, 3, 3, 1, 1), (2, 1, 1, 1, 2)]
+    yield from each(name, "fair-usage+RULE,threshold=4s", rows, [0, 6, 5])
+    yield from each(name, "fair-usage+RULE,threshold=3s", rows, [0, 5, 8])
+    # At 4 both have worked 4; event by event, user 1 has when user 2 has not yet.
+    name = "both completions of an instant count; per event, one at a time"
+    rows = [(0, 4, 4, 1, 1), (0, 4, 4, 1, 2), (2, 3, 3, 2, 1), (2, 5, 5, 1, 2)]
+    for rule in ("none", "easy", "conservative"):
+        yield Case(name, f"fair-usage+{rule}", 2, rows, [0, 0, 4, 7], ORDERS)
+        policy = f"fair-usage+{rule},events=per-event"
+        yield Case(name, policy, 2, rows, [0, 0, 9, 4], PER_EVENT)
+    # At 4 one processor is free beside the head: user 1, who has worked nothing, gets it.
+    name = "a backfill order may share too"
+    rows = [(0, 10, 10, 2, 3), (0, 4, 4, 1, 2), (1, 5, 5, 3, 3), (2, 3, 3, 1, 2), (3, 3, 3, 1, 1)]
+    for queue in ("fcfs", f"{MODULE}:by_submission"):
+        for options, starts in (
+            ("", [0, 0, 10, 4, 7]),
+            (",backfill=fair-usage", [0, 0, 10, 7, 4]),
+            (",backfill=fair-usage,refresh=5s", [0, 0, 10, 4, 7]),
+        ):
+            yield Case(name, f"{queue}+easy{options}", 3, rows, starts, ORDERS)
+    # At 4 user 7 has waited 0 s for 8 processor-seconds; a user that has had nothing has 0, too.
+    name = "five jobs of three users, one at a time"
+    rows = [(0, 4, 4, 2, 7), (1, 2, 2, 2, 8), (2, 3, 3, 2, 7), (2, 3, 3, 2, 8), (2, 3, 3, 2, 9)]
+    for policy, starts in (
+        # At 4 all have 0; at 6 user 8 has 3 / 4 and at 9 user 7 has 4 / 14.
+        ("fair-share+none", [0, 4, 6, 12, 9]),
+        # At 6 user 8 goes first with 3 / 4, then at 9 nobody else waited: 7 by submission.
+        ("fair-wait+none", [0, 4, 9, 6, 12]),
+        # At 4 users 8 and 9 have had nothing; then 9, then 8 with 4, then 7 with 8.
+        ("fair-usage+none", [0, 4, 12, 9, 6]),
+        # At 6 and at 9 those of 5 count, when 7 had 8.
+        ("fair-usage+none,refresh=5s", [0, 4, 12, 6, 9]),
+    ):
+        yield Case(name, policy, 2, rows, starts, ORDERS)
+    # At 2 user 7 has had 2 s of work, user 8 none; at 4, under the other, 7 has waited 2 s.
+    name = "a user's own order asks for what users had"
+    rows = [(0, 2, 2, 1, 7), (0, 2, 2, 1, 7), (0, 3, 3, 1, 8), (0, 3, 3, 1, 8), (3, 1, 1, 1, 7)]
+    yield Case(name, f"{MODULE}:heaviest+none", 1, rows, [0, 5, 2, 7, 10], ORDERS)
+    yield Case(name, f"{MODULE}:least_served+none", 1, rows, [0, 2, 5, 8, 4], ORDERS)
+    # User 7 has a long job running, user 8 a short one completed: 7 goes first at 2.
+    name = "only completed jobs count"
+    for user in (7, -1):
+        rows = [(0, 10, 10, 1, user), (0, 2, 2, 1, 8), (0, 3, 3, 1, 8), (0, 3, 3, 1, user)]
+        yield Case(name, f"{MODULE}:heaviest+none", 2, rows, [0, 0, 5, 2], ORDERS)
+
+
+POOL = tuple(
+    case
+    for part in (_rules, _orders, _starving, _easy, _clock, _estimate_0, _planned, _tabu, _shares)
+    for case in part()
+)

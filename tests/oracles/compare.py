@@ -1,0 +1,118 @@
+"""Compare kernels, reference and audit on random small workloads.
+
+    python -m tests.oracles.compare [PLATFORM ...] --cases 1000 --seed 1
+
+tries as many workloads with every rule of each platform, each with every order that goes with the
+rule; prints the smallest workload on which two programs differ, and then exits with 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from core.audit import audit
+from core.audit.kinds import KINDS
+from core.policy.policy import Policy
+from core.reference.simulation import simulate_reference
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
+from tests.oracles.programs import by_seconds, described, kernel, reference
+from tests.support.strategies import RULES, every_order, is_close_call, workloads_on
+
+
+class Trial(NamedTuple):
+    """A workload, and policies to try it with."""
+
+    work: Workload
+    policies: list[Policy]
+
+    def __repr__(self) -> str:
+        return f"{described(self.work)}\n{', '.join(one.name for one in self.policies)}"
+
+
+@st.composite
+def trials(draw: st.DrawFn, platform: str, rule: str) -> Trial:
+    """Draw a workload, and options that go with every order of a rule."""
+    policies = draw(every_order(platform, rule))
+    return Trial(draw(workloads_on(platform, policies[0])), policies)
+
+
+def check(work: Workload, policy: Policy) -> None:
+    """Assert that all programs agree, unless the last place of a float decides: none is wrong."""
+    found = {"kernel": kernel(work, policy), "reference": reference(work, policy)}
+    if (seconds := by_seconds(work, policy)) is not None:
+        found["by seconds"] = seconds
+    first, *others = found.values()
+    if any(other != first for other in others):
+        if is_close_call(simulate_reference(work, policy), policy):
+            return
+        differing = [f"{name}: {_differing(first, told)}" for name, told in found.items()]
+        raise AssertionError("\n".join([policy.name, described(work), *differing]))
+    verdict = audit(simulate(work, policy), policy)
+    if not verdict.ok and not is_close_call(simulate_reference(work, policy), policy):
+        raise AssertionError("\n".join([policy.name, described(work), f"audit: {verdict.why}"]))
+    judged = () if policy.row.audit is None else (policy.name,)
+    assert verdict.checked == (*KINDS[work.platform.name].checks, *judged)
+
+
+def _differing(first: dict[str, object], told: dict[str, object]) -> dict[str, object]:
+    return {name: told[name] for name in told if told[name] != first[name]} or first
+
+
+def check_all(trial: Trial) -> None:
+    """Assert that all programs agree on a workload under each of some policies."""
+    for policy in trial.policies:
+        check(trial.work, policy)
+
+
+def differences(platform: str, cases: int, first: int) -> Iterator[str]:
+    """Yield the smallest difference of each rule of a platform on which one is found."""
+    for rule in RULES[platform]:
+        many = settings(
+            max_examples=cases,
+            deadline=None,
+            derandomize=False,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=[*HealthCheck],
+        )
+        try:
+            seed(first)(many(given(trials(platform, rule))(check_all)))()
+        except Exception as error:  # Whatever goes wrong is a difference to show.
+            yield f"{rule} on a {platform}\n{''.join(traceback.format_exception_only(error))}"
+
+
+def main() -> int:
+    """Compare as the command line says; return 1 if anything differs."""
+    parser = argparse.ArgumentParser(
+        description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(RULES))
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    told = parser.parse_args()
+    if unknown := {*told.platforms} - RULES.keys():
+        parser.error(f"{', '.join(sorted(unknown))}: no such platform; known: {', '.join(RULES)}")
+    began, count = time.perf_counter(), 0
+    for platform in told.platforms or RULES:
+        for difference in differences(platform, told.cases, told.seed):
+            count += 1
+            sys.stdout.write(f"{difference}\n")
+    spent = time.perf_counter() - began
+    sys.stdout.write(
+        f"{told.cases} workloads of seed {told.seed} for each rule: {count} rules differ, "
+        f"{spent:.0f} s\n"
+    )
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

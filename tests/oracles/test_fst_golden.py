@@ -1,0 +1,72 @@
+"""Fair start times against those that are known to be right."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from core.reference.fair_start import fair_start_reference
+from core.simulation.fair_start import fair_start_times
+from tests.support.golden import (
+    ORDERS,
+    RULES,
+    digest,
+    drawn,
+    logged,
+    micro,
+    modelled,
+    policy_of,
+    read_log,
+)
+
+KINDS = ("strict", "relaxed")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_tiny_instances(rule: str) -> None:
+    """Every fair start of the 30 instances, with and without the starvation threshold."""
+    runs = [pair for order in ORDERS for pair in micro(order, rule)]
+    assert len(runs) == 60 * len(ORDERS)
+    for (work, run), kind in product(runs, KINDS):
+        found = fair_start_times(work, policy_of(run), kind).tolist()
+        assert found == run[f"fst_{kind}"], policy_of(run).name
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_tiny_instances_by_the_reference(rule: str) -> None:
+    """The reference agrees too, on a third of the instances, since it is slow."""
+    for order, kind in product(ORDERS, KINDS):
+        for work, run in micro(order, rule)[::3]:
+            everyone = np.arange(len(work))
+            policy = policy_of(run)
+            fst = fair_start_reference(work, policy, kind == "relaxed", everyone, everyone)
+            assert fst == run[f"fst_{kind}"], policy.name
+
+
+@pytest.mark.parametrize(
+    "run", modelled()["fair_starts"], ids=lambda r: f"{r['kind']}:{r['policy']}"
+)
+def test_the_models(run: dict[str, object]) -> None:
+    """Hash of the fair starts of the first jobs of a workload that a model draws."""
+    work = drawn(str(run["workload"]))
+    fst = fair_start_times(
+        work, str(run["policy"]), str(run["kind"]), jobs=range(int(run["first"]))
+    )
+    assert digest(fst) == run["sha256"]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="logs take long without the JIT")
+def test_the_logs(traces: Path) -> None:
+    """Hash of the fair starts of every run on a log that has them."""
+    met = 0
+    for run in logged()["runs"]:
+        if run["fst"]:
+            work = read_log(traces, run["file"], processors=run["machine"], jobs=run["first"])
+            fst = fair_start_times(work, policy_of(run), run["fst"])
+            assert digest(fst) == run["sha256_fst"]
+            met += 1
+    assert met == 12

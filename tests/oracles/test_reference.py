@@ -1,0 +1,113 @@
+"""What the reference simulator refuses, its keys, and what it imports."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import core.reference
+from core.errors import InputError
+from core.policy.orders import ORDERS
+from core.policy.policy import Policy
+from core.reference.job import jobs_of
+from core.reference.order import KEYS, SHARES
+from core.reference.pool import Strict
+from core.reference.simulation import simulate_reference
+from core.workload.workload import Workload
+from tests.oracles.case import workload as jobs_on
+from tests.support.strategies import grid_of
+
+
+def workload(rows: list[tuple[int, ...]], processors: int) -> Workload:
+    return jobs_on(processors, rows)
+
+
+def test_nobody_waits_for_ever() -> None:
+    """A rule that forgets a job is refused, with the job's number; so is a plan that misses one."""
+
+    class Forgetful(Strict):
+        def queue(self, order: str | None = None) -> list[core.reference.job.Job]:
+            return [job for job in super().queue(order) if job.number != 2]
+
+    with pytest.raises(RuntimeError, match=r"job 2 \(4 processors, submitted at 1 s\) would wait"):
+        Forgetful(workload([(0, 10, 10, 3), (1, 5, 5, 4)], 4), Policy("fcfs", "none")).run()
+
+
+def unheard_of(worked: np.ndarray) -> np.ndarray:
+    """Return no number for anyone."""
+    return np.full(worked.size, np.nan)
+
+
+def test_an_order_without_a_number_for_a_user_is_refused() -> None:
+    """Not a number is none."""
+    policy = "tests.oracles.test_reference:unheard_of+none"
+    with pytest.raises(InputError, match="must return one number for each of 5 jobs"):
+        simulate_reference(workload([(0, 1, 1, 1)] * 5, 1), policy)
+
+
+def test_a_grid_has_one_clock() -> None:
+    """The clock of the pyss family is for pools."""
+    work = jobs_on(grid_of(1), [(0, 1, 1, 1)])
+    with pytest.raises(InputError, match="events=per-event is for pools only"):
+        simulate_reference(work, "fcfs+easy,events=per-event")
+
+
+@pytest.mark.parametrize(
+    ("order", "key"),
+    [
+        ("fcfs", 10),
+        ("spf", 100),
+        ("sqf", 4),
+        ("saf", 400),
+        ("lxf", -3),
+        ("sxf", 3),
+        ("wfp3", -32),
+        ("unicef", -1),
+        ("f1", 2 * 4 + 870),
+        ("f2", 10 * 4 + 25_600),
+        ("f3", 400 + 6_860_000),
+        ("f4", 100 * 2 + 530_000),
+    ],
+)
+def test_keys_by_hand(order: str, key: float) -> None:
+    """A job of 4 processors and 100 s, submitted at 10, has waited 200 s."""
+    (job,) = jobs_of(workload([(10, 7, 100, 4)], 4))
+    assert KEYS[order](job, 210) == pytest.approx(key, rel=1e-15)
+
+
+def test_ties_of_a_cube_fall_as_in_the_formula() -> None:
+    """A third cubed times 27 is 1 by products, and was less by a power."""
+    one, other = jobs_of(workload([(0, 3, 3, 1), (2, 3, 3, 27)], 27))
+    assert KEYS["wfp3"](one, 3) == KEYS["wfp3"](other, 3) == -1
+
+
+def test_every_order_has_a_key_of_its_own() -> None:
+    """The reference takes no formula from elsewhere."""
+    assert {*KEYS, *SHARES} == {*ORDERS}
+
+
+def test_it_shares_nothing_with_the_fast_simulator() -> None:
+    """The reference imports the shared types, and what finds a user's own order."""
+    names: set[str | None] = set()
+    for path in Path(core.reference.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "core.policy.orders":
+                assert [alias.name for alias in node.names] == ["order_function"]
+    ours = {n for n in names if n and n.startswith("core") and not n.startswith("core.reference")}
+    assert ours == {
+        "core.arrays",
+        "core.durations",
+        "core.errors",
+        "core.platform.grid",
+        "core.platform.network",
+        "core.platform.nodes",
+        "core.policy.orders",
+        "core.policy.policy",
+        "core.schedule",
+        "core.workload.workload",
+    }

@@ -1,0 +1,113 @@
+"""The scripts of jobs, as each launcher of a batch system writes them: texts, compared whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.coordinator import Coordinator
+from cluster.examples import examples
+from cluster.jobs import job_options
+from cluster.launchers import LAUNCHERS, imported
+from cluster.opening import Opening
+from cluster.spec import ClusterSpec, table_of
+from tests.support.paths import DATA
+
+GOLDEN = DATA
+
+BATCH = [kind for kind, row in LAUNCHERS.items() if row.queue]
+
+NEW = "SCHEDFARM_NEW_SCRIPTS"
+"""Environment variable under which the texts are written anew, to be read before they are kept."""
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder, and no configuration of Dask's but the shipped one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dask.config.paths", [])
+    return tmp_path
+
+
+def compared(name: str, text: str, folder: Path) -> None:
+    """Hold a script equal to the one that is kept."""
+    text = text.replace(sys.executable, "/env/bin/python").replace(str(folder), "/home/me")
+    path = GOLDEN / name
+    if os.environ.get(NEW):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def nested(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return dotted keys as tables within tables."""
+    found: dict[str, Any] = {}
+    for key, value in flat.items():
+        *tables, last = key.split(".")
+        inner = found
+        for table in tables:
+            inner = inner.setdefault(table, {})
+        inner[last] = value
+    return found
+
+
+def opening(folder: Path) -> Opening:
+    return Opening(folder=folder / "kth.farm.jobs", title="farm-kth")
+
+
+@pytest.mark.parametrize("kind", BATCH)
+def test_worker_of_the_example(kind: str, alone: Path) -> None:
+    """The example's options come out as directives, and the worker's command with them."""
+    spec = ClusterSpec.of(table_of(examples()[kind]))
+    assert spec.launcher.queue
+    job = imported(f"dask_jobqueue:{spec.launcher.queue.cluster}").job_cls
+    options = job_options(spec, opening(alone))
+    script = job("tls://10.0.0.1:8786", name="worker-0", protocol="tls://", **options)
+    compared(f"{kind}.worker", script.job_script(), alone)
+
+
+@pytest.mark.parametrize("kind", BATCH)
+def test_coordinator_of_the_example(kind: str, alone: Path) -> None:
+    """The coordinator's job takes the place of its shell, so that signals reach it."""
+    spec = ClusterSpec.of(table_of(examples()[kind]))
+    job = Coordinator(spec, opening(alone))
+    words = [sys.executable, "-m", "farm", "run", "a b.toml"]
+    words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
+    compared(f"{kind}.coordinator", job.script(words), alone)
+
+
+def test_newcomer__says_only_slurm(alone: Path) -> None:
+    """One core, 2 GB, and a walltime that is Dask's own: enough to begin with."""
+    options = job_options(ClusterSpec.parse("slurm"), opening(alone))
+    job = imported("dask_jobqueue:SLURMCluster").job_cls
+    script = job("tls://10.0.0.1:8786", name="worker-0", protocol="tls://", **options)
+    compared("slurm.newcomer", script.job_script(), alone)
+
+
+def test_configuration_of_dask_is_kept(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the user's own files say, of a batch system and of workers, is not said anew."""
+    import dask
+
+    own = {
+        "jobqueue.slurm.cores": 4,
+        "jobqueue.slurm.memory": "9 GB",
+        "jobqueue.slurm.queue": "own",
+        "jobqueue.slurm.log-directory": "mine",
+        "distributed.worker.memory.spill": 0.5,
+    }
+    monkeypatch.setattr("dask.config.paths", [str(alone)])
+    (alone / "own.yaml").write_text(json.dumps(nested(own)))
+    with dask.config.set(own):
+        options = job_options(ClusterSpec.parse("slurm"), opening(alone))
+    assert (options["cores"], options["processes"]) == (4, 4)
+    assert "memory" not in options
+    assert "queue" not in options
+    assert "log_directory" not in options
+    said = "\n".join(options["job_script_prologue"])
+    assert "MEMORY__TARGET=False" in said
+    assert "MEMORY__SPILL" not in said

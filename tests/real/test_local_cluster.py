@@ -1,0 +1,190 @@
+"""A cluster on this machine: loopback only, one thread a process, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from distributed import Client
+
+import farm
+from cluster import ClusterSpec, connect
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from tests.support.harness import Command, assert_same_results, recorded_cells, wait_for
+from tests.support.made import MadeStores
+
+LISTENING = "0A"
+LOOPBACK = {"0100007F", "00000000000000000000000001000000"}
+"""127.0.0.1 and ::1 as /proc writes them."""
+
+
+CAMPAIGN = Campaign(
+    name="bytes",
+    traces=(
+        Trace(name="m", model="lublin", processors=64, jobs=90),
+        Trace(name="n", model="lublin", processors=32, jobs=70),
+    ),
+    policies=("fcfs+easy", "saf+easy", "fcfs+conservative"),
+    loads=("original", "0.9"),
+    resamples=3,
+)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with connect(ClusterSpec.parse("local", 2)) as client:
+        yield client
+
+
+def listening(pid: int) -> set[str]:
+    """Addresses on which a process listens."""
+    sockets = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            sockets.add(os.readlink(entry))
+        except FileNotFoundError:
+            continue
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == LISTENING and f"socket:[{words[9]}]" in sockets:
+                found.add(words[1].partition(":")[0])
+    return found
+
+
+def ignores_interrupts() -> bool:
+    assert threading.current_thread() is not threading.main_thread()
+    return holds_interrupt("self", "SigIgn")
+
+
+def holds_interrupt(pid: int | str, signals: str) -> bool:
+    """Tell whether a set of a process's signals, as /proc names it, holds SIGINT."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    mask = next(line for line in lines if line.startswith(signals))
+    return bool(int(mask.split()[1], 16) >> (signal.SIGINT - 1) & 1)
+
+
+def spawned() -> set[int]:
+    """Worker processes of this process, from their first instruction on."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        # It may end between two looks at it.
+        with suppress(OSError):
+            parent = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and "spawn_main" in entry.joinpath("cmdline").read_text():
+                found.add(int(entry.name))
+    return found
+
+
+def test_listens_on_loopback_only(client: Client) -> None:
+    """Nothing of scheduler, workers or client listens beyond this machine."""
+    workers = client.run(os.getpid)
+    assert len(set(workers.values())) == 2
+    for pid in (os.getpid(), *workers.values()):
+        addresses = listening(pid)
+        assert addresses
+        assert addresses <= LOOPBACK
+
+
+def test_one_thread_each(client: Client) -> None:
+    """Processes run side by side, not threads."""
+    assert list(client.nthreads().values()) == [1, 1]
+
+
+def test_workers_keep_freed_memory(client: Client) -> None:
+    """Dask would have each block's memory given back, and faulted in again by the next one."""
+    assert set(client.run(os.environ.get, "MALLOC_TRIM_THRESHOLD_").values()) == {None}
+    assert set(client.run(os.environ.get, "OMP_NUM_THREADS").values()) == {"1"}
+
+
+def test_workers_ignore_interrupts(client: Client) -> None:
+    """A terminal's Ctrl-C reaches workers too; it is not theirs to act on."""
+    ignored = client.gather([client.submit(ignores_interrupts, pure=False) for _ in range(4)])
+    assert ignored == [True] * 4
+
+
+def test_worker_that_replaces_a_dead_one__blocks_interrupts() -> None:
+    """It is safe from Ctrl-C from its first instruction on, long before it can ignore it."""
+    with connect(ClusterSpec.parse("local", 1)) as client:
+        before = spawned()
+        (dead,) = client.run(os.getpid).values()
+        os.kill(dead, signal.SIGKILL)
+        (new,) = wait_for(lambda: spawned() - before, "the next worker")
+        assert holds_interrupt(new, "SigBlk")
+        client.wait_for_workers(1)
+
+
+@pytest.mark.parametrize("number", [1, 2], ids=["once", "twice"])
+@pytest.mark.parametrize("moment", ["resource tracker", "first worker", "second worker"])
+def test_interrupt_at_the_start__ends_the_command(tmp_path: Path, moment: str, number: int) -> None:
+    """Ctrl-C is not lost while processes start: one sentence, status 130, and nothing is left."""
+    (tmp_path / "c.toml").write_text(CAMPAIGN.to_toml())
+    run = Command(tmp_path, "run", "c.toml", "--workers", "2")
+    try:
+        wait_for(lambda: moment in moments(run) or run.process.poll() is not None, moment)
+        for _ in range(number):
+            run.signal_group(signal.SIGINT)
+        assert run.finish() == 130, run.err
+        assert run.err.split("\n")[-2:] == ["farm: interrupted", ""]
+        assert "Traceback" not in run.err
+        assert not (tmp_path / "bytes.farm" / "lock.json").exists()
+        assert recorded_cells(tmp_path / "bytes.farm") == 0
+    finally:
+        run.kill()
+
+
+def moments(run: Command) -> list[str]:
+    """What a command that starts a cluster has come to."""
+    tracker = any("resource_tracker" in command for command in run.alive().values())
+    return ["resource tracker"] * tracker + ["first worker", "second worker"][: len(run.workers())]
+
+
+def test_interrupt_while_closing__waits_for_the_end() -> None:
+    """Ctrl-C breaks no closing off: it is acted on when the workers are gone."""
+    told: list[str] = []
+
+    def interrupt() -> None:
+        wait_for(lambda: client.status != "running", "the closing")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    old = signal.signal(signal.SIGINT, lambda *_: told.append(cluster.status.name))
+    try:
+        with connect(ClusterSpec.parse("local", 1)) as client:
+            cluster = client.cluster
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+        thread.join()
+        assert wait_for(lambda: told, "the interrupt") == ["closed"]
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
+def test_two_clusters_at_once_and_no_process_left(client: Client) -> None:
+    """A second cluster disturbs no one, and ends with its context."""
+    with connect(ClusterSpec.parse("local", 1)) as other:
+        assert len(other.scheduler_info()["workers"]) == 1
+        assert other.submit(sum, [1, 2]).result() == 3
+        pids = list(other.run(os.getpid).values())
+    for pid in pids:
+        wait_for(lambda pid=pid: not Path(f"/proc/{pid}").exists(), f"the end of worker {pid}")
+    assert client.submit(sum, [1, 2]).result() == 3
+
+
+def test_same_bytes_wherever_it_runs(
+    client: Client, tmp_path: Path, made_store: MadeStores
+) -> None:
+    """One campaign, serial and on one worker and on two: every file of the results is the same."""
+    serial = made_store(CAMPAIGN)
+    assert recorded_cells(serial) == 36
+    assert farm.run(CAMPAIGN, tmp_path / "two", client).done == 36
+    with connect(ClusterSpec.parse("local", 1)) as one:
+        assert farm.run(CAMPAIGN, tmp_path / "one", one).done == 36
+    assert_same_results(tmp_path / "one", serial)
+    assert_same_results(tmp_path / "two", serial)

@@ -1,0 +1,121 @@
+"""Another user of the machine meets a running local cluster: no port works for him or tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from distributed import Client
+from distributed.security import Security
+
+from cluster import connect, exposure
+from tests.support.dask_processes import site
+
+INTRUDER = """\
+import json, socket, ssl, sys
+
+def answer(port, wrap, text):
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5) as plain, wrap(plain) as line:
+            line.settimeout(3)
+            line.sendall(text)
+            return line.recv(4096).decode("latin-1")
+    except (OSError, EOFError):
+        return ""
+
+def tls(line):
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(line)
+
+GET = b"GET /%s HTTP/1.0\\r\\n\\r\\n"
+pages = b"health", b"metrics", b"info/main/workers.html"
+print(json.dumps({
+    port: [answer(port, wrap, GET % page) for page in pages
+           for wrap in (lambda line: line, tls)]
+    for port in map(int, sys.argv[1:])
+}))
+"""
+"""What anybody can do with the standard library: ask in plain, and with TLS but no certificate."""
+
+
+def as_another() -> list[str]:
+    """The beginning of a command that runs as nobody, where this user may do that."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        return []
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def ports() -> list[int]:
+    """Every port on which this process or one of its children listens."""
+    me = psutil.Process()
+    found = set()
+    for process in (me, *me.children(recursive=True)):
+        for line in process.net_connections("tcp"):
+            if line.status == psutil.CONN_LISTEN:
+                found.add(line.laddr.port)
+    return sorted(found)
+
+
+def ask(asked: list[int]) -> dict[str, list[str]]:
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+    command = [*as_another(), python, "-c", INTRUDER, *map(str, asked)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+    answers: dict[str, list[str]] = json.loads(done.stdout)
+    return answers
+
+
+@pytest.fixture(scope="module")
+def others() -> list[int]:
+    """Ports that were open before: servers that tests of buckets leave running in this process."""
+    return ports()
+
+
+@pytest.fixture(scope="module")
+def client(others: list[int]) -> Iterator[Client]:
+    with connect("local") as client:
+        yield client
+
+
+def test_no_port_answers_whoever_has_no_certificate(client: Client, others: list[int]) -> None:
+    asked = [port for port in ports() if port not in others]
+    assert int(client.scheduler.address.rpartition(":")[2]) in asked
+    assert {text for answers in ask(asked).values() for text in answers} == {""}
+    assert client.submit(sum, [1, 2]).result() == 3
+
+
+def test_an_open_port_would_be_found(tmp_path: Path) -> None:
+    """The same questions get answers from Dask as it comes."""
+    with site(tmp_path) as there:
+        there.worker()
+        me = psutil.Process()
+        asked = [
+            line.laddr.port
+            for process in me.children(recursive=True)
+            for line in process.net_connections("tcp")
+            if line.status == psutil.CONN_LISTEN
+        ]
+        assert any("200 OK" in text for answers in ask(asked).values() for text in answers)
+
+
+def test_no_client_of_dask_gets_in(client: Client) -> None:
+    address = client.scheduler.address
+    with pytest.raises((OSError, ValueError)):
+        Client(address.replace("tls://", "tcp://"), timeout=2)
+    with pytest.raises((OSError, ValueError)):
+        Client(address, security=Security.temporary(), timeout=2)
+
+
+def test_who_uses_a_scheduler_of_everybody_is_told(client: Client, tmp_path: Path) -> None:
+    assert exposure(client) == ""
+    with site(tmp_path) as there:
+        there.worker()
+        with connect(f"scheduler-file:{there.file}") as known:
+            assert "is not encrypted and asks nobody who he is" in exposure(known)

@@ -1,0 +1,70 @@
+"""`farm warm` with an empty cache: whatever it compiles, no process compiles after it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COUNT = """
+import sys
+from core.simulation.compiling import each_compiled
+from core.simulation.fair_start import fair_start_times
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
+work = Workload.from_columns(submit=[0, 1, 2, 3], run=[10, 10, 5, 20], estimate=[10, 10, 5, 20],
+                             procs=[3, 4, 1, 1], processors=4)
+compiled = []
+with each_compiled(lambda: compiled.append(1)):
+    for name in sys.argv[1:]:
+        simulate(work, name)
+        fair_start_times(work, name)
+print(len(compiled))
+"""
+
+
+def run(cache: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *words],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def warm(cache: Path, *policies: str) -> str:
+    return run(cache, "-m", "farm", "warm", *policies)
+
+
+@pytest.fixture(name="with_jit")
+def needs_jit() -> None:
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        pytest.skip("without the JIT nothing is compiled")
+
+
+@pytest.mark.usefixtures("with_jit")
+def test_what_is_warm_is_not_compiled_again(tmp_path: Path) -> None:
+    """A first time it is, a second time it is at hand, and a simulation finds it."""
+    first = warm(tmp_path, "fcfs+none")
+    assert "fcfs+none on pool: " in first
+    assert f"kept in {tmp_path}" in first
+    assert "at hand" not in first.splitlines()[0]
+    again = warm(tmp_path, "fcfs+none")
+    assert "fcfs+none on pool: at hand" in again
+    assert "0 functions compiled in" in again
+    assert run(tmp_path, "-c", COUNT, "fcfs+none", "saf+easy", "spf+aggressive").strip() == "0"
+
+
+@pytest.mark.usefixtures("with_jit")
+def test_after_all_is_warm_nothing_is_compiled(tmp_path: Path) -> None:
+    """Whatever the policy."""
+    warm(tmp_path)
+    names = ("saf+easy", "lxf+easy", "fair-usage+easy", "sxf+conservative", "fcfs+depth(7)",
+             "fcfs+planned", "lxf+planned,walk=queue", "fcfs+tabu,seed=3")  # fmt: skip
+    assert run(tmp_path, "-c", COUNT, *names).strip() == "0"

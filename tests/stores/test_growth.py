@@ -1,0 +1,176 @@
+"""A campaign may grow, which costs only what is new, and not shrink."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import farm
+from core.errors import InputError
+from core.logs.swf import write_swf
+from core.models.lublin import lublin
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution.runner import begin
+from farm.verify import verify
+from tests.support.growing import (
+    GROWN,
+    SMALL,
+    assert_fills_up,
+    assert_grows,
+    assert_same_by_label,
+    cut,
+    tree,
+)
+from tests.support.harness import snapshot
+from tests.support.made import MadeStores
+
+
+@pytest.mark.parametrize("axis", sorted(GROWN.keys() - {"log", "all"}))
+def test_growth__only_the_new_cells_run(tmp_path: Path, made_store: MadeStores, axis: str) -> None:
+    """A grown store equals one made at once, and what was there is not simulated again."""
+    at_once = made_store(GROWN[axis])
+    assert_grows(made_store.copy(SMALL, tmp_path / "grown"), axis, at_once)
+
+
+def test_growth__in_many_blocks(
+    tmp_path: Path, made_store: MadeStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in one block; tests/stores/exhaustive grows every axis."""
+    at_once = made_store(GROWN["load"])
+    cut(monkeypatch, 2)
+    farm.run(SMALL, tmp_path / "grown")
+    assert_grows(tmp_path / "grown", "load", at_once)
+
+
+def test_growth__a_partly_filled_block_fills_up(
+    tmp_path: Path, made_store: MadeStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Growing an axis from 3 to 5 labels in blocks of 2 leaves the first block's files alone."""
+    assert_fills_up("resamples", tmp_path / "s", made_store, monkeypatch)
+
+
+def test_growth__the_log_itself_comes_last_on_the_axis(
+    tmp_path: Path, made_store: MadeStores
+) -> None:
+    """A store that gains the log keeps its axis and appends: labels say what is what."""
+    at_once, store = made_store(GROWN["log"]), made_store.copy(SMALL, tmp_path / "grown")
+    assert_grows(store, "log", at_once)
+    assert tree(store)["resample"].values.tolist() == [1, 2, 3, 0]
+
+
+def test_growth__later_samples_may_span_more_weeks(tmp_path: Path, made_store: MadeStores) -> None:
+    """Samples of a model differ in weeks; a later one that is longer is counted as it would be."""
+    small = dataclasses.replace(
+        SMALL, traces=(Trace(name="m", model="lublin", processors=64, jobs=2000),), resamples=1
+    )
+    larger = dataclasses.replace(small, resamples=6)
+    farm.run(small, tmp_path / "grown")
+    farm.run(larger, tmp_path / "grown")
+    assert_same_by_label(tmp_path / "grown", made_store(larger))
+
+
+def test_growth__later_samples_of_a_log_may_have_more_jobs(tmp_path: Path) -> None:
+    """Weeks drawn with replacement differ in jobs: no sample is known to be the largest."""
+    write_swf(lublin(64, weeks=6, seed=5, users=4), tmp_path / "a.swf")
+    small = dataclasses.replace(
+        SMALL, traces=(Trace(file=str(tmp_path / "a.swf")),), resamples=1, draw="replace"
+    )
+    larger = dataclasses.replace(small, resamples=12)
+    farm.run(small, tmp_path / "grown")
+    shard = farm.Store.open(tmp_path / "grown").layouts["a"].inner["job"]
+    assert farm.run(larger, tmp_path / "grown").failed == 0
+    assert farm.Store.open(tmp_path / "grown").jobs["a"] > shard
+    farm.run(larger, tmp_path / "at-once")
+    assert_same_by_label(tmp_path / "grown", tmp_path / "at-once")
+
+
+def test_renaming__leaves_the_summary_as_it_is(tmp_path: Path, made_store: MadeStores) -> None:
+    """What no result depends on may change; nothing is made anew for it, even if nothing runs."""
+    made_store.copy(SMALL, tmp_path / "s")
+    before = tree(tmp_path / "s")
+    renamed = dataclasses.replace(SMALL, title="Another title")
+    with begin(renamed, tmp_path / "s") as sweep:
+        assert sweep.tasks == []
+    assert tree(tmp_path / "s").identical(before)
+    assert (tmp_path / "s" / "campaign.toml").read_text() == renamed.to_toml()
+    assert list(verify(tmp_path / "s")) == []
+
+
+def test_an_empty_sample__is_a_cell_of_no_jobs(tmp_path: Path) -> None:
+    """A user who was there in few weeks may be drawn in none of them."""
+    row = "{} {} -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+    weeks = (0, 1, 20)
+    text = "".join(row.format(k + 1, week * 604_800) for k, week in enumerate(weeks))
+    (tmp_path / "a.swf").write_text("; MaxProcs: 8\n" + text)
+    trace = Trace(file=str(tmp_path / "a.swf"), weeks=1)
+    empty = dataclasses.replace(SMALL, traces=(trace,), seed=0, loads=("original",), resamples=1)
+    farm.run(empty, tmp_path / "s")
+    assert (tree(tmp_path / "s")["a/jobs"] == 0).all()
+    assert list(verify(tmp_path / "s")) == []
+
+
+def test_growth__a_lower_load_may_span_more_weeks(tmp_path: Path) -> None:
+    """What spreads arrivals makes `week` longer: blocks then have several shards along it."""
+    small = dataclasses.replace(
+        SMALL, load_by="interarrival", loads=("0.9",), resamples=2, block_seconds=100
+    )
+    larger = dataclasses.replace(small, loads=("0.9", "0.01"), resamples=3)
+    farm.run(small, tmp_path / "grown")
+    farm.run(larger, tmp_path / "grown")
+    farm.run(larger, tmp_path / "at-once")
+    assert_same_by_label(tmp_path / "grown", tmp_path / "at-once")
+    with farm.open(tmp_path / "grown") as tree:
+        group = tree[SMALL.traces[0].name]
+        assert group.sizes["week"] > 2 * group["week_jobs"].encoding["chunks"][-1]
+        assert (group["week_jobs"].sum("week") == group["jobs"]).all()
+    assert list(verify(tmp_path / "grown")) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        dataclasses.replace(SMALL, resamples=2),
+        dataclasses.replace(SMALL, policies=("saf+easy",)),
+        dataclasses.replace(SMALL, seed=6),
+        dataclasses.replace(SMALL, tau=1),
+        dataclasses.replace(SMALL, traces=(dataclasses.replace(SMALL.traces[0], jobs=61),)),
+    ],
+    ids=["resamples", "policies", "seed", "tau", "trace"],
+)
+def test_shrinking__is_refused(made_store: MadeStores, tmp_path: Path, other: Campaign) -> None:
+    """What is in a store stays what it is."""
+    store = made_store.copy(SMALL, tmp_path / "s")
+    before = snapshot(store)
+    with pytest.raises(InputError, match="give another --store"):
+        farm.run(other, store)
+    assert snapshot(store) == before
+
+
+def test_changed_log__is_refused(tmp_path: Path) -> None:
+    """A log that has changed under its name is another log."""
+    row = "{} {} -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+    log = tmp_path / "a.swf"
+    log.write_text("; MaxProcs: 8\n" + "".join(row.format(k, 3600 * k) for k in range(1, 30)))
+    campaign = dataclasses.replace(SMALL, traces=(Trace(file=str(log)),))
+    farm.run(campaign, tmp_path / "s")
+    log.write_text(log.read_text().replace(" 10 2 ", " 11 2 ", 1))
+    with pytest.raises(InputError, match="trace 'a' is not the one"):
+        farm.run(campaign, tmp_path / "s")
+
+
+def test_folder_with_somebody_elses_traces__is_refused(tmp_path: Path) -> None:
+    """A folder of logs beside a campaign file is not an unfinished store."""
+    (tmp_path / "s" / "traces").mkdir(parents=True)
+    with pytest.raises(InputError, match="is not a store"):
+        farm.run(SMALL, tmp_path / "s")
+    assert [p.name for p in (tmp_path / "s").iterdir()] == ["traces"]
+
+
+def test_names_of_the_package__are_functions(made_store: MadeStores) -> None:
+    """No module of the package hides one of its names, once a run has imported them all."""
+    store = made_store(SMALL)
+    assert all(callable(getattr(farm, name)) for name in farm.__all__)
+    assert farm.status(store).done == 12

@@ -1,0 +1,127 @@
+"""One coordinator at a time, named; a lock left behind by a killed one is free."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import farm
+from core import InputError
+from farm.campaign.campaign import Campaign
+from farm.cli import cli
+from farm.store.lock import NAME, TURN, check_turn, locked, turn
+from tests.support.harness import snapshot
+from tests.support.refusals import GOOD
+
+NOBODY = 65534
+
+
+def test_second_coordinator_is_told_who_holds_the_lock(tmp_path: Path) -> None:
+    """The refusal names process and host, and nothing is taken from the holder."""
+    with locked(tmp_path) as run:
+        with (
+            pytest.raises(InputError, match=f"in use by process {os.getpid()} on "),
+            locked(tmp_path),
+        ):
+            pass
+        assert (tmp_path / NAME).exists()
+        check_turn(tmp_path, run)
+    assert not (tmp_path / NAME).exists()
+
+
+def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    """A path below a file is one sentence."""
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be written"), locked(tmp_path / "file" / "store"):
+        pass
+
+
+def test_lock_of_another_run_outlives_the_first(tmp_path: Path) -> None:
+    """A run whose file was deleted leaves that of the next run alone."""
+    with ExitStack() as stack:
+        with locked(tmp_path):
+            (tmp_path / NAME).unlink()
+            other = stack.enter_context(locked(tmp_path))
+        check_turn(tmp_path, other)
+        with pytest.raises(InputError, match=f"in use by process {os.getpid()}"), locked(tmp_path):
+            pass
+    assert not (tmp_path / NAME).exists()
+
+
+def test_locks_without_effect_do_not_end_the_run_that_holds_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second run is refused by what the file says; after the first has ended, it is not."""
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    with locked(tmp_path) as run:
+        with pytest.raises(InputError, match="locks have no effect on this disk, and lock.json na"):
+            locked(tmp_path).__enter__()
+        check_turn(tmp_path, run)
+    with locked(tmp_path):
+        pass
+
+
+@contextmanager
+def another_user() -> Iterator[None]:
+    """Be somebody else for the operating system."""
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+@pytest.mark.parametrize("locked_away", [(), (NAME,), (TURN,)], ids=lambda names: "".join(names))
+def test_a_store_of_another_user__is_one_sentence(
+    tmp_path: Path, locked_away: tuple[str, ...]
+) -> None:
+    """Reading it goes on; whoever may not write a folder, or one of its files, is told so."""
+    for folder in (tmp_path, *list(tmp_path.parents)[:-2]):
+        folder.chmod(0o755)
+    store, campaign = tmp_path / "s", Campaign.from_dict(GOOD, tmp_path)
+    farm.run(campaign, store)
+    # What is imported later may be where nobody else may look.
+    farm.job_table(store, trace="m", policy="saf+easy", resample=1)
+    for name in locked_away:
+        store.chmod(0o777)
+        (store / name).touch()
+        (store / name).chmod(0o644)
+    before = snapshot(store)
+    with another_user():
+        with pytest.raises(InputError) as refused:
+            farm.run(campaign, store)
+        assert farm.status(store).done == farm.status(store).cells
+        assert len(farm.job_table(store, trace="m", policy="saf+easy", resample=1)) == 40
+    assert str(refused.value) == f"store {store} cannot be written: Permission denied"
+    assert snapshot(store) == before
+
+
+def test_readers_of_a_lock_do_not_take_it(tmp_path: Path) -> None:
+    """Neither who looks how far a run is, nor who prints the file, nor who would share its lock."""
+    store = tmp_path / "s"
+    farm.run(Campaign.from_dict(GOOD, tmp_path), store)
+    with locked(store) as run:
+        text = (store / NAME).read_bytes()
+        for words in (["status"], ["watch", "--once"], ["bands", "--metric", "wait"]):
+            done = CliRunner().invoke(cli, [words[0], str(store), *words[1:]])
+            assert done.exit_code == 0, done.output
+        with (store / NAME).open("rb") as reader:
+            assert reader.read() == text
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(reader, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            check_turn(store, run)
+            with turn(store, run):
+                pass
+        with pytest.raises(InputError, match="in use by process"), locked(store):
+            pass
+        assert (store / NAME).read_bytes() == text
+    assert not (store / NAME).exists()
+    CliRunner().invoke(cli, ["status", str(store)])
+    assert not (store / NAME).exists()

@@ -1,0 +1,38 @@
+"""What is written first: a record acknowledges shards that are there."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from farm.campaign.campaign import Campaign
+from farm.campaign.trace import Trace
+from farm.execution.runner import begin
+from farm.execution.task import run_task
+from farm.store.folder import Folder
+from tests.support.harness import records
+
+CAMPAIGN = Campaign(
+    name="tiny",
+    traces=(Trace(name="model", model="lublin", processors=64, jobs=20),),
+    policies=("fcfs+easy",),
+    resamples=1,
+)
+
+
+def test_no_record_before_its_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block whose shards could not be put in place has no record."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, "no shard can be put in place")
+
+    with begin(CAMPAIGN, tmp_path / "store") as prepared:
+        with monkeypatch.context() as patch:
+            patch.setattr(Folder, "put", refuse)
+            with pytest.raises(OSError, match="no shard can be put in place"):
+                run_task(prepared.tasks[0])
+        assert records(tmp_path / "store") == {}
+        run_task(prepared.tasks[0])
+        assert records(tmp_path / "store")

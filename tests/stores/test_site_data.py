@@ -1,0 +1,158 @@
+"""Accounts, partitions, names and waits of a site's log, through a campaign and its store."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import farm
+from core import InputError, read_log, simulate, summarise
+from farm import Campaign, Trace
+from farm.cli import cli
+from tests.unit.core.test_sacct import SITE
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    path = tmp_path / "site.sacct"
+    path.write_text(SITE)
+    return path
+
+
+def campaign(site: Path, *policies: str, **keys: Any) -> Campaign:
+    trace = Trace(file=str(site), processors=128, **keys)
+    return Campaign(name="site", traces=(trace,), policies=policies or ("fcfs+easy",))
+
+
+def text_of(folder: Path) -> bytes:
+    return b"".join(p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file())
+
+
+def test_names_stay_out_of_a_store_unless_asked_for(site: Path, tmp_path: Path) -> None:
+    """Then they are in one file, of the owner's alone, and gone when nobody asks any more."""
+    store = tmp_path / "s"
+    farm.run(campaign(site), store)
+    assert not (store / "names").exists()
+    assert b"physics" not in text_of(store)
+    with pytest.raises(InputError, match="no names of trace 'site'; ask for them with names"):
+        farm.names_of(store, "site")
+
+    chosen = campaign(site, names=True, select={"groups": ["chem"]})
+    other = tmp_path / "t"
+    farm.run(chosen, other)
+    path = other / "names" / "site.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    names = farm.names_of(other, "site")
+    assert names["user"] == {2: "bob", 3: "cat"}
+    assert names["partition"] == {1: "cpu", 2: "gpu"}
+    assert farm.run(campaign(site, select={"groups": ["chem"]}), other).failed == 0
+    assert not path.exists()
+    assert b"physics" not in text_of(other)
+
+
+def test_a_damaged_file_of_names_is_one_sentence(site: Path, tmp_path: Path) -> None:
+    """And made again by the next run."""
+    asked = campaign(site, names=True)
+    farm.run(asked, tmp_path / "s")
+    (tmp_path / "s" / "names" / "site.json").write_text("[]")
+    with pytest.raises(InputError, match="cannot be read; run the campaign again"):
+        farm.names_of(tmp_path / "s", "site")
+    farm.run(asked, tmp_path / "s")
+    assert farm.names_of(tmp_path / "s", "site")["user"][1] == "ann"
+
+
+def test_a_trace_without_names_says_what_it_said() -> None:
+    """The texts, and so the digests, of campaigns of before stay."""
+    assert "names" not in Trace(file="a.swf").to_dict()
+    assert Trace(file="a.swf", names=True).to_dict()["names"] is True
+    with pytest.raises(InputError, match="'names' goes with a log only"):
+        Trace(name="m", model="lublin", processors=4, jobs=5, names=True)
+
+
+def test_the_log_as_it_was_is_a_policy(site: Path, tmp_path: Path) -> None:
+    """Every metric of it stands beside those of simulations."""
+    farm.run(campaign(site, "fcfs+logged", "fcfs+easy"), tmp_path / "s")
+    log = read_log(site, processors=128)
+    with farm.open(tmp_path / "s") as tree:
+        for policy in ("fcfs+logged", "fcfs+easy"):
+            cell = tree.to_dataset().sel(trace="site", resample=0, load="original", policy=policy)
+            expected = summarise(simulate(log, policy))
+            for name in ("wait", "bounded_slowdown", "utilisation", "backfilled"):
+                assert float(cell[name]) == pytest.approx(expected[name])
+    assert simulate(log, "fcfs+logged").wait.tolist() == log.logged_wait.tolist()
+
+
+@pytest.mark.parametrize("more", [{"resamples": 2}, {"loads": ("original", 0.5)}])
+def test_there_is_no_sample_as_it_was(site: Path, more: dict[str, Any]) -> None:
+    """It is refused before a cell runs."""
+    trace = Trace(file=str(site), processors=128)
+    with pytest.raises(InputError, match="'fcfs.logged' takes the starts of a log; it goes with"):
+        Campaign(name="a", traces=(trace,), policies=("fcfs+easy", "fcfs+logged"), **more)
+
+
+OWN = """
+def gpu_wait(counted):
+    "Longest wait in partition 2."
+    return counted.wait[counted.column("partition") == 2].max()
+"""
+
+
+def test_metrics_of_ones_own_know_partitions(site: Path, tmp_path: Path) -> None:
+    """In the run that simulates, and in one that learns the metric later."""
+    (tmp_path / "mine.py").write_text(OWN)
+    log = read_log(site, processors=128)
+    expected = int(simulate(log, "fcfs+easy").wait[np.asarray(log.partition) == 2].max())
+    given = campaign(site)
+    asked = Campaign(
+        name="site",
+        traces=given.traces,
+        policies=given.policies,
+        metrics=("mine:gpu_wait",),
+        folder=tmp_path,
+    )
+    farm.run(asked, tmp_path / "at-once")
+    farm.run(given, tmp_path / "later")
+    farm.run(asked, tmp_path / "later")
+    for store in ("at-once", "later"):
+        with farm.open(tmp_path / store) as tree:
+            assert float(tree["gpu_wait"].squeeze()) == expected
+
+
+def told(*words: str) -> str:
+    done = CliRunner().invoke(cli, ["simulate", *words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_simulate_shows_what_was_beside(site: Path) -> None:
+    """The same metrics of the same jobs; nothing where the jobs are others."""
+    words = (str(site), "--processors", "128", "--policy", "easy")
+    text = told(*words)
+    (line,) = (line for line in text.splitlines() if line.startswith("  mean wait"))
+    assert line.endswith(" 1 963 s (32 min 43 s)")
+    assert "as logged: by the starts of the log, with run times as simulated" in text
+    plain = json.loads(told(*words, "--json"))
+    expected = summarise(simulate(read_log(site, processors=128), "fcfs+logged"))
+    assert plain["as_logged"]["wait"] == expected["wait"] == pytest.approx(11_777 / 6)
+    for more in (("--load", "0.5"), ("--resample", "1")):
+        assert json.loads(told(*words, *more, "--json"))["as_logged"] is None
+        assert "as logged" not in told(*words, *more)
+
+
+@pytest.mark.parametrize(("unknown", "shown"), [(5, True), (6, False)])
+def test_few_unknown_waits_are_left_out_and_counted(
+    tmp_path: Path, unknown: int, shown: bool
+) -> None:
+    """Of 100 jobs 5, and no more."""
+    rows = [f"{j} {j} {-1 if j <= unknown else 7} 10 1{13 * ' -1'}\n" for j in range(1, 101)]
+    (tmp_path / "a.swf").write_text("; MaxProcs: 4\n" + "".join(rows))
+    text = told(str(tmp_path / "a.swf"), "--policy", "easy")
+    assert (f"{unknown} jobs whose wait it does not say are not in it" in text) is shown
+    assert ("as logged" in text) is shown

@@ -1,0 +1,46 @@
+"""Death in the midst of building a store, at a step of one's choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+
+import farm
+from farm.campaign.campaign import Campaign
+from farm.store.place import Where
+
+
+class Killed(BaseException):
+    """Stands for the end of the process: nothing after it runs."""
+
+
+def kill_build(
+    monkeypatch: pytest.MonkeyPatch, step: str, campaign: Campaign, store: Where, file: str = ""
+) -> None:
+    """Run a campaign that dies at a step of building its store.
+
+    Parameters
+    ----------
+    monkeypatch : pytest.MonkeyPatch
+        Restores the step.
+    step : str
+        Function of the farm that dies, by the module that calls it.
+    campaign, store
+        The campaign and its place.
+    file : str
+        Name of the file at which it dies, where its first argument is a path; by default any.
+    """
+    real = resolve_name(f"farm.{step}")
+
+    def die(*arguments: Any, **keys: Any) -> Any:
+        if file and Path(arguments[0]).name != file:
+            return real(*arguments, **keys)
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"farm.{step}", die)
+        with pytest.raises(Killed):
+            farm.run(campaign, store)

@@ -1,0 +1,106 @@
+"""A plugin of pytest: which tiers are run, and the limits of those that are run by default.
+
+Hooks of a conftest.py do not reach the examples in docstrings, which lie outside its folder.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+
+import pytest
+
+from tests.support.guards import PROCESSES, little_time, no_process
+from tests.support.paths import ROOT
+from tests.support.profiles import load_profile
+from tests.support.tiers import PACKAGES, TIERS, is_default, is_rest, tier_of
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("schedfarm", "tiers of schedfarm's tests")
+    group.addoption("--all", action="store_true", help="run every tier")
+    group.addoption("--rest", action="store_true", help="run what a run without options leaves out")
+    group.addoption(
+        "--tier",
+        action="append",
+        choices=sorted(TIERS),
+        help="run this tier as a whole; may be repeated",
+    )
+    group.addoption(
+        "--rounds",
+        type=int,
+        default=1,
+        help="how many times as many rounds of random failures to run (default 1)",
+    )
+
+
+def pytest_configure() -> None:
+    # A shell starts what it runs in the background with SIGINT ignored, and programs hand that on.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    PROCESSES.install()
+    load_profile()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Collect without searching for garbage, which took a fifth of the time and found little."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep each process of a default run on one core.
+
+    Zarr hands each of its calls to a thread and waits: across two virtual cores a test of a store
+    took nine times as long as on one, and three times the CPU.
+    """
+    if session.items and all(is_default(item.path) for item in session.items):
+        cores = sorted(os.sched_getaffinity(0))
+        worker = os.environ.get("PYTEST_XDIST_WORKER", f"gw{os.getpid()}")
+        os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave tiers out that are neither run by default nor asked for, by an option or a path."""
+    tier = tier_of(collection_path)
+    if tier is None or config.getoption("--all") or _is_named(collection_path, config):
+        return None
+    asked = config.getoption("--tier")
+    if config.getoption("--rest"):
+        wanted = is_rest(collection_path)
+    else:
+        wanted = tier in asked if asked else is_default(collection_path)
+    return None if wanted else True
+
+
+def _is_named(path: Path, config: pytest.Config) -> bool:
+    """Tell whether an argument names this path, something inside it, or a folder around it."""
+    here = config.invocation_params.dir
+    named = {(here / argument.partition("::")[0]).resolve() for argument in config.args}
+    named -= {ROOT / package for package in PACKAGES}
+    return any(
+        path.is_relative_to(one) or one.is_relative_to(path) for one in named if tier_of(one)
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with no_process(item.name) if is_default(item.path) else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with ExitStack() as stack:
+        if is_default(item.path):
+            stack.enter_context(no_process(item.name))
+            stack.enter_context(little_time(item.name))
+        return (yield)

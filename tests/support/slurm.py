@@ -1,0 +1,203 @@
+"""A Slurm of one's own: munge, a controller and nodes on the loopback interface, in one folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.support.harness import PATIENCE
+
+LOOK_SECONDS = 0.2
+"""Time between two looks, s: each is a process."""
+
+DAEMONS = ("munged", "slurmctld", "slurmd")
+COMMANDS = ("sbatch", "squeue", "scancel", "scontrol", "sinfo")
+
+CONFIGURATION = """\
+ClusterName=tried
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser={user}
+SlurmdUser={user}
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool-%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd-%n.log
+SlurmdParameters=config_overrides
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket={folder}/munge.socket
+CommunicationParameters=NoAddrCache
+MpiDefault=none
+SwitchType=switch/none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+SchedulerType=sched/backfill
+SchedulerParameters=defer_batch=0,bf_interval=2,sched_interval=2,sched_min_interval=0,batch_sched_delay=0
+ReturnToService=2
+SlurmctldTimeout=10
+SlurmdTimeout=15
+InactiveLimit=0
+KillWait=3
+OverTimeLimit=0
+MinJobAge=600
+Waittime=0
+{nodes}
+PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+"""
+
+
+def missing(*commands: str) -> str:
+    """Return why there can be no Slurm here, with these commands; nothing where there can."""
+    lacking = [one for one in (*DAEMONS, *COMMANDS, *commands) if _which(one) is None]
+    if lacking:
+        return f"not installed: {', '.join(lacking)}; .ci/run says how"
+    return "" if os.geteuid() == 0 else "Slurm's daemons start jobs as other users only for root"
+
+
+def wait(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
+    """Look at a condition, which may ask Slurm, until it is true, and return what it gave."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(LOOK_SECONDS)
+    raise AssertionError(f"waited {seconds:.0f} s in vain for {what}")
+
+
+class Slurm:
+    """Three nodes of one processor each, more than this machine may have.
+
+    Parameters
+    ----------
+    folder : Path
+        For whatever it writes.
+    """
+
+    nodes = ("n1", "n2", "n3")
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.configuration = folder / "slurm.conf"
+
+    def start(self, stack: ExitStack) -> None:
+        """Start the daemons, and wait until every node is idle."""
+        ports = _free_ports(1 + len(self.nodes))
+        host = socket.gethostname().partition(".")[0]
+        nodes = "\n".join(
+            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=1 "
+            "RealMemory=8000 State=UNKNOWN"
+            for name, port in zip(self.nodes, ports[1:], strict=True)
+        )
+        self.configuration.write_text(
+            CONFIGURATION.format(
+                host=host, port=ports[0], folder=self.folder, nodes=nodes, user=os.environ["USER"]
+            )
+        )
+        (self.folder / "state").mkdir()
+        self._munge(stack)
+        self._daemon(stack, "slurmctld", "-D", "-f", str(self.configuration))
+        for name in self.nodes:
+            (self.folder / f"spool-{name}").mkdir()
+            self._daemon(stack, "slurmd", "-D", "-f", str(self.configuration), "-N", name)
+        wait(lambda: self.said("sinfo", "-hN", "-o", "%T").split() == ["idle"] * 3, "the nodes")
+
+    def said(self, *command: str) -> str:
+        """Return what a command of Slurm prints; nothing where it fails."""
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    def jobs(self, *states: str) -> list[str]:
+        """Return the ids of the jobs in some states, in the order of their submission."""
+        wanted = ",".join(states) or "RUNNING"
+        listed = self.said("squeue", "--noheader", f"--states={wanted}", "--format=%i").split()
+        return sorted(listed, key=int)
+
+    def state(self, job: str) -> str:
+        """Return the state of a job."""
+        return self.said("squeue", "--noheader", "--states=all", "-j", job, "-o", "%T").strip()
+
+    def end_jobs(self) -> None:
+        """Cancel what is left, and wait until it is gone."""
+        left = self.jobs("PENDING", "RUNNING", "COMPLETING")
+        if left:
+            self.said("scancel", *left)
+            # One that does not heed it is killed after KillWait.
+            wait(lambda: not self.jobs("PENDING", "RUNNING", "COMPLETING"), "the jobs' end")
+
+    def _munge(self, stack: ExitStack) -> None:
+        key = self.folder / "munge.key"
+        key.touch(0o600)
+        key.write_bytes(os.urandom(1024))
+        names = {"key": "key", "socket": "socket", "pid": "pid", "seed": "seed"}
+        files = [f"--{one}-file={self.folder}/munge.{name}" for one, name in names.items()]
+        files[1] = f"--socket={self.folder}/munge.socket"
+        self._daemon(
+            stack, "munged", "--foreground", "--force", "--num-threads=2", *files,
+            f"--log-file={self.folder}/munged.log",
+        )  # fmt: skip
+        wait((self.folder / "munge.socket").exists, "munge")
+
+    def _daemon(self, stack: ExitStack, name: str, *options: str) -> None:
+        with (self.folder / "daemons.log").open("ab") as log:
+            process = subprocess.Popen(
+                [str(_which(name)), *options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                start_new_session=True,
+            )  # fmt: skip
+        stack.callback(_end, process)
+
+
+@contextmanager
+def slurm(folder: Path) -> Iterator[Slurm]:
+    """Start a Slurm, and point this process and its children to it until the context ends."""
+    one = Slurm(folder)
+    # munge refuses a socket in a folder that others may write, or that it may not read.
+    folder.chmod(0o755)
+    old = dict(os.environ)
+    os.environ.setdefault("USER", "root")
+    os.environ["SLURM_CONF"] = str(one.configuration)
+    try:
+        with ExitStack() as stack:
+            one.start(stack)
+            stack.callback(one.end_jobs)
+            yield one
+    finally:
+        os.environ.clear()
+        os.environ.update(old)
+
+
+def _which(name: str) -> str | None:
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(10)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens at; another program might yet take one."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]

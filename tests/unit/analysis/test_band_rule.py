@@ -1,0 +1,150 @@
+"""How samples become a band, on plain arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.band_rule import (
+    Automatic,
+    BandRule,
+    Interval,
+    Quantiles,
+    Range,
+    Trimmed,
+    kept,
+    left_out,
+    low_mean_high,
+    quantiles,
+)
+
+
+def test_left_out() -> None:
+    """ceil((n - 1) x trim) samples go on each side."""
+    rows = [
+        (0, 0.1, 0),
+        (1, 0.1, 0),
+        (2, 0.1, 1),
+        (10, 0.1, 1),  # the published rule
+        (11, 0.1, 1),
+        (12, 0.1, 2),
+        (71, 0.1, 7),  # 70 x 0.1 is above 7 in binary
+        (100, 0.1, 10),
+        (10, 0.0, 0),
+        (9, 0.25, 2),
+    ]
+    assert [(n, trim, int(left_out(n, trim))) for n, trim, _ in rows] == rows
+
+
+@given(
+    st.lists(st.integers(-5, 5) | st.just(None), min_size=1, max_size=30),
+    st.sampled_from([0.0, 0.1, 0.25, 0.4]),
+)
+def test_kept_is_what_sorting_keeps(samples: list[int | None], trim: float) -> None:
+    """The kept samples are a sorted list without its ends, whatever the ties and gaps."""
+    values = np.array([np.nan if x is None else x for x in samples], dtype=np.float64)
+    there = sorted(x for x in samples if x is not None)
+    k = int(left_out(len(there), trim))
+    assert sorted(values[kept(values, trim)].tolist()) == there[k : len(there) - k]
+
+
+def test_ties_go_by_place() -> None:
+    """Of equal samples the first counts as lowest, the last as highest."""
+    assert kept(np.array([4.0, 4.0, 4.0, 4.0]), 0.1).tolist() == [False, True, True, False]
+
+
+def test_a_lone_sample_has_no_band() -> None:
+    """One sample would give a band of no width, which would look like certainty."""
+    assert np.isnan(low_mean_high(np.array([np.nan, 3.0]))).all()
+    assert np.isnan(quantiles(np.array([[np.nan, 3.0], [np.nan, np.nan]]), [0.1, 0.9])).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_samples_or_no_cells_have_no_band() -> None:
+    """Nothing is reduced, and nothing warned of."""
+    for rule in (Trimmed(), Quantiles(), Range(), Interval()):
+        for shape in ((0,), (3, 0), (0, 5)):
+            band = rule.reduce(np.empty(shape))
+            assert band.shape == (*shape[:-1], 3), (rule, shape)
+            assert np.isnan(band).all(), (rule, shape)
+
+
+def test_equal_samples_give_a_band_without_width() -> None:
+    """Summing must not push the mean outside of low and high."""
+    assert low_mean_high(np.full(3, 0.1)).tolist() == [0.1, 0.1, 0.1]
+
+
+def test_need_is_the_least_that_leaves_two() -> None:
+    """A band exists from `need` samples on and not before."""
+    needs: list[tuple[BandRule, int]] = [
+        (Trimmed(), 4),
+        (Trimmed(trim=0), 2),
+        (Trimmed(trim=0.4), 6),
+        (Quantiles(), 2),
+        (Range(), 2),
+        (Interval(), 2),
+    ]
+    for rule, need in needs:
+        assert rule.need == need, rule
+        assert np.isfinite(rule.reduce(np.arange(float(need)))).all(), rule
+        assert np.isnan(rule.reduce(np.arange(float(need - 1)))).all(), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "n", "said", "share"),
+    [
+        (Trimmed(), 10, "2 to 9 of 10", 7 / 11),  # 63.6 %, not 80 %
+        (Trimmed(), 100, "11 to 90 of 100", 79 / 101),
+        (Range(), 4, "1 to 4 of 4", 3 / 5),
+        (Quantiles(), 10, "1.9 to 9.1 of 10", 7.2 / 11),
+        (Quantiles([0.5, 1]), 9, "5 to 9 of 9", 4 / 10),
+    ],
+)
+def test_a_band_holds_what_order_statistics_hold(
+    rule: BandRule, n: int, said: str, share: float
+) -> None:
+    """Samples i to k of n hold (k - i) / (n + 1) of the population in expectation: measured, too.
+
+    The standard error of the measured mean is below 0.003.
+    """
+    assert rule.attrs(n)["samples"] == said
+    assert float(rule.coverage(n)) == rule.attrs(n)["coverage"] == pytest.approx(share)
+    drawn = rule.reduce(np.random.default_rng(7).random((4_000, n)))
+    assert (drawn[:, -1] - drawn[:, 0]).mean() == pytest.approx(share, abs=0.01)
+    assert f"samples {said}, which hold {100 * share:.1f} % of all" in rule.describe(n)
+    assert f"samples {said}, which hold {100 * share:.1f} % of all" in rule.caption(n, n)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_an_interval_holds_the_mean_as_often_as_its_level_says(level: float) -> None:
+    """Of intervals of 5 normal samples that share holds the mean: a band would not."""
+    low, mean, high = np.moveaxis(
+        Interval(level).reduce(np.random.default_rng(3).normal(5.0, 2.0, (4_000, 5))), -1, 0
+    )
+    assert ((low < 5) & (high > 5)).mean() == pytest.approx(level, abs=0.03)
+    np.testing.assert_allclose((low + high) / 2, mean)
+    rule = Interval(level)
+    assert f"{100 * level:g} % interval" in rule.describe(5)
+    assert f"{100 * level:g} % interval" in rule.caption(5, 5)
+    assert np.isnan(float(rule.coverage(5)))
+
+
+def test_automatic_is_trimmed_from_ten_samples_on() -> None:
+    """Below ten, a band of all samples; explicit kinds stay what they are."""
+    assert [Automatic(0.2).fitting(n) for n in (2, 9, 10, 90)] == [
+        Range(),
+        Range(),
+        Trimmed(0.2),
+        Trimmed(0.2),
+    ]
+    assert Trimmed().fitting(4) == Trimmed()
+
+
+def test_ranks_are_of_bands_alone() -> None:
+    """Too few samples have neither ranks nor a share."""
+    first, last = Trimmed().ranks([3, 4, 10])
+    assert np.isnan([first[0], last[0]]).all()
+    assert (first[1:].tolist(), last[1:].tolist()) == ([2, 2], [3, 9])
+    assert np.isnan(Range().coverage([0, 1])).all()

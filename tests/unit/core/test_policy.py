@@ -1,0 +1,55 @@
+"""The names of policies: what goes together, and what is refused with a sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+
+from core.errors import InputError
+from core.policy.policy import Policy
+from tests.support.strategies import policies
+
+
+@given(policy=policies())
+def test_parse_and_name_are_inverse(policy: Policy) -> None:
+    """A policy prints as a name that gives it again."""
+    assert Policy.parse(policy.name) == policy
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("spf+conservative,backfill=saf", "rule 'conservative' .* leave out backfill="),
+        ("fcfs+planned,backfill=spf", "backfill=spf is an option of rules 'none'"),
+        ("fcfs+planned,threshold=3d", "a threshold, matters with walk=queue only"),
+        ("spf+planned", "another order than fcfs, or a threshold, matters with walk=queue only"),
+        ("spf+planned,walk=arrival", "matters with walk=queue only"),
+        ("fcfs+planned,walk=back", "known: start, arrival, queue"),
+        ("fcfs+conservative,walk=arrival", "option of rule 'planned' only"),
+        ("fcfs+depth(0)", "a whole number from 1"),
+        ("fcfs+depth(01)", "a whole number from 1"),
+        (f"fcfs+depth({10**18})", "a whole number from 1, below"),
+        ("fcfs+easy,threshold=3", "'3' is not a duration"),
+    ],
+)
+def test_parts_that_do_not_go_together(name: str, sentence: str) -> None:
+    """The sentence begins with the policy as it was given."""
+    with pytest.raises(InputError, match=f"^policy {re.escape(repr(name))}: .*{sentence}"):
+        Policy.parse(name)
+
+
+def test_numbers_too_long_to_read_are_refused() -> None:
+    """Python itself would refuse to convert them, with another sentence."""
+    nines = "9" * 5000
+    for name in (f"fcfs+depth({nines})", f"fcfs+easy,threshold={nines}x"):
+        with pytest.raises(InputError, match="whole number"):
+            Policy.parse(name)
+
+
+def test_a_backfill_order_needs_somebody_to_backfill() -> None:
+    """Under depth some jobs hold no reservation; under conservative all do."""
+    assert Policy.parse("fcfs+depth(4),backfill=spf").backfill == "spf"
+    with pytest.raises(InputError, match="none is left to backfill"):
+        Policy("fcfs", "conservative", backfill="spf")

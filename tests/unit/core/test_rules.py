@@ -1,0 +1,88 @@
+"""The rows of rules and orders: complete, and nowhere asked for by name."""
+
+from __future__ import annotations
+
+import ast
+from itertools import product
+
+import pytest
+
+from core import own
+from core.policy.orders import ORDERS
+from core.policy.policy import Policy
+from core.policy.rules import RULES
+from tests.support.paths import ROOT
+
+PARTS = ("simulate", "promise", "fair_start", "refer", "audit")
+
+
+def test_what_a_row_names_exists() -> None:
+    """Every reference of a row can be loaded, for each platform that it knows."""
+    for (name, row), part in product(RULES.items(), PARTS):
+        known = row.fair_platforms if part == "fair_start" else row.platforms
+        for platform in known if getattr(row, part) is not None else ():
+            assert callable(row.find(part, platform)), (name, part, platform)
+
+
+def test_rows_without_a_number_promise_or_kernel() -> None:
+    """One reservation for the head is no promise; of every other rule kernels know fair starts."""
+    assert [name for name, row in RULES.items() if row.promise is None] == [
+        "none",
+        "aggressive",
+        "easy",
+        "isolated(K)",
+        "ics",
+        "icsb(K)",
+        "logged",
+    ]
+    assert [name for name, row in RULES.items() if row.fair_start is None] == [
+        "tabu",
+        "demt",
+        "isolated(K)",
+        "ics",
+        "icsb(K)",
+        "logged",
+    ]
+    assert [name for name, row in RULES.items() if row.keeps_plan] == ["planned", "tabu"]
+    depths = [Policy("fcfs", name.replace("K", "3")).depth for name in RULES]
+    assert depths == [0, 0, 1, 3, -1, -1, -1, -1, 3, 0, 3, 0]
+
+
+def test_codes_of_orders_differ() -> None:
+    """No two orders share a kernel's code, and each order has something to sort by."""
+    codes = [own.load(row.code) for row in ORDERS.values() if row.code]
+    shares = [own.load(row.shares) for row in ORDERS.values() if row.shares]
+    assert len(set(codes)) == len(codes) == 4
+    assert len(set(shares)) == len(shares) == 3
+    assert all(row.fixed or row.function or row.code or row.shares for row in ORDERS.values())
+
+
+def test_rules_are_not_asked_for_by_name() -> None:
+    """No comparison with the name of a rule: what differs between rules is in their rows."""
+    names = {*RULES, "depth"}
+    offenders = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for room in ("policy", "simulation", "kernels", "audit")
+        for path in (ROOT / "core" / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        and names & {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
+    ]
+    assert offenders == []
+
+
+@pytest.mark.parametrize(
+    ("room", "known"),
+    [
+        ("policy", {"policy", "own", "arrays", "durations", "errors", "names", "workload"}),
+        ("kernels", {"kernels", "arrays", "durations"}),
+    ],
+)
+def test_rooms_below_the_simulation_know_nothing_of_it(room: str, known: set[str]) -> None:
+    """Policies name kernels and never import them; kernels know arrays, and how long a day is."""
+    for path in (ROOT / "core" / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("core"):
+                names = [alias.name for alias in node.names] if node.module == "core" else []
+                rooms = set(names) or {str(node.module).split(".")[1]}
+                assert rooms <= known, f"{path}:{node.lineno}"

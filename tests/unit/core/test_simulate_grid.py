@@ -1,0 +1,83 @@
+"""Rules over clusters: cases by hand, what always holds, and a grid of one cluster as a pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.policy.orders import ORDERS
+from core.policy.policy import Policy
+from core.policy.rules import Rule
+from core.simulation.fair_start import fair_start_times
+from core.simulation.grid import schedule_reserving
+from core.simulation.promises import NO_PROMISE
+from core.simulation.simulate import simulate
+from core.workload.workload import Workload
+from tests.support.strategies import crowd, grid_of, grid_workloads
+
+PROMISING = ("depth(1)", "depth(2)", "depth(3)", "conservative")
+
+
+def hand(clusters: tuple[int, ...], *jobs: tuple[int, ...]) -> Workload:
+    """Build a workload of jobs (submit, estimate, processors, and run where that is less)."""
+    return Workload.from_columns(
+        submit=[job[0] for job in jobs],
+        run=[job[3] if len(job) > 3 else job[1] for job in jobs],
+        estimate=[job[1] for job in jobs],
+        procs=[job[2] for job in jobs],
+        platform=grid_of(*clusters),
+    )
+
+
+# The third job fits nowhere at 1 s. Its shadow is 3 s on the first cluster, 8 s on the second, so
+# that one fourth and one fifth job may cross the first cluster only by 3 s.
+NARROW_FIRST = hand((2, 4), (0, 8, 4), (0, 3, 1), (1, 5, 2), (1, 3, 1), (1, 2, 1))
+
+
+@given(grid_workloads(), st.sampled_from(tuple(ORDERS)), st.sampled_from(PROMISING))
+def test_promising__changes_no_start(work: Workload, order: str, rule: str) -> None:
+    """Reservations behind the last job that may start are made for promises alone."""
+    schedule = simulate(work, f"{order}+{rule}")
+    start, _, place, promised = schedule_reserving(work, Policy(order, rule))
+    assert start.tolist() == schedule.start.tolist()
+    assert place.tolist() == schedule.place.tolist()
+    assert ((promised >= work.submit) | (promised == NO_PROMISE)).all()
+    if rule == "conservative":
+        assert (promised != NO_PROMISE).all()
+
+
+def test_fair_starts__are_those_of_a_simulation_each() -> None:
+    """There is no kernel for clusters: strict and by arrival, each job takes a simulation."""
+    work = replace(crowd(3, 60), platform=grid_of(8, 16))
+    fair = fair_start_times(work, "fcfs+easy", jobs=range(60))
+    each = [simulate(work.take(slice(j + 1)), "fcfs+easy").start[j] for j in range(60)]
+    assert fair.tolist() == each
+    assert (simulate(work, "fcfs+easy").start != fair).any()
+
+
+@pytest.mark.parametrize("rule", ["fcfs+none", "lxf+easy", "fcfs+conservative"])
+def test_per_event__is_refused(rule: str) -> None:
+    """The clock of the pyss family knows one pool."""
+    with pytest.raises(InputError, match=r"events=per-event is for one pool"):
+        simulate(NARROW_FIRST, f"{rule},events=per-event")
+
+
+def test_a_function_for_a_rule__is_refused() -> None:
+    """Starts do not say where jobs run."""
+    with pytest.raises(InputError, match=r"does not know platforms of kind 'grid'"):
+        simulate(NARROW_FIRST, "fcfs+tests.unit.core.test_simulate_grid:as_submitted")
+    with pytest.raises(InputError, match=r"returned starts alone; on platform 'grid'"):
+        simulate(NARROW_FIRST, "fcfs+tests.unit.core.test_simulate_grid:BROUGHT")
+
+
+def as_submitted(workload: Workload, policy: Policy) -> np.ndarray:
+    """Start every job at its submission."""
+    return workload.submit
+
+
+BROUGHT = Rule("brought", "at once", simulate=as_submitted, platforms=("pool", "grid"))

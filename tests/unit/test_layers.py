@@ -1,0 +1,227 @@
+"""The layering of the four packages, read from their imports."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+HOUSE = {"core", "cluster", "farm", "analysis"}
+
+MAY_IMPORT = {
+    "core": {"llvmlite", "numba", "numpy"},
+    "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
+    "farm": {
+        "core",
+        "cluster",
+        "click",
+        "dask",
+        "distributed",
+        "msgspec",
+        "numpy",
+        "obstore",
+        "pandas",
+        "platformdirs",
+        "pooch",
+        "tomli_w",
+        "tqdm",
+        "xarray",
+        "zarr",
+    },
+    "analysis": {
+        "core",
+        "matplotlib",
+        "numpy",
+        "obstore",
+        "pandas",
+        "scipy",
+        "xarray",
+        "zarr",
+    },
+}
+"""What the modules of each package may import beside the standard library and themselves."""
+
+COMMAND_LINE = ROOT / "farm" / "cli"
+"""The one place where campaigns, clusters and analysis meet."""
+
+
+def modules() -> list[Path]:
+    return [path for package in sorted(HOUSE) for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def nested(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a statement holds but expressions: most of the tree, and never an import."""
+    return (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+
+
+@cache
+def imported(path: Path) -> set[str]:
+    """Names of modules that a file imports, at the top or inside a function."""
+    found = set()
+    nodes: list[ast.AST] = [parsed(path)]
+    for node in nodes:
+        nodes += nested(node)
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import absolutely"
+            found.add(str(node.module))
+    return found
+
+
+def outsiders(path: Path) -> set[str]:
+    """Packages that a module imports although its own may not."""
+    package = path.relative_to(ROOT).parts[0]
+    allowed = MAY_IMPORT[package] | {package} | set(sys.stdlib_module_names)
+    if path.is_relative_to(COMMAND_LINE):
+        allowed |= {"analysis"}
+    return {name.partition(".")[0] for name in imported(path)} - allowed
+
+
+def test_modules_import_only_what_their_package_may() -> None:
+    """`core` knows no other package, `cluster` and `analysis` know `core` alone."""
+    found = {str(path.relative_to(ROOT)): outsiders(path) for path in files().values()}
+    assert {path: packages for path, packages in found.items() if packages} == {}
+
+
+def test_only_the_command_line_uses_clusters() -> None:
+    """Campaigns take any Dask client and do not depend on the cluster behind it."""
+    users = {
+        str(path.relative_to(ROOT))
+        for path in files().values()
+        if not path.is_relative_to(COMMAND_LINE)
+        and not path.is_relative_to(ROOT / "cluster")
+        and any(name.partition(".")[0] == "cluster" for name in imported(path))
+    }
+    assert users == set()
+
+
+FLOORS = {
+    "core": (
+        ("errors", "arrays"),
+        ("addresses", "checks", "durations", "names", "numerals", "philox", "files", "own"),
+        ("platform",),
+        ("workload",),
+        ("policy", "schedule", "models"),
+        ("logs", "kernels", "labels"),
+        ("reference",),
+        ("simulation", "offline"),
+        ("metrics", "audit"),
+    ),
+    "cluster": (
+        ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
+        ("certificates", "encryption", "queues"),
+        ("launchers",),
+        ("spec",),
+        ("local", "existing", "jobs", "kubernetes", "gateway", "ssh", "watching"),
+        ("coordinator", "connect"),
+    ),
+    "farm": (
+        ("store",),
+        ("logs", "output", "watching"),
+        ("campaign",),
+        ("planning",),
+        ("execution",),
+        ("verify",),
+        ("cli",),
+        ("__main__",),
+    ),
+    "analysis": (
+        ("errors",),
+        ("place",),
+        ("vouched", "starts"),
+        ("band_rule", "store"),
+        ("bands", "drawing", "logs", "tables"),
+        ("figures", "compare", "explain", "groups", "notes", "plain"),
+        ("papers", "report"),
+    ),
+}
+"""The rooms of each package from the ground up: each imports only from floors below its own.
+
+The package's door stands above them all. Imports inside functions count, those for types alone
+do not.
+"""
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def statements(node: ast.AST, inside_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the import statements that can run, perhaps also those inside functions."""
+    for child in nested(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child
+        elif is_for_types(child):
+            assert isinstance(child, ast.If)
+            for other in child.orelse:
+                yield from statements(ast.Module([other], []), inside_functions)
+        elif inside_functions or not isinstance(
+            child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+        ):
+            yield from statements(child, inside_functions)
+
+
+@cache
+def files() -> dict[str, Path]:
+    """Every module of the house by its dotted name; a package is its ``__init__``."""
+    found = {}
+    for path in modules():
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def house_imports(name: str, inside_functions: bool) -> set[str]:
+    """Modules of the house that a module names in its imports."""
+    found = set()
+    for node in statements(parsed(files()[name]), inside_functions):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        else:
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {one if one in files() else str(node.module) for one in whole}
+    return (found & set(files())) - {name}
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    """What runs when a module is imported leads back to no module on the way."""
+    try:
+        TopologicalSorter({name: house_imports(name, False) for name in files()}).prepare()
+    except CycleError as error:
+        pytest.fail("an import circle: " + " <- ".join(error.args[1]))
+
+
+def floor_of(name: str) -> int:
+    """How high the room of a module lies in its package."""
+    package, *inside = name.split(".")
+    if not inside:
+        return len(FLOORS[package])
+    floors = [number for number, rooms in enumerate(FLOORS[package]) if inside[0] in rooms]
+    assert len(floors) == 1, f"give {package}.{inside[0]} its floor in FLOORS"
+    return floors[0]
+
+
+def test_rooms_import_only_from_below() -> None:
+    """Data flows one way: nothing below knows what is above it, at the top or inside a function."""
+    found = {
+        (name, other)
+        for name in files()
+        for other in house_imports(name, True)
+        if name.split(".")[0] == other.split(".")[0]
+        and name.split(".")[:2] != other.split(".")[:2]
+        and floor_of(other) >= floor_of(name)
+    }
+    assert found == set(), "these imports run upward"
