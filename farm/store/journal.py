@@ -92,7 +92,7 @@ class ObjectJournal:
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
-        self._stem = f"{FOLDER}/{int(1000 * time.time()):015d}-{uuid.uuid4().hex[:8]}"
+        self._stem = f"{FOLDER}/{time.time_ns():019d}-{uuid.uuid4().hex[:8]}"
         self._number, self._lines, self._unsaid = 0, b"", 0
         self._mark: Any = None
         self._lock, self._put_at = threading.RLock(), -math.inf

@@ -99,8 +99,17 @@ class PlaceContract:
         later.add(b"x" * (2 * OBJECT_BYTES))
         later.add(b"three")
         later.close()
-        assert place.read_journal(then)[0] == b"x" * (2 * OBJECT_BYTES) + b"\nthree\n"
+        assert [len(line) for line in place.read_journal(then)[0].split()] == [2 * OBJECT_BYTES, 5]
         assert place.read_journal()[0].startswith(b"one\ntwo\nx")
+
+    def test_journals__are_read_in_the_order_of_their_beginning(self, place: Place) -> None:
+        """Also where a run takes less than a millisecond."""
+        place.write("store.json", b"")
+        for i in range(20):
+            journal = place.journal()
+            journal.add(b"%d" % i)
+            journal.close()
+        assert place.read_journal()[0].split() == [b"%d" % i for i in range(20)]
 
     def test_lock__second_is_refused_and_first_is_named(self, place: Place) -> None:
         with place.locked() as run:
