@@ -15,16 +15,21 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeAlias
 
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 from tests.mutation.mutants import mutants_of, sample
-from tests.mutation.subjects import SUBJECTS
+from tests.mutation.subjects import SUBJECTS, Subject
 from tests.mutation.trial import enter, outcome_of
 from tests.support.paths import ROOT
+
+Drawn: TypeAlias = tuple[Subject, MutationSpec]
 
 
 def main() -> int:
@@ -38,15 +43,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         copies = [_copied(folder / str(number)) for number in range(given.processes)]
-        drawn = [
-            (subject, mutant)
+        drawn = _in_turn(
+            [
+                (subject, mutant)
+                for mutant in sample(
+                    mutants_of(subject, ROOT, folder / f"{number}.sqlite"),
+                    _share(given.mutants, len(wanted), number),
+                    f"{given.seed} {subject.name}",
+                )
+            ]
             for number, subject in enumerate(wanted)
-            for mutant in sample(
-                mutants_of(subject, ROOT, folder / f"{number}.sqlite"),
-                _share(given.mutants, len(wanted), number),
-                f"{given.seed} {subject.name}",
-            )
-        ]
+        )
         queue = get_context("spawn").Manager().Queue()
         for copy in copies:
             queue.put(str(copy))
@@ -68,6 +75,11 @@ def main() -> int:
     for (name, outcome), count in sorted(counts.items()):
         sys.stdout.write(f"{name}: {count} {outcome}\n")
     return 0
+
+
+def _in_turn(lists: Iterable[list[Drawn]]) -> list[Drawn]:
+    """Return one element of each list, then the next of each: a run cut short is a sample too."""
+    return [one for turn in zip_longest(*lists) for one in turn if one is not None]
 
 
 def _share(total: int, parts: int, number: int) -> int:

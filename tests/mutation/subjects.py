@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-ORACLES = ("tests/oracles",)
+from tests.support.paths import ROOT, TESTS
+
+QUICKEST = ("tests/oracles/test_hand_cases.py", "tests/oracles/test_golden.py")
+
+ORACLES = tuple(
+    dict.fromkeys(
+        (
+            *QUICKEST,
+            *(str(path.relative_to(ROOT)) for path in sorted(TESTS.glob("oracles/test_*.py"))),
+        )
+    )
+)
 
 STORES = tuple(
     f"tests/stores/test_{name}.py"
