@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import io
 import os
-import stat
 import zlib
 from collections.abc import Sequence
 from io import BufferedReader
@@ -23,6 +22,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from core.caches import exposed, make_private, user_folder
 from core.files import write_whole
 from core.logs.swf_text import FIELDS, Log
 
@@ -49,18 +49,8 @@ def folder() -> Path | None:
     named = os.environ.get(ENVIRONMENT)
     if named is not None:
         return Path(named) / "swf" if named else None
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "schedfarm" / "swf"
-    except RuntimeError:
-        return None
-
-
-def _is_own(place: Path) -> bool:
-    """Tell whether nobody but this user, or root, could have written a folder's files."""
-    about = place.stat()
-    others = stat.S_IWGRP | stat.S_IWOTH
-    return about.st_uid in (os.geteuid(), 0) and not about.st_mode & others
+    own = user_folder()
+    return None if own is None else own / "swf"
 
 
 def key(file: BufferedReader) -> str:
@@ -78,7 +68,7 @@ def load(name: str, fields: Sequence[str]) -> Log | None:
     if place is None:
         return None
     try:
-        if not _is_own(place):
+        if exposed(place) is not None:
             return None
         with open(place / name, "rb") as file:
             return _read(file, fields)
@@ -126,6 +116,6 @@ def store(name: str, log: Log) -> None:
     about = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(stream, about)
     with contextlib.suppress(OSError):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _is_own(place):
+        make_private(place)
+        if exposed(place) is None:
             write_whole(place / name, [stream.getvalue(), first.data, *(one.data for one in parts)])

@@ -33,8 +33,8 @@ def warm(policies: Sequence[str], quiet: bool) -> None:
 
     if (folder := cache_folder()) is None:
         raise InputError(
-            "compiled kernels can be kept in no folder of this installation, nor of its user; set "
-            "NUMBA_CACHE_DIR to a folder that can be written"
+            "compiled kernels cannot be kept among the caches of this user; set NUMBA_CACHE_DIR to "
+            "a folder that this user can write to and others cannot"
         )
     begun = time.monotonic()
     with ExitStack() as brought:

@@ -6,7 +6,6 @@ already is read and not compiled again: whoever was interrupted goes on where he
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -118,7 +117,7 @@ def warm(policies: Sequence[Policy]) -> Iterator[Warmth]:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder in which, or below which, compiled kernels are kept.
+    """Return the folder in which compiled kernels are kept.
 
     None where no folder can be written.
 
@@ -127,13 +126,13 @@ def cache_folder() -> Path | None:
     InputError
         If the JIT is switched off.
     """
+    from core.kernels.cache import folder, is_writable
     from core.kernels.fixed_order import run_fixed
 
-    stats = getattr(run_fixed, "stats", None)
-    if stats is None:
+    if not hasattr(run_fixed, "stats"):
         raise InputError("NUMBA_DISABLE_JIT=1 leaves nothing to compile; unset it")
-    kept = stats.cache_path
-    return None if kept is None else Path(os.environ.get("NUMBA_CACHE_DIR") or kept)
+    place = folder()
+    return place if place is not None and is_writable(place) else None
 
 
 def _compiled(policy: Policy, machine: Platform) -> int | None:

@@ -2,8 +2,8 @@
 
     python -m tests.mutation --mutants 200 --seed 1
 
-needs Cosmic Ray (`pip install '.[mutation]'`). Mutants are made in copies of the tree and run
-without the JIT, so that none is hidden by a kernel compiled before.
+needs Cosmic Ray (`pip install '.[mutation]'`). Mutants are made in copies of the tree; those of
+kernels run without the JIT, because each would be compiled first.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def main() -> int:
             given.processes, get_context("spawn"), initializer=enter, initargs=(queue,)
         ) as pool:
             futures = {
-                pool.submit(outcome_of, mutant, subject.tests): (subject, mutant)
+                pool.submit(outcome_of, mutant, subject): (subject, mutant)
                 for subject, mutant in drawn
             }
             for done, future in enumerate(as_completed(futures), 1):

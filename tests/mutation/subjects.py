@@ -42,12 +42,13 @@ class Subject(NamedTuple):
     """Modules that are about one thing.
 
     name: the thing. modules: patterns below the root of the tree. tests: those of the default
-    tiers that are run for each mutant, quickest first.
+    tiers that are run for each mutant, quickest first. kernels: whether the modules are compiled.
     """
 
     name: str
     modules: tuple[str, ...]
     tests: tuple[str, ...]
+    kernels: bool = False
 
 
 SUBJECTS = (
@@ -55,6 +56,7 @@ SUBJECTS = (
         "orders",
         ("core/policy/orders.py", "core/policy/functions.py", "core/kernels/ranking.py"),
         ("core/policy", "tests/unit/core/test_orders.py", *ORACLES),
+        kernels=True,
     ),
     Subject(
         "rules",
@@ -67,9 +69,13 @@ SUBJECTS = (
             "core/kernels/planned.py",
         ),
         ORACLES,
+        kernels=True,
     ),
     Subject(
-        "profiles", ("core/kernels/profile.py",), ("tests/unit/core/test_profile.py", *ORACLES)
+        "profiles",
+        ("core/kernels/profile.py",),
+        ("tests/unit/core/test_profile.py", *ORACLES),
+        kernels=True,
     ),
     Subject(
         "metrics",

@@ -6,11 +6,12 @@ import os
 import resource
 import shlex
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from cosmic_ray.mutating import mutate_and_test
 from cosmic_ray.work_item import MutationSpec
+
+from tests.mutation.subjects import Subject
 
 CPU_SECONDS = 500
 """CPU time after which a mutant counts as noticed: its loop is endless; all tests take 130, s."""
@@ -23,11 +24,12 @@ def enter(copies: Any) -> None:
     """Let this process work in a copy of the tree that no other process has."""
     os.chdir(copies.get())
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    os.environ.update(NUMBA_DISABLE_JIT="1", HYPOTHESIS_PROFILE="few")
+    os.environ.update(HYPOTHESIS_PROFILE="few")
 
 
-def outcome_of(mutant: MutationSpec, tests: Sequence[str]) -> tuple[str, str]:
+def outcome_of(mutant: MutationSpec, subject: Subject) -> tuple[str, str]:
     """Return whether the tests notice a mutant, and the mutant as a diff."""
-    words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    os.environ["NUMBA_DISABLE_JIT"] = str(int(subject.kernels))
+    words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *subject.tests]
     result = mutate_and_test([mutant], shlex.join(words), TIMEOUT)
     return str(getattr(result.test_outcome, "value", result.worker_outcome)), str(result.diff)

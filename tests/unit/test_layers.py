@@ -111,7 +111,17 @@ def test_only_the_command_line_uses_clusters() -> None:
 FLOORS = {
     "core": (
         ("errors", "arrays"),
-        ("addresses", "checks", "durations", "names", "numerals", "philox", "files", "own"),
+        (
+            "addresses",
+            "caches",
+            "checks",
+            "durations",
+            "files",
+            "names",
+            "numerals",
+            "own",
+            "philox",
+        ),
         ("platform",),
         ("workload",),
         ("policy", "schedule", "models"),

@@ -67,7 +67,7 @@ def test_reversed_columns_are_damage(tmp_path: Path, swf_cache: Path) -> None:
     assert read_swf(path).digest() == right
 
 
-@pytest.mark.parametrize("mode", [0o770, 0o702])
+@pytest.mark.parametrize("mode", [0o772, 0o702])
 def test_folder_that_others_may_write_is_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
 ) -> None:
