@@ -144,7 +144,7 @@ def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
 
 
 def _got(place: Int64, count: int, held: Int64, procs: Int64) -> tuple[Int64, Int64]:
-    jobs = np.bincount(place, minlength=count + 1)[:count]
+    jobs = np.bincount(place, minlength=count)[:count]
     return jobs, added(place, count, held * procs)
 
 

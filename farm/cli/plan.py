@@ -60,7 +60,7 @@ def plan(
     designed = design(place_of(store or f"{wanted.name}.farm").resolved(), wanted)
     drawn = designed.store
     heads = drawn.heads()
-    blocks = missing_blocks(drawn, heads)
+    blocks = missing_blocks(drawn, heads, retry_failed=False)
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}
     jobs = sum(n * drawn.jobs[b.trace] for b, n in todo.items() if b.product.simulates)

@@ -66,9 +66,7 @@ class Task:
         return tuple(chain.from_iterable(self.portions))
 
 
-def missing_blocks(
-    store: Store, heads: Mapping[Block, Head], *, retry_failed: bool = False
-) -> list[Block]:
+def missing_blocks(store: Store, heads: Mapping[Block, Head], *, retry_failed: bool) -> list[Block]:
     """Return the blocks that are not done.
 
     Parameters

@@ -43,7 +43,7 @@ def campaign(folder: Path, jobs: int = 400) -> Campaign:
 def test_short_cells__are_measured_to_their_end(tmp_path: Path) -> None:
     """Each kind has a factor, and blocks cost what the plan says times that."""
     designed = design(tmp_path / "c.farm", campaign(tmp_path))
-    store, blocks = designed.store, missing_blocks(designed.store, {})
+    store, blocks = designed.store, missing_blocks(designed.store, {}, retry_failed=False)
     found = probe(designed, blocks)
     assert found.whole == found.kinds == len(found.factors) == 4
     assert "4 to the end" in str(found)
@@ -104,7 +104,7 @@ def test_a_kind_that_was_not_measured__has_the_factor_of_the_most_alike() -> Non
 def test_no_time_at_all__is_the_plan(tmp_path: Path) -> None:
     """What was not measured is said to be so."""
     designed = design(tmp_path / "c.farm", campaign(tmp_path))
-    blocks = missing_blocks(designed.store, {})
+    blocks = missing_blocks(designed.store, {}, retry_failed=False)
     found = probe(designed, blocks, seconds=0.0)
     assert found.factors == {}
     assert "4 judged by the others" in str(found)
@@ -116,7 +116,7 @@ def test_own_orders_and_rules__do_not_stop_a_probe(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def age(now, submit):\n    return submit - now\n")
     (tmp_path / "c.toml").write_text(TOML.format(jobs=100).replace('"spf+easy"', '"mine:age+easy"'))
     designed = design(tmp_path / "c.farm", Campaign.from_toml(tmp_path / "c.toml"))
-    found = probe(designed, missing_blocks(designed.store, {}))
+    found = probe(designed, missing_blocks(designed.store, {}, retry_failed=False))
     assert found.kinds == KINDS
     assert all(math.isfinite(f) and f > 0 for f in found.factors.values())
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 import farm
 from core import InputError
 from farm.campaign.campaign import Campaign
+from farm.store.records import read_record
+from farm.store.store import Store
 from farm.verify import repair, verify
 from tests.support.harness import snapshot
 from tests.support.made import MadeStores
@@ -221,6 +225,31 @@ def test_store__of_another_form(store: Path, said: Said, changes: dict[str, Any]
     with pytest.raises(InputError, match=r"store\.json"):
         repair(store, list(verify(store)))
     assert snapshot(store) == before
+
+
+@pytest.mark.parametrize("variable", ["wait", "mean_wait"])
+def test_store__file_of_values_is_gone(store: Path, variable: str) -> None:
+    """Zarr would read fill; a record says that the values were others."""
+    assert "m" in farm.open(store)
+    for file in sorted((store / "results" / "m" / variable / "c").rglob("*")):
+        if file.is_file():
+            data = file.read_bytes()
+            file.unlink()
+            with pytest.raises(
+                InputError, match=rf"files of {variable} of .* are gone; .*--repair"
+            ):
+                farm.open(store)
+            file.write_bytes(data)
+    assert "m" in farm.open(store)
+
+
+def test_record__has_no_number_that_is_none(store: Path) -> None:
+    """JSON has none, and a reader that takes NaN all the same compares it with nothing."""
+    opened = Store.open(store)
+    record = read_record(opened.place, next(iter(opened.heads())))
+    assert record is not None
+    with pytest.raises(ValueError, match="JSON compliant"):
+        replace(record, body=replace(record.body, seconds=math.nan)).to_bytes()
 
 
 def test_trace_may_be_called_as_a_record_is(tmp_path: Path) -> None:

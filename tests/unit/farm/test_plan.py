@@ -49,7 +49,7 @@ def campaign() -> Campaign:
 def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path: Path) -> None:
     """No block is forgotten or done twice, and the last tasks to start are short ones."""
     store = build(design(tmp_path / "store", campaign))
-    tasks = plan(store, campaign, missing_blocks(store, {}))
+    tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     blocks = [block for task in tasks for block in task.blocks]
     assert sorted(blocks) == sorted(store.blocks())
     assert len(set(blocks)) == len(blocks)
@@ -60,7 +60,7 @@ def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path:
 def test_policies_share_the_jobs_of_their_task(campaign: Campaign, tmp_path: Path) -> None:
     """A block holds all policies that meet the same jobs, and its task their columns, too."""
     store = build(design(tmp_path / "store", campaign))
-    tasks = plan(store, campaign, missing_blocks(store, {}))
+    tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     for task in tasks:
         assert {block.kind for block in task.blocks} == {"workload", "cells"}
         assert len({(block.resample, block.load) for block in task.blocks}) == 1
@@ -160,7 +160,7 @@ def planned(store: Store, campaign: Campaign, seconds: float) -> tuple[list[Task
     """Return the plan of a store, as if a block took so many seconds on the mean, and its costs."""
     costs = block_costs(store, store.blocks())
     factor = seconds * len(costs) / math.fsum(costs.values())
-    tasks = plan(store, campaign, missing_blocks(store, {}))
+    tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     more = [replace(task, seconds=factor * task.seconds) for task in tasks]
     return more, {block: factor * cost for block, cost in costs.items()}
 
