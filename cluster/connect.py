@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cluster.opening import Opening
+from cluster.scratch import KEY, scratch
 from cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -
     Raises
     ------
     ClusterError
-        If there is no such cluster, or its launcher's package is missing.
+        If there is no such cluster, its launcher's package is missing, or other users can write to
+        the scratch folder.
 
     Examples
     --------
@@ -43,8 +45,11 @@ def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -
     ...     client.submit(sum, [1, 2]).result()
     3
     """
+    import dask
+
     if isinstance(spec, str):
         spec = ClusterSpec.parse(spec)
     spec.launcher.check_package(spec.kind)
-    with spec.launcher.open()(spec, opening or Opening()) as client:
+    opened = spec.launcher.open()(spec, opening or Opening())
+    with dask.config.set({KEY: str(scratch())}), opened as client:
         yield client

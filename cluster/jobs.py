@@ -18,6 +18,7 @@ from cluster.open_files import lift
 from cluster.opening import Opening
 from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
 from cluster.quiet import quiet
+from cluster.scratch import SHELL
 from cluster.settings import CLOSE_HTTP, HEAP, JOBS, UNWATCHED, WORKERS, exports, unset
 from cluster.spec import ClusterSpec
 from cluster.walltime import ending
@@ -240,7 +241,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
     """
     assert spec.launcher.queue
     options = with_defaults(spec.kind, spec.launcher.queue, spec.options, opening)
-    prologue = list(options["job_script_prologue"])
+    prologue = [*SHELL, *options["job_script_prologue"]]
     extra = list(options["worker_extra_args"])
     prologue += exports(unset({**WORKERS, **({} if opening.watched else UNWATCHED)}))
     prologue += [f"export {name}={size}" for name, size in HEAP.items()]

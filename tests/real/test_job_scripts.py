@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cluster.examples import examples
 from cluster.jobs import job_options
 from cluster.launchers import LAUNCHERS, imported
 from cluster.opening import Opening
+from cluster.scratch import SHELL
 from cluster.spec import ClusterSpec, table_of
 from tests.support.paths import DATA
 
@@ -111,3 +113,26 @@ def test_configuration_of_dask_is_kept(alone: Path, monkeypatch: pytest.MonkeyPa
     said = "\n".join(options["job_script_prologue"])
     assert "MEMORY__TARGET=False" in said
     assert "MEMORY__SPILL" not in said
+
+
+def test_a_job_has_a_scratch_folder_of_its_own(tmp_path: Path) -> None:
+    """Made on its node as nobody could have before, known to Dask, and gone with the job."""
+    ask = "import dask; print(dask.config.get('temporary-directory'))"
+    lines = [*SHELL, f'"{sys.executable}" -c "{ask}"', 'stat -c %a "$DASK_TEMPORARY_DIRECTORY"']
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    place, mode = done.stdout.split()
+    assert Path(place).parent == tmp_path
+    assert mode == "700"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_job_makes_its_scratch_folder_first(alone: Path) -> None:
+    options = job_options(ClusterSpec.parse("slurm"), opening(alone))
+    assert tuple(options["job_script_prologue"][: len(SHELL)]) == SHELL

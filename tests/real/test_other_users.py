@@ -7,15 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import dask
 import psutil
 import pytest
 from distributed import Client
 from distributed.security import Security
 
 from cluster import connect, exposure
+from cluster.scratch import KEY
 from tests.support.dask_processes import site
 
 INTRUDER = """\
@@ -119,3 +122,25 @@ def test_who_uses_a_scheduler_of_everybody_is_told(client: Client, tmp_path: Pat
         there.worker()
         with connect(f"scheduler-file:{there.file}") as known:
             assert "is not encrypted and asks nobody who he is" in exposure(known)
+
+
+def test_a_scratch_folder_that_another_user_has_made_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask would take it, and put a folder in it first on each worker's path."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    tmp_path.chmod(0o1777)
+    theirs = tmp_path / "dask-scratch-space"
+    theirs.mkdir()
+    theirs.chmod(0o777)
+    # Another cluster of this module may be open, whose folder would be taken again.
+    with dask.config.set({KEY: None}), connect("local") as client:
+        paths = list(client.run(lambda: __import__("sys").path).values())
+        workers = client.scheduler_info()["workers"].values()
+        places = [Path(info["local_directory"]) for info in workers]
+    own = tmp_path / f"schedfarm-{os.geteuid()}"
+    assert places
+    assert [place for place in places if not place.is_relative_to(own)] == []
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert not any(Path(entry).is_relative_to(theirs) for path in paths for entry in path)
+    assert list(theirs.iterdir()) == []

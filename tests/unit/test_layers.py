@@ -132,7 +132,7 @@ FLOORS = {
     ),
     "cluster": (
         ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
-        ("certificates", "encryption", "queues"),
+        ("certificates", "encryption", "queues", "scratch"),
         ("launchers",),
         ("spec",),
         ("local", "existing", "jobs", "kubernetes", "gateway", "ssh", "watching"),

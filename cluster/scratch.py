@@ -1,0 +1,62 @@
+"""Scratch folders of Dask's processes, where no other user can put anything.
+
+Dask makes `dask-scratch-space` in the temporary folder or takes the one that is there, and puts a
+folder in it first on Python's path: whoever made it first could run code in every process.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from cluster.errors import ClusterError
+
+KEY = "temporary-directory"
+"""Of Dask's configuration."""
+
+SHELL = (
+    "DASK_TEMPORARY_DIRECTORY=$(mktemp -d ${TMPDIR:-/tmp}/schedfarm-XXXXXXXXXX) || exit 1",
+    "export DASK_TEMPORARY_DIRECTORY",
+    r"trap rm\ -rf\ $DASK_TEMPORARY_DIRECTORY EXIT",
+)
+"""Lines of a job's script that make one on its node and remove it at the end; without quotes,
+because HTCondor wraps the script in its own."""
+
+
+def scratch() -> Path:
+    """Return the folder that Dask's configuration names, or else one of this user's own.
+
+    Raises
+    ------
+    ClusterError
+        If other users can replace what it holds, or it cannot be made.
+
+    Examples
+    --------
+    >>> oct(scratch().stat().st_mode & 0o777)
+    '0o700'
+    """
+    import dask
+
+    from core.caches import exposed, make_private
+
+    named = dask.config.get(KEY, None)
+    # One for each user, not for each run: Dask removes in it what killed runs have left.
+    place = Path(named or Path(tempfile.gettempdir(), f"schedfarm-{os.geteuid()}"))
+    try:
+        make_private(place)
+        if exposed(place) is not None and not named:
+            place = Path(tempfile.mkdtemp(prefix="schedfarm-"))
+        open_to_others = exposed(place)
+    except OSError as error:
+        raise ClusterError(
+            f"scratch folder {place} cannot be used ({error.strerror}); set TMPDIR to another one"
+        ) from None
+    if open_to_others is not None:
+        raise ClusterError(
+            f"scratch folder {place} is not safe, because other users can write to "
+            f"{open_to_others}: take that right from them (chmod go-w), or set TMPDIR to a folder "
+            "of your own"
+        )
+    return place
