@@ -15,7 +15,9 @@ import pytest
 import farm
 from core import InputError
 from farm.campaign.campaign import Campaign
+from farm.store.arrays import ARRAYS
 from farm.store.records import read_record
+from farm.store.shards import CHUNKS
 from farm.store.store import Store
 from farm.verify import repair, verify
 from tests.support.harness import snapshot
@@ -227,19 +229,19 @@ def test_store__of_another_form(store: Path, said: Said, changes: dict[str, Any]
     assert snapshot(store) == before
 
 
-@pytest.mark.parametrize("variable", ["wait", "mean_wait"])
+@pytest.mark.parametrize("variable", ["wait", "week_wait"])
 def test_store__file_of_values_is_gone(store: Path, variable: str) -> None:
     """Zarr would read fill; a record says that the values were others."""
     assert "m" in farm.open(store)
-    for file in sorted((store / "results" / "m" / variable / "c").rglob("*")):
-        if file.is_file():
-            data = file.read_bytes()
-            file.unlink()
-            with pytest.raises(
-                InputError, match=rf"files of {variable} of .* are gone; .*--repair"
-            ):
-                farm.open(store)
-            file.write_bytes(data)
+    folder = store / ARRAYS / "m" / variable / CHUNKS
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    assert files
+    for file in files:
+        data = file.read_bytes()
+        file.unlink()
+        with pytest.raises(InputError, match=f"files of {variable} of .* are gone; .*--repair"):
+            farm.open(store)
+        file.write_bytes(data)
     assert "m" in farm.open(store)
 
 

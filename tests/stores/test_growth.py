@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
+import zarr
 
 import farm
 from core.errors import InputError
@@ -14,6 +16,7 @@ from core.models.lublin import lublin
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.execution.runner import begin
+from farm.store.arrays import ARRAYS
 from farm.verify import verify
 from tests.support.growing import (
     GROWN,
@@ -43,6 +46,24 @@ def test_growth__in_many_blocks(
     cut(monkeypatch, 2)
     farm.run(SMALL, tmp_path / "grown")
     assert_grows(tmp_path / "grown", "load", at_once)
+
+
+@pytest.mark.parametrize("variable", ["wait", "week_wait"])
+def test_growth__altered_values_of_a_partly_filled_block_are_simulated_again(
+    tmp_path: Path, made_store: MadeStores, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """They agree with no checksum of their record; a new record would vouch for them."""
+    one = dataclasses.replace(SMALL, policies=("fcfs+easy",), loads=("original",))
+    grown, store = dataclasses.replace(one, resamples=5), tmp_path / "grown"
+    at_once = made_store(grown)
+    cut(monkeypatch, 2)
+    farm.run(one, store)
+    group: Any = zarr.open_group(store / ARRAYS, mode="r+", use_consolidated=False)
+    array, third = group["m"][variable], (2, 0, 0, 0)
+    array[third] = array[third] + 1
+    farm.run(grown, store)
+    assert_same_by_label(store, at_once)
+    assert list(verify(store)) == []
 
 
 def test_growth__a_partly_filled_block_fills_up(
