@@ -256,6 +256,23 @@ def _estimate_0() -> Iterator[Case]:
     for events in ("instant", "per-event"):
         policy = f"fcfs+planned,events={events}"
         yield Case(name, policy, 2, ZERO, [0, 5, 5], RULES, promises=[0, 5, 5])
+    name = "a reservation of estimate 0 holds its second against those behind the K alone"
+    rows = [(0, 10, 10, 1), (0, 0, 0, 8), (2, 10, 10, 1)]
+    for rule, starts in (
+        ("easy", [0, 10, 10]),
+        ("depth(1)", [0, 10, 10]),
+        ("depth(2)", [0, 12, 2]),
+        ("conservative", [0, 12, 2]),
+    ):
+        yield Case(name, f"fcfs+{rule}", 8, rows, starts, RULES)
+    # The third job leaves a processor to the last one, which the second of the second job needs.
+    rows = [(0, 10, 10, 2), (0, 0, 0, 8), (1, 20, 20, 7), (2, 10, 10, 1)]
+    yield Case(name, "fcfs+depth(2)", 8, rows, [0, 10, 10, 10], RULES)
+    yield Case(name, "fcfs+depth(3)", 8, rows, [0, 30, 10, 2], RULES)
+    name = "a job of estimate 0 behind the K starts when its processors are free"
+    rows = [(0, 10, 10, 1), (1, 10, 10, 2), (2, 0, 0, 1), (2, 5, 9, 1)]
+    for rule in ("easy", "depth(1)", "depth(2)", "conservative"):
+        yield Case(name, f"fcfs+{rule}", 2, rows, [0, 10, 2, 20], RULES)
     name = "a job of estimate 0 behind another finds its processors taken"
     yield Case(name, "lpf+planned,walk=queue", 2, ZERO, [0, 8, 5], RULES)
     name = "a reservation of estimate 0 is not moved later"
@@ -313,6 +330,13 @@ def _planned() -> Iterator[Case]:
     # Job 3 started first and ends first: 1 processor serves neither job 4 nor job 5.
     rows = [(0, 2, 2, 2), (0, 4, 10, 2), (0, 6, 12, 1), (1, 1, 1, 3), (1, 4, 4, 2)]
     yield Case(name, per_event, 3, rows, [0, 2, 0, 6, 7], PER_EVENT, [2])
+    # At 25 the second job ends: 3 are free until 30. The third stays at 30 and the fourth at 40; the
+    # last goes from 69 to 30, beside the third.
+    name = "a compression may let a job overtake"
+    rows = [(0, 30, 30, 5), (0, 25, 40, 2), (1, 10, 10, 4), (2, 29, 29, 7), (3, 6, 6, 4)]
+    for policy in (plain, queued, "fcfs+tabu,iterations=0"):
+        promises = [0, 0, 30, 40, 69]
+        yield Case(name, policy, 8, rows, [0, 0, 30, 40, 30], RULES, promises=promises)
     name = "the queue order decides which reservation is moved first"
     yield Case(name, queued, 2, SHORT_BEHIND_LONG, [0, 4, 9], RULES)
     shortest = "spf+planned,walk=queue"
@@ -403,6 +427,11 @@ def _shares() -> Iterator[Case]:  # noqa: C901
         for refresh, starts in (("5s", [0, 6, 5]), ("6s", [0, 5, 8])):
             later = [begin + start for start in starts]
             yield from each(name, f"fair-usage+RULE,refresh={refresh}", rows, later)
+    # At 5 user 1's job of run 0 has waited 4 s: the next pass of the instant sees it.
+    name = "a refresh sees what starts and ends at its instant from the next pass on"
+    rows = [(0, 5, 5, 1, 9), (1, 0, 3, 1, 1), (2, 1, 1, 1, 2), (3, 1, 1, 1, 1)]
+    yield from each(name, "fair-share+RULE,refresh=5s", rows, [0, 5, 6, 5])
+    yield from each(name, "fair-share+RULE,refresh=6s", rows, [0, 5, 5, 6])
     # What ended at 6 and 8 is seen at 10.
     name = "between refreshes nothing is seen"
     rows = [(0, 6, 6, 1, 1), (1, 2, 2, 1, 1), (2, 3, 3, 1, 2), (3, 1, 1, 1, 1), (4, 1, 1, 1, 2)]
@@ -438,6 +467,8 @@ def _shares() -> Iterator[Case]:  # noqa: C901
         yield Case(name, f"fair-usage+{rule}", 2, rows, [0, 0, 4, 7], ORDERS)
         policy = f"fair-usage+{rule},events=per-event"
         yield Case(name, policy, 2, rows, [0, 0, 9, 4], PER_EVENT)
+        yield Case(name, f"{policy},refresh=4s", 2, rows, [0, 0, 9, 4], PER_EVENT)
+        yield Case(name, f"{policy},refresh=3s", 2, rows, [0, 0, 4, 7], PER_EVENT)
     # At 4 one processor is free beside the head: user 1, who has worked nothing, gets it.
     name = "a backfill order may share too"
     rows = [(0, 10, 10, 2, 3), (0, 4, 4, 1, 2), (1, 5, 5, 3, 3), (2, 3, 3, 1, 2), (3, 3, 3, 1, 1)]
