@@ -330,8 +330,8 @@ def _planned() -> Iterator[Case]:
     # Job 3 started first and ends first: 1 processor serves neither job 4 nor job 5.
     rows = [(0, 2, 2, 2), (0, 4, 10, 2), (0, 6, 12, 1), (1, 1, 1, 3), (1, 4, 4, 2)]
     yield Case(name, per_event, 3, rows, [0, 2, 0, 6, 7], PER_EVENT, [2])
-    # At 25 the second job ends: 3 are free until 30. The third stays at 30 and the fourth at 40; the
-    # last goes from 69 to 30, beside the third.
+    # At 25 the second job ends: 3 are free until 30. The third stays at 30 and the fourth at 40;
+    # the last goes from 69 to 30, beside the third.
     name = "a compression may let a job overtake"
     rows = [(0, 30, 30, 5), (0, 25, 40, 2), (1, 10, 10, 4), (2, 29, 29, 7), (3, 6, 6, 4)]
     for policy in (plain, queued, "fcfs+tabu,iterations=0"):
