@@ -276,8 +276,8 @@ def find_order(name: str) -> Order:
     return Order(name, meaning, function=function, cost=CALLED if function.moves else FREE)
 
 
-def revised(policies: Iterable[str]) -> list[str]:
-    """Return the orders of policies whose definition was revised, each with its revision.
+def revised_orders(policies: Iterable[str]) -> dict[str, int]:
+    """Return the orders of policies whose definition was revised, and their revisions.
 
     Parameters
     ----------
@@ -286,17 +286,17 @@ def revised(policies: Iterable[str]) -> list[str]:
 
     Returns
     -------
-    list of str
-        Sorted; empty where every order is as it first was.
+    dict of str to int
+        By name, sorted; empty where every order is as it first was.
 
     Examples
     --------
-    >>> revised(["fcfs+easy,backfill=fair-share", "saf+easy"])
-    ['fair-share 2']
+    >>> revised_orders(["fcfs+easy,backfill=fair-share", "saf+easy"])
+    {'fair-share': 2}
     """
     names = {part for policy in policies for part in re.split(r"[+,=]", policy)}
     rows = (ORDERS[name] for name in sorted(names & ORDERS.keys()))
-    return [f"{row.name} {row.revision}" for row in rows if row.revision > 1]
+    return {row.name: row.revision for row in rows if row.revision > 1}
 
 
 def order_function(name: str) -> Callable[..., npt.ArrayLike]:

@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.metrics.widths import WIDTHS
 from core.own import source_digest, sources
 from core.platform.platform import Platform, platform_from_dict
-from core.policy.orders import revised
+from core.policy.orders import revised_orders
 from core.policy.rules import COUNTS
 from farm.store.bucket import Unavailable
 from farm.store.geometry import (
@@ -224,7 +224,8 @@ class Store:
         if policies not in self._definitions:
             with sources(self.own):
                 own = source_digest(policies)
-            lines = "\n".join([own, *revised(policies)])
+            revisions = (f"{name} {number}" for name, number in revised_orders(policies).items())
+            lines = "\n".join([own, *revisions])
             new = hashlib.sha256(lines.encode()).hexdigest()[:16]
             # Orders that are as they first were say nothing, as in the records of before.
             self._definitions[policies] = own if lines == own else new

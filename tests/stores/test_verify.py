@@ -14,6 +14,8 @@ import zarr
 from click.testing import CliRunner
 
 import farm
+from analysis import StoreError
+from analysis.store import open_summary
 from core.errors import InputError
 from core.logs.swf import write_swf
 from core.metrics.declared import METRICS
@@ -230,7 +232,7 @@ def test_cells_of_an_order_that_was_revised_since_are_refused(
     )
     store = tmp_path / "store"
     with monkeypatch.context() as before:
-        before.setattr("farm.store.store.revised", lambda policies: [])
+        before.setattr("farm.store.store.revised_orders", lambda policies: {})
         assert farm.run(campaign, store).failed == 0
     for wanted in (replace(campaign, resamples=3), campaign):
         with pytest.raises(
@@ -238,12 +240,15 @@ def test_cells_of_an_order_that_was_revised_since_are_refused(
             match=r"an order or a rule of .*fair-share has changed since .*--repair'.* --store",
         ):
             farm.run(wanted, store)
+    with pytest.raises(StoreError, match=r"order 'fair-share' has another definition now than"):
+        open_summary(store)["wait"].load()
     faults = list(verify(store, Again(0)))
     assert faults
     assert all("fair-share was simulated by orders or rules that have changed" in fault.why
                for fault in faults)  # fmt: skip
     assert repair(store, faults)
     assert farm.run(campaign, store).done == len(faults)
+    assert open_summary(store)["wait"].notnull().all()
     assert list(verify(store, Again(100))) == []
 
 
