@@ -22,6 +22,7 @@ from xarray.core import indexing
 
 from analysis.errors import StoreError
 from analysis.place import StoreName, list_files, read_file, read_files
+from core.policy.orders import revised_orders
 
 SINCE = 5
 """The version of the format from which on records are as they are read here."""
@@ -44,7 +45,8 @@ BlockKey = tuple[str, int, int, int, int]
 class _Record(NamedTuple):
     """Columns of a record's body; they stay encoded until they are asked for.
 
-    `shape` is of its cells along `CELL`, `failed` the places of those that have failed.
+    `shape` is of its cells along `CELL`, `failed` the places of those that have failed. `former`
+    names the orders of its policies that were revised after it was written.
     """
 
     shape: tuple[int, ...]
@@ -52,6 +54,7 @@ class _Record(NamedTuple):
     jobs: Values
     crc: Mapping[str, str]
     figures: Mapping[str, str]
+    former: tuple[str, ...]
 
 
 class Records:
@@ -176,10 +179,17 @@ class Records:
 
     def _take(self, block: BlockKey, data: bytes) -> None:
         try:
-            self._known[block] = _read(data)
+            record = _read(data)
         except (ValueError, KeyError, TypeError):
             kind, _, name = _name(block).partition("/")
             raise self.refused(f"the record {name} of {self._trace}/{kind}") from None
+        if record.former:
+            raise StoreError(
+                f"store {str(self._store)!r}: order {record.former[0]!r} has another definition "
+                f"now than when {self._trace} was simulated; 'farm verify {self._store} --repair' "
+                "and the next run simulate its cells again"
+            )
+        self._known[block] = record
 
     def _column(self, block: BlockKey, name: str, crc: Mapping[str, str]) -> list[int]:
         if (block, name) not in self._columns:
@@ -202,13 +212,16 @@ def _read(data: bytes) -> _Record:
     head, body, last = data.splitlines(keepends=True)
     if json.loads(last)["crc32"] != zlib.crc32(head + body):
         raise ValueError("its CRC-32 is not that of its content")
-    span, plain = json.loads(head)["span"], json.loads(body)
+    known, plain = json.loads(head), json.loads(body)
+    span = known["span"]
     return _Record(
         shape=tuple(len(span[axis]) for axis in ("resamples", "loads", "policies")),
         failed=frozenset(map(int, plain["errors"])),
         jobs=np.frombuffer(b64decode(plain["jobs"]), "<i8"),
         crc=plain["crc"],
         figures=plain["figures"],
+        # Orders that are as they first were leave nothing there.
+        former=() if known.get("own") else tuple(revised_orders(span["policies"])),
     )
 
 

@@ -229,7 +229,7 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
     head = record.head
     if head.block != block or head.store != store.identity or not store.knows(head):
         return None, Fault(name, "belongs to another block or campaign", block)
-    if head.own != store.own_digest(head.span.policies):
+    if head.own != store.definition_digest(head.span.policies):
         why = "was simulated by orders or rules that have changed since"
         return None, Fault(name, f"{', '.join(head.span.policies)} {why}", block)
     return record, _check_values(_as_recorded(store, record), record)

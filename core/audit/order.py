@@ -83,12 +83,11 @@ class Past:
 
 
 def _normalised(waited: int, worked: int) -> Fraction:
-    return Fraction(waited, worked) if worked else Fraction(0)
+    return Fraction(waited, max(worked, 1))
 
 
 _SHARES: dict[str, Callable[[int, int], Fraction]] = {
-    "fair-share": _normalised,
-    "fair-wait": lambda waited, worked: -_normalised(waited, worked),
+    "fair-share": lambda waited, worked: -_normalised(waited, worked),
     "fair-usage": lambda waited, worked: Fraction(worked),
 }
 """Of what a user's completed jobs waited and worked, smallest first (Klusacek and Rudova 2012)."""

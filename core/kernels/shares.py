@@ -11,8 +11,8 @@ from core.kernels.jit import kernel, verb
 from core.kernels.machine import Jobs, Running
 from core.kernels.ranking import ratio_exceeds
 
-LEAST_WAITED, MOST_WAITED, LEAST_WORKED = range(3)
-"""Codes of who comes first: least or most wait for the work that was done; least work."""
+MOST_WAITED, LEAST_WORKED = range(2)
+"""Codes of who comes first: most wait for the work that was done; least work."""
 
 SETTLED, REFRESHES, HALVINGS, PASSED = range(4)
 """Places in what has passed: jobs that have completed; since the first submission, refreshes, the
@@ -31,8 +31,8 @@ class Shares(NamedTuple):
     user: int64[n], of each job its user's place in the arrays of users. work: int64[n], run x
     procs of each job, processor-seconds: halvings round that, where kernels count processors in
     larger units. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited,
-    seen_worked: int64[u], what orders see of them; quotient: float64[u], the first of these by
-    the second, 0 where no work was done, NaN where it might be rounded. passed: int64[PASSED].
+    seen_worked: int64[u], what orders see of them; quotient: float64[u], the normalised wait time
+    of these, NaN where it might be rounded. passed: int64[PASSED].
     refresh: s, 0 to see the sums at each pass. halflife: s, or NEVER.
     """
 
@@ -49,14 +49,18 @@ class Shares(NamedTuple):
 
 
 @verb
+def area(worked: int) -> int:
+    """Return what a user's waits are divided by: the work done, processor-seconds, at least 1."""
+    return max(worked, 1)
+
+
+@verb
 def look_at(shares: Shares, u: int) -> None:
     """Let orders see the sums of user u as they are."""
     waited, worked = shares.waited[u], shares.worked[u]
     shares.seen_waited[u], shares.seen_worked[u] = waited, worked
-    if worked == 0:
-        shares.quotient[u] = 0.0
-    elif waited < EXACT and worked < EXACT:
-        shares.quotient[u] = waited / worked
+    if waited < EXACT and worked < EXACT:
+        shares.quotient[u] = waited / area(worked)
     else:
         shares.quotient[u] = np.nan
 
@@ -138,22 +142,16 @@ def settle_all(shares: Shares, job: Int64, wait: Int64, age: Int64, now: int) ->
 
 
 @verb
-def waited_less(shares: Shares, u: int, v: int) -> bool:
-    """Say whether user u has waited less than user v for the work that was done, exactly."""
-    if shares.quotient[u] < shares.quotient[v]:
+def waited_more(shares: Shares, u: int, v: int) -> bool:
+    """Say whether user u has the larger normalised wait time of two, exactly."""
+    if shares.quotient[u] > shares.quotient[v]:
         return True
     # Equal floats may be unequal ratios, and with NaN nothing is less or more.
-    if shares.quotient[u] > shares.quotient[v]:
+    if shares.quotient[u] < shares.quotient[v]:
         return False
-    a, b, c, d = (
-        shares.seen_waited[u],
-        shares.seen_worked[u],
-        shares.seen_waited[v],
-        shares.seen_worked[v],
-    )
-    if c == 0 or d == 0:
-        return False
-    return c > 0 if b == 0 else ratio_exceeds(c, d, a, b)
+    a, b = shares.seen_waited[v], area(shares.seen_worked[v])
+    c, d = shares.seen_waited[u], area(shares.seen_worked[u])
+    return ratio_exceeds(c, d, a, b)
 
 
 @verb
@@ -161,4 +159,4 @@ def goes_first(shares: Shares, code: int, u: int, v: int) -> bool:
     """Say whether user u comes strictly before user v."""
     if code == LEAST_WORKED:
         return bool(shares.seen_worked[u] < shares.seen_worked[v])
-    return waited_less(shares, u, v) if code == LEAST_WAITED else waited_less(shares, v, u)
+    return waited_more(shares, u, v)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,6 +70,11 @@ class Order:
     share : float
         What waits beside reservations for all, against first come first served: little where
         short jobs go first, more where large ones do; starvation makes all alike.
+    revision : int
+        Number of its definition, from 1 on: raised where the same name comes to give other
+        schedules, so that cells of both do not stand in one store.
+    formerly : tuple of str
+        Names that it once had, which no policy may have any more.
     """
 
     name: str
@@ -82,6 +88,8 @@ class Order:
     width: Callable[[Workload], Float64] | None = None
     cost: Cost = FREE
     share: float = 1.0
+    revision: int = 1
+    formerly: tuple[str, ...] = ()
 
     @property
     def moves(self) -> bool:
@@ -191,17 +199,12 @@ _ROWS = (
     ),
     Order(
         "fair-share",
-        "users with the least wait of completed jobs / run x procs first (Klusacek 2012)",
-        options=_LOOKED_AT,
-        shares=_SHARES + "LEAST_WAITED",
-        cost=FOLLOWED,
-    ),
-    Order(
-        "fair-wait",
-        "users with the most wait of completed jobs / run x procs first",
+        "users with the most wait of completed jobs / run x procs first (Klusacek 2012)",
         options=_LOOKED_AT,
         shares=_SHARES + "MOST_WAITED",
         cost=FOLLOWED,
+        revision=2,
+        formerly=("fair-wait",),
     ),
     Order(
         "fair-usage",
@@ -242,6 +245,9 @@ ORDERS: dict[str, Order] = {row.name: row for row in _ROWS}
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
 """Name of the order that each alias stands for."""
 
+FORMER: dict[str, str] = {name: row.name for row in _ROWS for name in row.formerly}
+"""Name of the order that each name of before stood for."""
+
 
 def find_order(name: str) -> Order:
     """Return the row of an order: one that ships, an entry point, or a user's ``module:name``.
@@ -258,6 +264,8 @@ def find_order(name: str) -> Order:
     """
     if name in ORDERS:
         return ORDERS[name]
+    if name in FORMER:
+        raise InputError(f"order {name!r} is called {FORMER[name]!r} now; write {FORMER[name]!r}")
     if ":" not in name and own.entry_point(own.ORDERS, name) is None:
         known = choices(
             name, [*ORDERS, *own.entered(own.ORDERS)], "module:function", aliases=ALIASES
@@ -266,6 +274,29 @@ def find_order(name: str) -> Order:
     function = own_function(name)
     meaning = (getattr(function.call, "__doc__", None) or name).strip().partition("\n")[0]
     return Order(name, meaning, function=function, cost=CALLED if function.moves else FREE)
+
+
+def revised_orders(policies: Iterable[str]) -> dict[str, int]:
+    """Return the orders of policies whose definition was revised, and their revisions.
+
+    Parameters
+    ----------
+    policies : iterable of str
+        Their canonical names.
+
+    Returns
+    -------
+    dict of str to int
+        By name, sorted; empty where every order is as it first was.
+
+    Examples
+    --------
+    >>> revised_orders(["fcfs+easy,backfill=fair-share", "saf+easy"])
+    {'fair-share': 2}
+    """
+    names = {part for policy in policies for part in re.split(r"[+,=]", policy)}
+    rows = (ORDERS[name] for name in sorted(names & ORDERS.keys()))
+    return {row.name: row.revision for row in rows if row.revision > 1}
 
 
 def order_function(name: str) -> Callable[..., npt.ArrayLike]:

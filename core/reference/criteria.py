@@ -41,6 +41,17 @@ def response(stays: list[Stay]) -> Fraction:
     return Fraction(sum(stay.wait + stay.length for stay in stays))
 
 
+def normalised_wait(waited: int, worked: int) -> Fraction:
+    """Return a user's waits, s, by the work done, processor-seconds, at least 1.
+
+    Examples
+    --------
+    >>> normalised_wait(6, 4), normalised_wait(6, 0), normalised_wait(0, 0)
+    (Fraction(3, 2), Fraction(6, 1), Fraction(0, 1))
+    """
+    return Fraction(waited, max(1, worked))
+
+
 def unfairness(stays: list[Stay], raised: bool = False) -> Fraction:
     """Return F, the sum over users of the squared distance from their mean normalised wait.
 
@@ -63,7 +74,7 @@ def unfairness(stays: list[Stay], raised: bool = False) -> Fraction:
     for user in sorted({stay.user for stay in stays}):
         theirs = [stay for stay in stays if stay.user == user]
         area = sum(stay.length * stay.procs for stay in theirs)
-        normalised.append(Fraction(sum(stay.wait for stay in theirs), max(1, area)))
+        normalised.append(normalised_wait(sum(stay.wait for stay in theirs), area))
     if not normalised:
         return Fraction(0)
     mean = sum(normalised, Fraction(0)) / len(normalised)

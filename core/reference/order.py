@@ -16,6 +16,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.policy.orders import order_function
+from core.reference.criteria import normalised_wait
 from core.reference.job import Job
 
 Key = Any
@@ -69,13 +70,8 @@ KEYS: dict[str, Callable[[Job, int], Key]] = {
 """The project's own orders by what a job is."""
 
 
-def _normalised(waited: int, worked: int) -> Fraction:
-    return Fraction(waited, worked) if worked else Fraction(0)
-
-
 SHARES: dict[str, Callable[[int, int], Key]] = {
-    "fair-share": _normalised,
-    "fair-wait": lambda waited, worked: -_normalised(waited, worked),
+    "fair-share": lambda waited, worked: -normalised_wait(waited, worked),
     "fair-usage": lambda waited, worked: worked,
 }
 """The project's own orders by what the job's user had: waits, s, and processor-seconds."""

@@ -188,11 +188,14 @@ def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> It
     with place_of(store).locked() as name:
         # Again, since another run may have grown the store until it was locked.
         mended: list[str] = []
-        built = build(design(store, campaign, extents), mended.append)
+        designed = design(store, campaign, extents)
+        heads = designed.old.heads() if designed.old else {}
+        if designed.old:
+            # Before it grows: a store that is refused stays as it is.
+            designed.old.check_definitions(heads.values())
+        built = build(designed, mended.append)
         with writing(built.place):
             built.place.tidy()
-        heads = built.heads()
-        built.check_own(heads.values())
         blocks = missing_blocks(built, heads, retry_failed=retry_failed)
         missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
         before = built.cells - sum(missing.values())

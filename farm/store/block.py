@@ -196,7 +196,7 @@ class OpenBlock:
     def _head(self) -> Head:
         holds = self.store.holding_digest(self.block)
         failed = tuple(sorted(self._errors))
-        own = self.store.own_digest(self._span.policies)
+        own = self.store.definition_digest(self._span.policies)
         return Head(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:

@@ -68,8 +68,8 @@ class Head:
     holds : str
         Digest of the names of what it has of each cell (`farm.store.product.Holding`).
     own : str
-        Digest of the text of the user's own orders and rules among its policies, by which its
-        cells were simulated; empty where there are none.
+        Digest of the definitions of its policies by which its cells were simulated: the text of the
+        user's own orders and rules, and revisions of orders; empty where there are none.
     tally : Tally, optional
         What its body comes to; None where it was written by a program that did not say.
     """

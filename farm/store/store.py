@@ -18,6 +18,7 @@ from core.errors import InputError
 from core.metrics.widths import WIDTHS
 from core.own import source_digest, sources
 from core.platform.platform import Platform, platform_from_dict
+from core.policy.orders import revised_orders
 from core.policy.rules import COUNTS
 from farm.store.bucket import Unavailable
 from farm.store.geometry import (
@@ -209,21 +210,29 @@ class Store:
     def _digests(self) -> dict[tuple[str, bool], str]:
         return {}
 
-    def own_digest(self, policies: tuple[str, ...]) -> str:
-        """Return what stands for the text of the user's own orders and rules among policies.
+    def definition_digest(self, policies: tuple[str, ...]) -> str:
+        """Return what stands for the definitions of policies beyond their names.
+
+        These are the text of the user's own orders and rules, and the revisions of orders that
+        ship; empty where there are neither.
 
         Raises
         ------
         InputError
             If a module that an installed package brought is gone.
         """
-        if policies not in self._own_digests:
+        if policies not in self._definitions:
             with sources(self.own):
-                self._own_digests[policies] = source_digest(policies)
-        return self._own_digests[policies]
+                own = source_digest(policies)
+            revisions = (f"{name} {number}" for name, number in revised_orders(policies).items())
+            lines = "\n".join([own, *revisions])
+            new = hashlib.sha256(lines.encode()).hexdigest()[:16]
+            # Orders that are as they first were say nothing, as in the records of before.
+            self._definitions[policies] = own if lines == own else new
+        return self._definitions[policies]
 
     @cached_property
-    def _own_digests(self) -> dict[tuple[str, ...], str]:
+    def _definitions(self) -> dict[tuple[str, ...], str]:
         return {}
 
     def span_of(self, block: Block) -> Span:
@@ -381,8 +390,8 @@ class Store:
             self._check_known(head)
         return found
 
-    def check_own(self, heads: Iterable[Head]) -> None:
-        """Refuse records of cells that were simulated by other functions than those of now.
+    def check_definitions(self, heads: Iterable[Head]) -> None:
+        """Refuse records of cells that were simulated by other orders or rules than those of now.
 
         Raises
         ------
@@ -390,7 +399,7 @@ class Store:
             Naming the first of them.
         """
         for head in heads:
-            if head.own != self.own_digest(head.span.policies):
+            if head.own != self.definition_digest(head.span.policies):
                 raise InputError(
                     f"store {self.place}: an order or a rule of {', '.join(head.span.policies)} "
                     f"has changed since {head.block} was simulated; 'farm verify {self.place} "

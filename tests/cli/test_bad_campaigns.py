@@ -27,6 +27,10 @@ CAMPAIGNS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ),
     ({"policies": ["saf+esay"]}, ("c.toml", "'saf+esay'", "'esay'", "easy, depth(K)")),
     ({"policies": ["safe+easy"]}, ("c.toml", "'safe'", "fcfs, lcfs, spf")),
+    (
+        {"policies": ["fair-wait+easy"]},
+        ("c.toml", "order 'fair-wait' is called 'fair-share' now; write 'fair-share'"),
+    ),
     ({"policies": ["saf"]}, ("c.toml", "'saf'", "ORDER+RULE")),
     ({"policies": "saf+easy"}, ("c.toml", "policies is", "'saf+easy'", "list")),
     ({"policies": [1]}, ("c.toml", "policies is [1]", "a list of", "such as 'saf+easy'")),

@@ -111,6 +111,10 @@ def _times() -> Iterator[Case]:
     name = "a job of estimate 0 holds nothing in the plan"
     rows = [job(0, 9), job(1, 0, 2, weight=2), job(2, 20, weight=2)]
     yield Case(name, PLANNED, TWO, rows, [0, 22, 2], NODES, promises=[0, 9, 2])
+    name = "a job of estimate 0 need not find its nodes when another is put into the plan"
+    rows = [job(0, 9), job(1, 0), job(1, 0, 2, weight=2), job(2, 20, weight=2), job(3, 3)]
+    promises = [0, 1, 9, 2, 3]
+    yield Case(name, PLANNED, TWO, rows, [0, 1, 22, 2, 3], NODES, promises=promises)
     name = "the plan is made anew at an early end"
     rows = [job(0, 50, 2, run=4), job(1, 5, 2, weight=2), job(2, 60)]
     yield Case(name, PLANNED, TWO, rows, [0, 4, 9], NODES)

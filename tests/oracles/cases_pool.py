@@ -116,7 +116,7 @@ def _orders() -> Iterator[Case]:
     for rule in ("none", "easy", "depth(2)", "conservative"):
         for order in ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "lxf", "sxf",
                       "wfp3", "unicef", "f1", "f2", "f3", "f4",
-                      "fair-share", "fair-wait", "fair-usage"):  # fmt: skip
+                      "fair-share", "fair-usage"):  # fmt: skip
             name = "equal jobs go by position"
             yield Case(name, f"{order}+{rule}", 1, [(0, 3, 3, 1)] * 4, [0, 3, 6, 9], ORDERS)
     for base in (1, 2**20, 2**34):
@@ -256,6 +256,23 @@ def _estimate_0() -> Iterator[Case]:
     for events in ("instant", "per-event"):
         policy = f"fcfs+planned,events={events}"
         yield Case(name, policy, 2, ZERO, [0, 5, 5], RULES, promises=[0, 5, 5])
+    name = "a reservation of estimate 0 holds its second against those behind the K alone"
+    rows = [(0, 10, 10, 1), (0, 0, 0, 8), (2, 10, 10, 1)]
+    for rule, starts in (
+        ("easy", [0, 10, 10]),
+        ("depth(1)", [0, 10, 10]),
+        ("depth(2)", [0, 12, 2]),
+        ("conservative", [0, 12, 2]),
+    ):
+        yield Case(name, f"fcfs+{rule}", 8, rows, starts, RULES)
+    # The third job leaves a processor to the last one, which the second of the second job needs.
+    rows = [(0, 10, 10, 2), (0, 0, 0, 8), (1, 20, 20, 7), (2, 10, 10, 1)]
+    yield Case(name, "fcfs+depth(2)", 8, rows, [0, 10, 10, 10], RULES)
+    yield Case(name, "fcfs+depth(3)", 8, rows, [0, 30, 10, 2], RULES)
+    name = "a job of estimate 0 behind the K starts when its processors are free"
+    rows = [(0, 10, 10, 1), (1, 10, 10, 2), (2, 0, 0, 1), (2, 5, 9, 1)]
+    for rule in ("easy", "depth(1)", "depth(2)", "conservative"):
+        yield Case(name, f"fcfs+{rule}", 2, rows, [0, 10, 2, 20], RULES)
     name = "a job of estimate 0 behind another finds its processors taken"
     yield Case(name, "lpf+planned,walk=queue", 2, ZERO, [0, 8, 5], RULES)
     name = "a reservation of estimate 0 is not moved later"
@@ -313,6 +330,13 @@ def _planned() -> Iterator[Case]:
     # Job 3 started first and ends first: 1 processor serves neither job 4 nor job 5.
     rows = [(0, 2, 2, 2), (0, 4, 10, 2), (0, 6, 12, 1), (1, 1, 1, 3), (1, 4, 4, 2)]
     yield Case(name, per_event, 3, rows, [0, 2, 0, 6, 7], PER_EVENT, [2])
+    # At 25 the second job ends: 3 are free until 30. The third stays at 30 and the fourth at 40;
+    # the last goes from 69 to 30, beside the third.
+    name = "a compression may let a job overtake"
+    rows = [(0, 30, 30, 5), (0, 25, 40, 2), (1, 10, 10, 4), (2, 29, 29, 7), (3, 6, 6, 4)]
+    for policy in (plain, queued, "fcfs+tabu,iterations=0"):
+        promises = [0, 0, 30, 40, 69]
+        yield Case(name, policy, 8, rows, [0, 0, 30, 40, 30], RULES, promises=promises)
     name = "the queue order decides which reservation is moved first"
     yield Case(name, queued, 2, SHORT_BEHIND_LONG, [0, 4, 9], RULES)
     shortest = "spf+planned,walk=queue"
@@ -365,30 +389,35 @@ def _shares() -> Iterator[Case]:  # noqa: C901
             yield Case(name, policy.replace("RULE", rule), 1, rows, starts, ORDERS)
 
     # At 6 user 2 has waited 4 s for 2 s of work; the other, known or not, has nothing.
-    name = "a user without a completed job has 0"
+    name = "a user without a completed job has 0, which is last"
     for other in (3, -1):
         rows = [(0, 4, 4, 1, 1), (0, 2, 2, 1, 2), (1, 1, 1, 1, 2), (2, 1, 1, 1, other)]
         for clock in ("", ",events=per-event"):
-            yield from each(name, f"fair-share+RULE{clock}", rows, [0, 4, 7, 6])
+            yield from each(name, f"fair-share+RULE{clock}", rows, [0, 4, 6, 7])
             yield from each(name, f"fair-usage+RULE{clock}", rows, [0, 4, 7, 6])
-            yield from each(name, f"fair-wait+RULE{clock}", rows, [0, 4, 6, 7])
     # At 6 the unknown user has had 4 + 2 s of work, user 3 has had nothing.
     name = "jobs of the unknown user are of one user"
     rows = [(0, 4, 4, 1, -1), (0, 2, 2, 1, -1), (1, 1, 1, 1, -1), (5, 1, 1, 1, 3)]
     yield from each(name, "fair-usage+RULE", rows, [0, 4, 7, 6])
-    # At 5 user 2's job of run 0 waited 4 s for no work: no more than user 1's 0 / 5.
-    name = "a user without work has 0"
+    # At 5 user 2's job of run 0 has waited 4 s for no work, 4 / 1; user 1 has 0 / 5.
+    name = "waits for no work count as over 1 processor-second"
     rows = [(0, 5, 5, 1, 1), (1, 0, 3, 1, 2), (2, 1, 1, 1, 1), (3, 1, 1, 1, 2)]
-    yield from each(name, "fair-wait+RULE", rows, [0, 5, 5, 6])
+    yield from each(name, "fair-share+RULE", rows, [0, 5, 6, 5])
+    # At 100 user 1 has 10 / 1 and user 2 has 10 / 90, whoever came first.
+    rows = [(0, 10, 10, 1, 9), (0, 0, 5, 1, 1), (0, 90, 90, 1, 2)]
+    last = [(20, 5, 5, 1, 1), (21, 5, 5, 1, 2)]
+    yield from each(name, "fair-share+RULE", rows + last, [0, 10, 10, 100, 105])
+    last = [(20, 5, 5, 1, 2), (21, 5, 5, 1, 1)]
+    yield from each(name, "fair-share+RULE", rows + last, [0, 10, 10, 105, 100])
     # At 12 user 1 has 2 / 4 and user 2 has 3 / 6, whoever came first. A second more of wait, and
-    # user 2 has 4 / 6.
+    # user 2 has 4 / 6 and goes first.
     name = "equal ratios go by submission"
     for first in (1, 2):
         rows = [(0, 2, 2, 1, 9), (0, 4, 4, 1, 1), (3, 6, 6, 1, 2)]
-        rows += [(4, 1, 1, 1, first), (5, 1, 1, 1, 3 - first)]
+        rows += [(7, 1, 1, 1, first), (8, 1, 1, 1, 3 - first)]
         yield from each(name, "fair-share+RULE", rows, [0, 2, 6, 12, 13])
         longer = [*rows[:2], (2, 6, 6, 1, 2), *rows[3:]]
-        last = [12, 13] if first == 1 else [13, 12]
+        last = [13, 12] if first == 1 else [12, 13]
         yield from each(name, "fair-share+RULE", longer, [0, 2, 6, *last])
     # At 5 s after the first submission user 1's first job has just ended.
     name = "a refresh sees the completions of its instant"
@@ -398,6 +427,11 @@ def _shares() -> Iterator[Case]:  # noqa: C901
         for refresh, starts in (("5s", [0, 6, 5]), ("6s", [0, 5, 8])):
             later = [begin + start for start in starts]
             yield from each(name, f"fair-usage+RULE,refresh={refresh}", rows, later)
+    # At 5 user 1's job of run 0 has waited 4 s: the next pass of the instant sees it.
+    name = "a refresh sees what starts and ends at its instant from the next pass on"
+    rows = [(0, 5, 5, 1, 9), (1, 0, 3, 1, 1), (2, 1, 1, 1, 2), (3, 1, 1, 1, 1)]
+    yield from each(name, "fair-share+RULE,refresh=5s", rows, [0, 5, 6, 5])
+    yield from each(name, "fair-share+RULE,refresh=6s", rows, [0, 5, 5, 6])
     # What ended at 6 and 8 is seen at 10.
     name = "between refreshes nothing is seen"
     rows = [(0, 6, 6, 1, 1), (1, 2, 2, 1, 1), (2, 3, 3, 1, 2), (3, 1, 1, 1, 1), (4, 1, 1, 1, 2)]
@@ -413,10 +447,14 @@ def _shares() -> Iterator[Case]:  # noqa: C901
     rows = [(0, 1, 1, 1, 1), (0, 1, 1, 1, 3), (1, 1, 1, 1, 1), (1, 1, 1, 1, 2)]
     yield from each(name, "fair-usage+RULE", rows, [0, 1, 3, 2])
     yield from each(name, "fair-usage+RULE,halflife=2s", rows, [0, 1, 2, 3])
-    # At 9 user 2 has had 2 halved for 6 halved, 1 / 3; user 1 has 1 / 4, which is less.
+    # At 9 user 1 has 2 / 3 halved at 6, 1 / 1, and user 2 has 3 / 4.
     name = "both sums are halved"
-    rows = [(0, 3, 3, 1, 3), (1, 6, 6, 1, 2), (8, 1, 1, 1, 2), (8, 1, 1, 1, 1)]
-    yield from each(name, "fair-share+RULE,halflife=3s", rows, [0, 3, 10, 9])
+    rows = [(0, 2, 2, 1, 9), (0, 3, 3, 1, 1), (2, 4, 4, 1, 2), (6, 1, 1, 1, 2), (7, 1, 1, 1, 1)]
+    yield from each(name, "fair-share+RULE", rows, [0, 2, 5, 9, 10])
+    yield from each(name, "fair-share+RULE,halflife=6s", rows, [0, 2, 5, 10, 9])
+    # At 7 user 2 has 3 / 2, more than 1 / 1 and less than 2 / 1.
+    rows = [*rows[:2], (2, 2, 2, 1, 2), (6, 1, 1, 1, 1), (6, 1, 1, 1, 2)]
+    yield from each(name, "fair-share+RULE,halflife=6s", rows, [0, 2, 5, 8, 7])
     # At 5 user 1's second job has waited 4 s.
     name = "a starving job goes before what users had"
     rows = [(0, 5, 5, 1, 1), (1, 3, 3, 1, 1), (2, 1, 1, 1, 2)]
@@ -429,6 +467,8 @@ def _shares() -> Iterator[Case]:  # noqa: C901
         yield Case(name, f"fair-usage+{rule}", 2, rows, [0, 0, 4, 7], ORDERS)
         policy = f"fair-usage+{rule},events=per-event"
         yield Case(name, policy, 2, rows, [0, 0, 9, 4], PER_EVENT)
+        yield Case(name, f"{policy},refresh=4s", 2, rows, [0, 0, 9, 4], PER_EVENT)
+        yield Case(name, f"{policy},refresh=3s", 2, rows, [0, 0, 4, 7], PER_EVENT)
     # At 4 one processor is free beside the head: user 1, who has worked nothing, gets it.
     name = "a backfill order may share too"
     rows = [(0, 10, 10, 2, 3), (0, 4, 4, 1, 2), (1, 5, 5, 3, 3), (2, 3, 3, 1, 2), (3, 3, 3, 1, 1)]
@@ -443,10 +483,8 @@ def _shares() -> Iterator[Case]:  # noqa: C901
     name = "five jobs of three users, one at a time"
     rows = [(0, 4, 4, 2, 7), (1, 2, 2, 2, 8), (2, 3, 3, 2, 7), (2, 3, 3, 2, 8), (2, 3, 3, 2, 9)]
     for policy, starts in (
-        # At 4 all have 0; at 6 user 8 has 3 / 4 and at 9 user 7 has 4 / 14.
-        ("fair-share+none", [0, 4, 6, 12, 9]),
-        # At 6 user 8 goes first with 3 / 4, then at 9 nobody else waited: 7 by submission.
-        ("fair-wait+none", [0, 4, 9, 6, 12]),
+        # At 6 user 8 goes first with 3 / 4; at 9 both others have 0: 7 by submission.
+        ("fair-share+none", [0, 4, 9, 6, 12]),
         # At 4 users 8 and 9 have had nothing; then 9, then 8 with 4, then 7 with 8.
         ("fair-usage+none", [0, 4, 12, 9, 6]),
         # At 6 and at 9 those of 5 count, when 7 had 8.

@@ -37,8 +37,7 @@ def keys_of(order: str, now: int = 9, **options: int | None) -> list[object]:
 @pytest.mark.parametrize(
     ("order", "expected"),
     [
-        ("fair-share", [Fraction(3, 10), Fraction(5, 1), Fraction(0)]),
-        ("fair-wait", [Fraction(-3, 10), Fraction(-5, 1), Fraction(0)]),
+        ("fair-share", [Fraction(-3, 10), Fraction(-5, 1), Fraction(0)]),
         ("fair-usage", [10, 1, 0]),
     ],
 )
@@ -47,12 +46,12 @@ def test_keys(order: str, expected: list[object]) -> None:
     assert keys_of(order) == expected
 
 
-def test_no_work_is_no_share() -> None:
-    """Who waited for a job of run 0 alone has 0."""
+def test_work_counts_as_at_least_1() -> None:
+    """A user who waited 5 s for a job of run 0 alone has a normalised wait of 5 / 1."""
     completed = [job(0, 7, 0, 5, 0, 3)]
     waiting = [job(1, 7, 6, -1, 1, 1)]
-    for order in ("fair-share", "fair-wait", "fair-usage"):
-        assert keys(order, completed + waiting, waiting, completed, 9) == {waiting[0]: 0}
+    for order, key in (("fair-share", -5), ("fair-usage", 0)):
+        assert keys(order, completed + waiting, waiting, completed, 9) == {waiting[0]: key}
 
 
 def test_refreshed() -> None:

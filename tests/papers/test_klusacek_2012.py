@@ -25,22 +25,25 @@ from analysis.papers.klusacek_2012.claims import (
     claims_over_samples,
 )
 from analysis.papers.klusacek_2012.figures import COLORS, Shown, cdf_chart, wait_chart
-from analysis.papers.klusacek_2012.measures import AREA, MEASURES, SD, measures, nuwt_cdf
+from analysis.papers.klusacek_2012.measures import AREA, HIGH, MEASURES, SD, measures, nuwt_cdf
 from analysis.papers.klusacek_2012.names import (
     ALGORITHMS,
-    BESIDE,
     CONS,
+    EASY,
     FAIR,
-    FAIR_WAIT,
     FCFS,
     PROMISING,
     TABU,
+    WITHOUT_F,
     by_paper,
+    by_search,
+    seeds_of,
 )
 from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
+from analysis.papers.klusacek_2012.seeds import ABLATION, claims_over_seeds, seeds_table
 from analysis.papers.klusacek_2012.tail import longest
 from analysis.store import of_log, of_samples
-from core import Workload, simulate
+from core import Workload, scale_load, simulate
 from core.models.lublin import lublin
 from core.simulation.promises import promises
 from farm.campaign.shipped import find
@@ -59,12 +62,10 @@ STAND_INS = {
 }
 """The report asks for policies by these names alone; ones of other kernels would only be slower."""
 
-BESIDE_THEM = {"saf+aggressive": FAIR_WAIT}
-
 REPORT = "analysis.papers.klusacek_2012.report"
 FILES = "analysis.papers.files"
 
-POLICY = {algorithm: policy for policy, algorithm in (STAND_INS | BESIDE_THEM).items()}
+POLICY = {algorithm: policy for policy, algorithm in STAND_INS.items()}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,7 +73,6 @@ def stand_ins() -> Iterator[None]:
     """Have other policies stand for the paper's, but where a test asks for its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(names, "ALGORITHMS", STAND_INS)
-        patch.setattr(names, "BESIDE", BESIDE_THEM)
         yield
 
 
@@ -156,6 +156,7 @@ def test_figure_2_is_that_of_the_schedules(
         "nuwt_mean": statistics.fmean(nuwt),
         SD: statistics.pstdev(nuwt),
         AREA: statistics.fmean([min(x, 10.0) for x in nuwt]),
+        HIGH: sum(x > 10 for x in nuwt),
     }
     for name, value in expected.items():
         assert own[name].item() == pytest.approx(value, rel=1e-9), name
@@ -221,6 +222,7 @@ def test_users_of_one_job_or_no_work_are_left_out(tree: xr.DataTree) -> None:
     own = of_log(measures(tree)).sel(where)
     assert own[SD].item() == (254 * 4 / 3) ** 0.5
     assert own[AREA].item() == (0 + 2 + 10) / 3
+    assert own[HIGH].item() == 1
     curve = of_log(nuwt_cdf(tree)).sel(where)
     assert curve.sel(nuwt=[0.0, 1.95, 2.0, 10.0]).values.tolist() == [1 / 3, 1 / 3, 2 / 3, 2 / 3]
 
@@ -234,7 +236,7 @@ def test_a_cell_that_is_not_done_has_no_numbers(tree: xr.DataTree) -> None:
     missing = {"algorithm": "BF"}
     assert nuwt_cdf(part).sel(missing).isnull().all()
     assert measures(part)[SD].sel(missing).isnull().all()
-    assert measures(part)[AREA].sel(missing).isnull().all()
+    assert measures(part)[[AREA, HIGH]].sel(missing).to_array().isnull().all()
     assert nuwt_cdf(part).drop_sel(missing).notnull().all()
 
 
@@ -315,7 +317,6 @@ def test_claims_count_cells_and_logs(tree: xr.DataTree) -> None:
     on_sp2 = f"BF-FAIR / {', '.join(BACKFILLING)} on SDSC-SP2"
     row = found.xs((on_sp2, "wait"), level=(0, 1)).iloc[0]
     assert row[["cells", "as_expected"]].tolist() == [3, 3]
-    # Without the other reading a conclusion has one row.
     assert len(found) == len(CLAIMS)
     ratio = parts.xs((on_sp2, "wait", "SDSC-SP2", "BF"), level=(0, 1, 4, 7))["ratio"].item()
     assert ratio == 14 / 11
@@ -332,17 +333,15 @@ def test_nothing_from_nothing_is_no_cell(tree: xr.DataTree) -> None:
     assert "bounded_slowdown" not in found.index.get_level_values("measure")
 
 
-def test_claims_of_both_readings(values: xr.Dataset) -> None:
-    """A conclusion on BF-FAIR has two rows, others one; that on a log that is not there none."""
-    found = claims(claims_in_part(values.sel(resample=[0])))
+def test_claims_on_a_log_that_is_not_there_have_no_row(values: xr.Dataset) -> None:
+    """Each of the others has one."""
+    parts = claims_in_part(values.sel(resample=[0]))
+    said = {name[:2] for name in parts.index}
+    assert said == {(str(c), c.measure) for c in CLAIMS if c.trace == "all"}
+    found = claims(parts)
     assert found.index.is_unique
-    said = found.index.get_level_values("claim")
-    concerned = [c for c in CLAIMS if FAIR in (c.one, *c.others) and c.trace == "all"]
-    others = [c for c in CLAIMS if FAIR not in (c.one, *c.others)]
-    assert len(found) == 2 * len(concerned) + len(others)
-    assert sum(FAIR_WAIT in one for one in said) == len(concerned)
-    assert not said.str.contains("SDSC-SP2").any()
-    assert (found["workloads"] == len(TRACES)).all()
+    of_jobs = found.drop(HIGH, level="measure")
+    assert (of_jobs["workloads"] == len(TRACES)).all()
     assert (found["as_expected"] <= found["cells"]).all()
     assert (found["wholly"] <= found["workloads"]).all()
     assert (found["least"] <= found["median"]).all()
@@ -362,7 +361,7 @@ def test_claims_over_samples(values: xr.Dataset) -> None:
     assert row["as_expected"] == np.count_nonzero(each < 1)
     assert row[["first", "last", "samples", "coverage"]].tolist() == [2, 3, 4, 0.2]
     counted = claims(claims_in_part(of_samples(values)))
-    assert (counted["workloads"] == len(TRACES) * SAMPLES).all()
+    assert (counted.drop(HIGH, level="measure")["workloads"] == len(TRACES) * SAMPLES).all()
     whole = counted.xs(("TS / BF-CONS", "wait"), level=(0, 1)).iloc[0]
     both = found.xs(("TS / BF-CONS", "wait"), level=(0, 1))["as_expected"]
     assert whole["as_expected"] == both.sum()
@@ -410,8 +409,8 @@ def test_report_writes_every_figure_and_table(store: Path, values: xr.Dataset) -
     row = csv.loc[("m64", "original", TABU)]
     assert row.tolist() == [own[name].item() for name in csv.columns]
     csv = pd.read_csv(store / "tables" / "samples-figure-2-users.csv", index_col=[0, 1, 2, 3])
-    row = csv.loc[(SD, "m64", "original", FAIR_WAIT)]
-    each = of_samples(values[SD]).sel(trace="m64", load="original", algorithm=FAIR_WAIT)
+    row = csv.loc[(SD, "m64", "original", FAIR)]
+    each = of_samples(values[SD]).sel(trace="m64", load="original", algorithm=FAIR)
     assert row[["low", "high"]].tolist() == np.sort(each.values)[[1, 2]].tolist()
     assert row["units"] == MEASURES[SD].units
     told = pd.read_csv(store / "tables" / "claims.csv", index_col=[0, 1, 2, 3])
@@ -448,10 +447,20 @@ def test_the_report_tells_a_terminal_what_became_of_each_conclusion(
 
 
 def test_what_ships_is_the_paper() -> None:
-    """Six logs, or three with samples, under six algorithms and the other reading of one."""
+    """Six logs, four with seeds, or three with samples, under six algorithms."""
     campaign, more = find("klusacek-2012"), find("klusacek-2012-estimates")
-    sampled = find("klusacek-2012-resamples")
-    assert set(campaign.policies) == set(ALGORITHMS | BESIDE)
+    sampled, seeded = find("klusacek-2012-resamples"), find("klusacek-2012-seeds")
+    assert set(campaign.policies) == set(ALGORITHMS)
+    searches = seeds_of(seeded.policies)
+    assert {name: list(seeds) for name, seeds in searches.items()} == {
+        TABU: list(range(10)),
+        WITHOUT_F: list(range(10)),
+    }
+    assert len(seeded.policies) == len(set(ALGORITHMS)) + 19
+    assert all(trace in campaign.traces for trace in seeded.traces)
+    assert {trace.name for trace in campaign.traces} - {trace.name for trace in seeded.traces} == {
+        *("METACENTRUM", "HPC2N")
+    }
     assert [trace.name for trace in campaign.traces] == [
         *("METACENTRUM", "SDSC-BLUE", "CTC-SP2", "HPC2N", "SDSC-SP2", "KTH-SP2")
     ]
@@ -465,7 +474,7 @@ def test_what_ships_is_the_paper() -> None:
     ]
     assert all(trace in campaign.traces for trace in sampled.traces)
     assert (sampled.resamples, sampled.draw) == (10, "weeks")
-    assert {one.tau for one in (campaign, more, sampled)} == {1}
+    assert {one.tau for one in (campaign, more, sampled, seeded)} == {1}
 
 
 def test_the_papers_algorithms_reach_the_report(
@@ -473,11 +482,100 @@ def test_the_papers_algorithms_reach_the_report(
 ) -> None:
     """The campaign that ships, on 100 jobs of a model for its logs."""
     monkeypatch.setattr(names, "ALGORITHMS", ALGORITHMS)
-    monkeypatch.setattr(names, "BESIDE", BESIDE)
     trace = farm.Trace(name="m64", model="lublin", processors=64, jobs=100)
     campaign = replace(find("klusacek-2012"), traces=(trace,))
     assert farm.run(campaign, tmp_path / "store").failed == 0
     assert len(make_report("klusacek-2012", tmp_path / "store").write(tmp_path)) == 11
     found = measures(tmp_path / "store")
-    assert set(found["algorithm"].values) == {*ALGORITHMS.values(), *BESIDE.values()}
+    assert set(found["algorithm"].values) == {*ALGORITHMS.values()}
     assert found[list(MEASURES)].to_array().notnull().all()
+
+
+SEEDED = ("TS", [[3.0, 1.0, 2.0], [4.0, 8.0, 6.0]]), ("TS-NO-F", [[3.0, 2.0, 1.0], [5.0, 7.0, 6.0]])
+"""Values of three seeds on two logs."""
+
+
+def searched_and_others() -> tuple[xr.Dataset, xr.Dataset]:
+    """Return measures of `SEEDED`, and of the paper's algorithms: 2 on one log, 7 on the other."""
+    of = np.array([values for _, values in SEEDED]).transpose(1, 0, 2)[:, None, None]
+    dims = ("trace", "resample", "load")
+    coords = {"trace": ["a", "b"], "resample": [0], "load": ["original"]}
+    searched = xr.Dataset(
+        {name: ((*dims, "algorithm", "seed"), of) for name in MEASURES},
+        {**coords, "algorithm": [name for name, _ in SEEDED], "seed": [0, 1, 2]},
+    )
+    algorithms = list(ALGORITHMS.values())
+    others = np.array([2.0, 7.0])[:, None, None, None] * np.ones((1, 1, len(algorithms)))
+    values = xr.Dataset(
+        {name: ((*dims, "algorithm"), others) for name in MEASURES},
+        {**coords, "algorithm": algorithms},
+    )
+    return searched, values
+
+
+def test_seeds_are_spread_and_counted() -> None:
+    """Least, median and most, and of how many seeds the value is below another algorithm's."""
+    table = seeds_table(*searched_and_others())
+    row = table.loc[("wait", "a", "original", TABU)]
+    assert row[["seeds", "least", "median", "most"]].tolist() == [3, 1, 2, 3]
+    assert row["below_BF-FAIR"] == 1
+    row = table.loc[(SD, "b", "original", TABU)]
+    assert row[["seeds", "least", "median", "most", "below_BF"]].tolist() == [3, 4, 6, 8, 2]
+    assert f"below_{TABU}" not in table
+
+
+def test_conclusions_are_counted_seed_by_seed() -> None:
+    """A cell is a log, another algorithm and a seed; with F against without at the same seed."""
+    found = claims(claims_over_seeds(*searched_and_others()))
+    row = found.xs(("TS / BF-FAIR", "nuwt_mean"), level=(0, 1)).iloc[0]
+    assert row[["cells", "as_expected", "workloads", "wholly"]].tolist() == [6, 3, 6, 3]
+    row = found.xs(("TS-NO-F / BF-FAIR", "nuwt_mean"), level=(0, 1)).iloc[0]
+    assert row[["cells", "as_expected"]].tolist() == [6, 3]
+    row = found.xs(("TS / TS-NO-F", "nuwt_mean"), level=(0, 1)).iloc[0]
+    # 3/3, 1/2 and 2/1; 4/5, 8/7 and 6/6.
+    assert row.tolist() == [6, 2, 6, 2, 1.0, 0.5, 2.0]
+    assert not found.index.get_level_values("claim").str.startswith("BF").any()
+
+
+def test_a_search_without_its_control_is_counted_alone() -> None:
+    """Nothing is said of what F adds."""
+    searched, values = searched_and_others()
+    found = claims(claims_over_seeds(searched.sel(algorithm=[TABU]), values))
+    assert not found.index.get_level_values("claim").str.contains(WITHOUT_F).any()
+    assert len(found) == sum(TABU in (one.one, *one.others) for one in CLAIMS)
+
+
+def test_seeds_that_one_search_lacks_are_missing() -> None:
+    """Seeds are told apart by the option of the policy, whatever else it has."""
+    policies = ["fcfs+tabu,seed=1,weights=1:1:1:0", "fcfs+easy", "fcfs+tabu,seed=3", "fcfs+tabu"]
+    found = by_search(xr.DataArray([1.0, 2.0, 3.0, 4.0], {"policy": policies}))
+    assert found["seed"].values.tolist() == [0, 1, 3]
+    np.testing.assert_array_equal(found.sel(algorithm=TABU), [4.0, np.nan, 3.0])
+    np.testing.assert_array_equal(found.sel(algorithm=WITHOUT_F), [np.nan, 1.0, np.nan])
+
+
+def test_the_report_of_several_seeds_is_of_their_schedules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two seeds with F and two without, on 100 jobs of a model."""
+    monkeypatch.setattr(names, "ALGORITHMS", ALGORITHMS)
+    trace = farm.Trace(name="m64", model="lublin", processors=64, jobs=100)
+    more = ("fcfs+tabu,seed=1", "fcfs+tabu,weights=1:1:1:0", "fcfs+tabu,seed=1,weights=1:1:1:0")
+    campaign = replace(
+        find("klusacek-2012-seeds"),
+        traces=(trace,),
+        policies=(*ALGORITHMS, *more),
+        loads=("1.2",),
+    )
+    assert farm.run(campaign, tmp_path / "store").failed == 0
+    made = make_report("klusacek-2012", tmp_path / "store")
+    jobs = scale_load(lublin(64, jobs=100, seed=campaign.seed, index=0), 1.2)
+    waits = [simulate(jobs, policy).wait.mean() for policy in ("fcfs+tabu", more[0])]
+    assert waits[0] != waits[1]
+    row = made.tables["seeds"].loc[("wait", "m64", "1.2", TABU)]
+    assert row[["least", "most"]].tolist() == sorted(waits)
+    below = sum(wait < simulate(jobs, "fcfs+easy").wait.mean() for wait in waits)
+    assert row[f"below_{EASY}"] == below
+    told = made.tables["claims-of-seeds"].index.get_level_values("claim")
+    assert {str(claim) for claim in ABLATION} <= set(told)
+    assert f"{TABU} / {WITHOUT_F} " in made.text

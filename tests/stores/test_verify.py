@@ -14,6 +14,8 @@ import zarr
 from click.testing import CliRunner
 
 import farm
+from analysis import StoreError
+from analysis.store import open_summary
 from core.errors import InputError
 from core.logs.swf import write_swf
 from core.metrics.declared import METRICS
@@ -214,6 +216,40 @@ def test_a_policy_that_has_changed_since_is_found(own_store: Path) -> None:
         farm.run(campaign, own_store)
     assert repair(own_store, faults)
     assert farm.run(campaign, own_store).done == 6
+
+
+def test_cells_of_an_order_that_was_revised_since_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store whose records know no revision of fair-share was written before it was revised."""
+    campaign = Campaign(
+        name="revised",
+        traces=(Trace(name="m", model="lublin", processors=32, jobs=60),),
+        policies=("fcfs+easy", "fcfs+easy,backfill=fair-share"),
+        loads=("1.2",),
+        resamples=2,
+        block_seconds=1e-9,
+    )
+    store = tmp_path / "store"
+    with monkeypatch.context() as before:
+        before.setattr("farm.store.store.revised_orders", lambda policies: {})
+        assert farm.run(campaign, store).failed == 0
+    for wanted in (replace(campaign, resamples=3), campaign):
+        with pytest.raises(
+            InputError,
+            match=r"an order or a rule of .*fair-share has changed since .*--repair'.* --store",
+        ):
+            farm.run(wanted, store)
+    with pytest.raises(StoreError, match=r"order 'fair-share' has another definition now than"):
+        open_summary(store)["wait"].load()
+    faults = list(verify(store, Again(0)))
+    assert faults
+    assert all("fair-share was simulated by orders or rules that have changed" in fault.why
+               for fault in faults)  # fmt: skip
+    assert repair(store, faults)
+    assert farm.run(campaign, store).done == len(faults)
+    assert open_summary(store)["wait"].notnull().all()
+    assert list(verify(store, Again(100))) == []
 
 
 def test_a_store_may_grow_by_another_own_order(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from analysis.drawing import (
     thin_spaced,
 )
 from analysis.papers.klusacek_2012.measures import MEASURES, MOST, SD
-from analysis.papers.klusacek_2012.names import BF, CONS, EASY, FAIR, FAIR_WAIT, FCFS, TABU
+from analysis.papers.klusacek_2012.names import BF, CONS, EASY, FAIR, FCFS, TABU
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,6 @@ COLORS = {
     EASY: "#0072B2",
     CONS: "#009E73",
     FAIR: "#CC79A7",
-    FAIR_WAIT: "#E69F00",
     TABU: "#56B4E9",
 }
 """Of the algorithms, from the palette of Okabe and Ito (2008)."""
@@ -52,7 +51,7 @@ LARGEST = 900.0
 """Area of the largest bubble of a panel, points^2."""
 
 WIDTH = 1.3
-"""Of a curve, points: seven of them run close to each other."""
+"""Of a curve, points: six of them run close to each other."""
 
 _OF_USERS = f"Normalised user wait time, {MEASURES[SD].units}"
 

@@ -23,7 +23,11 @@ MOST = 10.0
 STEPS = np.arange(201) / 20
 """Normalised user wait times at which the CDFs are told, 1 / processor: 0 to `MOST`."""
 
-AREA, SD = "nuwt_up_to_10", "nuwt_sd"
+AREA, SD, HIGH = "nuwt_up_to_10", "nuwt_sd", "users_above_10"
+
+
+Naming = Callable[[xr.Dataset], xr.Dataset]
+"""Puts other dimensions in the place of `policy`."""
 
 
 class Measure(NamedTuple):
@@ -42,28 +46,32 @@ MEASURES = {
     "nuwt_mean": Measure("Mean of normalised user wait times", _PER_PROCESSOR),
     SD: Measure("Their standard deviation", _PER_PROCESSOR),
     AREA: Measure("Mean of normalised user wait times, 10 at most", _PER_PROCESSOR),
+    HIGH: Measure("Users whose normalised wait time is above 10", "1"),
 }
-"""What is told of each algorithm. The last is the area above the CDF up to 10: the steeper the
-curve rises, the smaller."""
+"""What is told of each algorithm. `AREA` is the area above the CDF up to 10: the steeper the curve
+rises, the smaller."""
 
 SUMMARISED = ("wait", "response", "bounded_slowdown", "nuwt_mean", "nuwt_spread", "users")
 """Figures of a store's summary that the measures are made of."""
 
 
-def measures(store: Store) -> xr.Dataset:
+def measures(store: Store, named: Naming = by_paper) -> xr.Dataset:
     """Return the paper's numbers of each cell.
 
     Parameters
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
+    named : callable
+        Gives the dimensions that stand for `policy`: `names.by_paper`, or `names.by_search` for
+        those that search, with their seeds.
 
     Returns
     -------
     Dataset
         `MEASURES` and ``users``, how many those of users are over, on (trace, resample, load,
-        algorithm); resample 0 is the log itself. NaN where a cell is not done. The standard
-        deviation is that of all the users, not of a sample of users.
+        algorithm) or what else `named` gives; resample 0 is the log itself. NaN where a cell is not
+        done. The standard deviation is that of all the users, not of a sample of users.
 
     Raises
     ------
@@ -73,12 +81,15 @@ def measures(store: Store) -> xr.Dataset:
     summary = open_summary(store)
     for name in SUMMARISED:
         check_known(name, "metric", sorted(str(v) for v in summary))
-    found = by_paper(summary[list(SUMMARISED)].load())
+    found = named(summary[list(SUMMARISED)].load())
     # F is the sum of squares, so that F / users is the variance.
     deviation = np.sqrt(found["nuwt_spread"] / found["users"].where(found["users"] > 0))
     found = found.drop_vars("nuwt_spread").assign({SD: deviation})
-    area = _of_users(store, lambda nuwt: nuwt.clip(max=MOST).mean("user"))
-    return found.assign({AREA: area.transpose(*found["wait"].dims)})
+    parts = {
+        AREA: _of_users(store, lambda nuwt: nuwt.clip(max=MOST).mean("user"), named),
+        HIGH: _of_users(store, _above, named),
+    }
+    return found.assign({name: of.transpose(*found["wait"].dims) for name, of in parts.items()})
 
 
 def nuwt_cdf(store: Store) -> xr.DataArray:
@@ -125,13 +136,22 @@ def compared(users: xr.Dataset) -> xr.DataArray:
     return users["user_nuwt"].where(users["user_jobs"] >= LEAST_JOBS)
 
 
-def _of_users(store: Store, reduce: Callable[[xr.DataArray], xr.DataArray]) -> xr.DataArray:
+def _of_users(
+    store: Store,
+    reduce: Callable[[xr.DataArray], xr.DataArray],
+    named: Naming = by_paper,
+) -> xr.DataArray:
     parts = {
-        trace: reduce(compared(by_paper(group[["user_nuwt", "user_jobs"]].load())))
+        trace: reduce(compared(named(group[["user_nuwt", "user_jobs"]].load())))
         for trace, group in user_groups(store).items()
     }
     joined: xr.DataArray = xr.concat(parts.values(), pd.Index(list(parts), name="trace"))
     return joined.reindex(trace=open_summary(store)["trace"].values)
+
+
+def _above(nuwt: xr.DataArray) -> xr.DataArray:
+    counted = (nuwt > MOST).sum("user")
+    return counted.where(nuwt.notnull().any("user"))
 
 
 def _shares(nuwt: xr.DataArray) -> xr.DataArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 import xarray as xr
@@ -21,18 +22,17 @@ ALGORITHMS = {
 
 FCFS, BF, EASY, CONS, FAIR, TABU = ALGORITHMS.values()
 
-FAIR_WAIT = "BF-FAIR-WAIT"
-"""The other reading of BF-FAIR: the paper calls a user's normalised wait time the priority, and
-does not say whether a large or a small one goes first."""
+WITHOUT_F = "TS-NO-F"
+"""TS whose search does not weigh the fairness of users."""
 
-BESIDE = {"fair-wait+aggressive": FAIR_WAIT}
-"""Policies that stand beside the paper's, where a store has them."""
+SEARCHES = {"fcfs+tabu": TABU, "fcfs+tabu,weights=1:1:1:0": WITHOUT_F}
+"""Policies that search a plan; under each of them a store may have several seeds."""
+
+SEED = "seed="
+"""Begins the option of a policy that says the seed of its draws; by default that is 0."""
 
 PROMISING = (CONS, TABU)
 """Those that tell each job at its arrival when it will start."""
-
-READINGS = (FAIR, FAIR_WAIT)
-"""What BF-FAIR may mean."""
 
 NEEDS = Needs(policies=tuple(ALGORITHMS), fairness=("promise",), keep="jobs")
 """What a store must have: the paper's six algorithms, and the starts that plans promised."""
@@ -46,8 +46,7 @@ def by_paper(values: Data) -> Data:
     Returns
     -------
     Dataset or DataArray
-        With `algorithm` for `policy`: those of `ALGORITHMS`, before TS those of `BESIDE` that are
-        there.
+        With `algorithm` for `policy`: those of `ALGORITHMS`.
 
     Raises
     ------
@@ -63,8 +62,43 @@ def by_paper(values: Data) -> Data:
     there: list[str] = values["policy"].values.tolist()
     for policy in ALGORITHMS:
         check_known(policy, "policy", there)
-    *first, last = ALGORITHMS
-    labels = [*first, *(policy for policy in BESIDE if policy in there), last]
-    known = ALGORITHMS | BESIDE
-    chosen = values.sel(policy=labels).rename(policy="algorithm")
-    return chosen.assign_coords(algorithm=[known[label] for label in labels])
+    chosen = values.sel(policy=list(ALGORITHMS)).rename(policy="algorithm")
+    return chosen.assign_coords(algorithm=list(ALGORITHMS.values()))
+
+
+def seeds_of(policies: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Return the policies of each search by their seeds, ascending.
+
+    Examples
+    --------
+    >>> seeds_of(["fcfs+tabu,seed=7", "fcfs+tabu", "saf+easy"])
+    {'TS': {0: 'fcfs+tabu', 7: 'fcfs+tabu,seed=7'}}
+    """
+    found: dict[str, dict[int, str]] = {name: {} for name in SEARCHES.values()}
+    for policy in policies:
+        parts = policy.split(",")
+        seeds = [part for part in parts if part.startswith(SEED)]
+        search = SEARCHES.get(",".join(part for part in parts if part not in seeds))
+        if search is not None:
+            found[search][int(seeds[0].removeprefix(SEED)) if seeds else 0] = policy
+    return {name: dict(sorted(seeds.items())) for name, seeds in found.items() if seeds}
+
+
+def by_search(values: Data) -> Data:
+    """Sort the policies that search by what they search for and by their seeds.
+
+    Returns
+    -------
+    Dataset or DataArray
+        With `algorithm` and `seed` for `policy`; NaN where an algorithm lacks a seed that another
+        has.
+    """
+    searches = seeds_of(values["policy"].values.tolist())
+    parts = [
+        values.sel(policy=list(seeds.values()))
+        .rename(policy="seed")
+        .assign_coords(seed=list(seeds))
+        for seeds in searches.values()
+    ]
+    joined: Data = xr.concat(parts, "algorithm", join="outer")
+    return joined.assign_coords(algorithm=list(searches))

@@ -21,8 +21,17 @@ from analysis.papers.klusacek_2012.figures import (
     users_chart,
     wait_chart,
 )
-from analysis.papers.klusacek_2012.measures import AREA, MEASURES, SD, measures, nuwt_cdf
+from analysis.papers.klusacek_2012.measures import (
+    AREA,
+    HIGH,
+    MEASURES,
+    SD,
+    measures,
+    nuwt_cdf,
+)
+from analysis.papers.klusacek_2012.names import by_search, seeds_of
 from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
+from analysis.papers.klusacek_2012.seeds import claims_over_seeds, seeds_table
 from analysis.papers.klusacek_2012.tail import longest
 from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
 from analysis.place import StoreName
@@ -34,7 +43,7 @@ if TYPE_CHECKING:
 CELL = ["trace", "load", "algorithm"]
 """What tells one row of a figure's table from another."""
 
-PERFORMANCE, USERS = ("wait", "bounded_slowdown", "response"), ("nuwt_mean", SD, AREA)
+PERFORMANCE, USERS = ("wait", "bounded_slowdown", "response"), ("nuwt_mean", SD, AREA, HIGH)
 """Measures of figure 1 and of figure 2."""
 
 OFF_SCALE = "; FCFS is off the scale"
@@ -73,6 +82,12 @@ def report(store: StoreName) -> Made:
         own = _tables_of_logs(tree, values, shares)
         said += [_frame(of_log(values))[["users", *MEASURES]], own["claims"], own["promises"]]
         tables |= own
+        searches = seeds_of(tree.to_dataset()["policy"].values.tolist())
+        if sum(map(len, searches.values())) > 1:
+            searched = _only_log(measures(tree, by_search))
+            of_seeds = _tables_of_seeds(searched, _only_log(values))
+            said += of_seeds.values()
+            tables |= of_seeds
     if holds_samples(tree):
         found = {name: spread(values[name]) for name in MEASURES}
         curves = spread(shares)
@@ -137,6 +152,13 @@ def _tables_of_logs(
         "claims": claims(parts),
         "claims-in-part": parts.droplevel("resample"),
         "promises": delays(tree),
+    }
+
+
+def _tables_of_seeds(searched: xr.Dataset, values: xr.Dataset) -> dict[str, pd.DataFrame]:
+    return {
+        "seeds": seeds_table(searched, values),
+        "claims-of-seeds": claims(claims_over_seeds(searched, values)),
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from core.arrays import Float64, Int64
 from core.kernels.jit import routine, verb
 from core.kernels.machine import Jobs
+from core.kernels.shares import area
 from core.kernels.tabu.plan import COUNT, Book, Moves
 
 SLOWDOWN, WAIT, RESPONSE, FAIRNESS, CRITERIA = range(5)
@@ -176,7 +177,7 @@ def count_users(score: Score, counts: Counts) -> None:
     users, mean, total = 0, 0.0, 0.0
     for u in range(score.nuwt.size):
         if score.nuwt[u] > 0.0:
-            score.nuwt[u] = score.waited[u] / max(score.worked[u], 1)
+            score.nuwt[u] = score.waited[u] / area(score.worked[u])
             total += score.nuwt[u]
             users += 1
         else:
@@ -256,7 +257,7 @@ def weigh(score: Score, counts: Counts, book: Book, jobs: Jobs, moves: Moves) ->
     for k in range(score.number[0]):
         u = score.touched[k]
         old = score.nuwt[u] - spread[MEAN]
-        new = (score.waited[u] + score.less[u]) / max(score.worked[u], 1) - spread[MEAN]
+        new = (score.waited[u] + score.less[u]) / area(score.worked[u]) - spread[MEAN]
         total += new - old
         squares += new * new - old * old
     after = fairness(score, counts, total, squares)
@@ -271,6 +272,6 @@ def weigh(score: Score, counts: Counts, book: Book, jobs: Jobs, moves: Moves) ->
         u = score.touched[k]
         if better:
             score.waited[u] += score.less[u]
-            score.nuwt[u] = score.waited[u] / max(score.worked[u], 1)
+            score.nuwt[u] = score.waited[u] / area(score.worked[u])
         score.less[u] = 0
     return better
