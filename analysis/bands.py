@@ -45,7 +45,8 @@ MEANINGS = {
     "missing": "samples without a value",
     "first": "lowest rank among the samples with a value that the numbers span",
     "last": "highest rank among them",
-    "coverage": "share of the population of samples that the band is expected to hold",
+    "coverage": "share of the population of samples that the band is expected to hold; between "
+    "interpolated ranks, of uniform samples",
     "least": "least of all samples",
     "most": "largest of all samples",
 }

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import ranks_text
+from analysis.band_rule import ranks_text, share_text
 from analysis.store import ORIGIN
 from core.arrays import Float64
 from core.numerals import NOTHING, grouped
@@ -291,7 +291,7 @@ def _cells(block: pd.DataFrame) -> list[list[str]]:
     rows = block.to_dict("records")
     said = {"samples": [_samples(row) for row in rows]}
     if "coverage" in block:
-        said["holds"] = [_share(float(row["coverage"])) for row in rows]
+        said["holds"] = [_share(row) for row in rows]
     if "missing" in block:
         said["missing"] = [str(int(row["missing"])) for row in rows]
     head = [str(block.index.name), *map(_heading_of, labels), *said]
@@ -310,8 +310,9 @@ def _samples(row: Mapping[Hashable, Any]) -> str:
     return ranks_text(first, float(row["last"]), n)
 
 
-def _share(share: float) -> str:
-    return f"{100 * share:.1f} %" if math.isfinite(share) else NOTHING
+def _share(row: Mapping[Hashable, Any]) -> str:
+    first, last, share = (float(row[name]) for name in ("first", "last", "coverage"))
+    return share_text(first, last, share) if math.isfinite(share) else NOTHING
 
 
 def decimals_for(values: Float64) -> int:

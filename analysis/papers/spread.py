@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import Trimmed, quantiles, ranks_text
+from analysis.band_rule import Trimmed, quantiles, ranks_text, share_text
 from analysis.store import LOG, of_log, of_samples
 
 RULE = Trimmed()
@@ -111,7 +111,8 @@ def table_text(frame: pd.DataFrame) -> str:
     if {"first", "last", "samples", "coverage"} <= set(frame.columns):
         spans = zip(frame["first"], frame["last"], frame["samples"], strict=True)
         said = [ranks_text(*span) if np.isfinite(span[0]) else f"- of {span[2]}" for span in spans]
-        holds = [f"{100 * x:.1f} %" if np.isfinite(x) else "-" for x in frame["coverage"]]
+        shares = zip(frame["first"], frame["last"], frame["coverage"], strict=True)
+        holds = [share_text(*share) if np.isfinite(share[2]) else "-" for share in shares]
         frame = frame.assign(samples=said, coverage=holds).drop(columns=["first", "last"])
         frame = frame.rename(columns={"coverage": "holds"})
     return frame.to_string(float_format=lambda x: f"{x:.2f}", na_rep="-")

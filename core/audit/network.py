@@ -215,7 +215,7 @@ class Sharing(Isolated):
 
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy)
-        self.to, self.links = policy.to, policy.links
+        self.to, self.links, self.queue = policy.to, policy.links, policy.queue
         # With which rooms, and what to spare on links, a job found no split: less will not do.
         self.failed: dict[int, tuple[Int64, Int64]] = {}
 
@@ -233,7 +233,8 @@ class Sharing(Isolated):
 
     def check(self, step: Step) -> None:
         """Start whoever has the right to."""
-        super().check(step)
+        if self.queue == "local":
+            super().check(step)
         self.migration(step)
         if self.links != "unused":
             self.co_allocation(step)

@@ -266,6 +266,13 @@ _ROWS = (
         "ignored",
         "unused",
     ),
+    _choice(
+        "queue",
+        "global",
+        "ics: a queue for each cluster, whose own jobs go first there (local), or one for all",
+        "local",
+        "global",
+    ),
 )
 
 OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}

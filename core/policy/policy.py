@@ -43,8 +43,9 @@ class Policy:
         How `tabu` searches for a better plan; see `core.policy.options`.
     shelf, resets, utc, worth, budget : str
         How `demt` makes and fills shelves; see `core.policy.options`.
-    to, links : str
-        Where `ics` and `icsb` put jobs, and over which links; see `core.policy.options`.
+    to, links, queue : str
+        Where `ics` and `icsb` put jobs, over which links, and whether each cluster has a queue of
+        its own under `ics`; see `core.policy.options`.
 
     Raises
     ------
@@ -84,6 +85,7 @@ class Policy:
     budget: str = "20000"
     to: str = "most"
     links: str = "kept"
+    queue: str = "local"
 
     def __post_init__(self) -> None:
         find_order(self.order)

@@ -352,7 +352,7 @@ _ROWS = (
         "each cluster's own jobs, then migration, then parts on several clusters whose links "
         "have room (Jones and Ligon 2005); no reservation",
         simulate=_NETWORK + "sharing",
-        options=("to", "links"),
+        options=("to", "links", "queue"),
         check=_on_links,
         refer=_ON_LINKS + "Sharing",
         audit=_LINKS + "Sharing",

@@ -114,8 +114,12 @@ class NetworkSimulation(Simulation):
         queue = self.queue()
         self.parts_of_pass(queue)
         for place, job in enumerate(queue):
-            before = [other for other in queue[:place] if other.origin == job.origin]
+            before = [other for other in queue[:place] if self.share_queue(job, other)]
             job.backfilled = job.start >= 0 and any(other.start < 0 for other in before)
+
+    def share_queue(self, job: Job, other: Job) -> bool:
+        """Whether two jobs wait in the same queue."""
+        return job.origin == other.origin
 
     def parts_of_pass(self, queue: list[Job]) -> None:
         """Start whom the rule starts."""
@@ -175,8 +179,13 @@ class Sharing(NetworkSimulation):
 
     def parts_of_pass(self, queue: list[Job]) -> None:
         """Start whom the rule starts."""
-        self.local(queue)
+        if self.policy.queue == "local":
+            self.local(queue)
         self.share(queue)
+
+    def share_queue(self, job: Job, other: Job) -> bool:
+        """Whether two jobs wait in the same queue."""
+        return self.policy.queue == "global" or super().share_queue(job, other)
 
     def share(self, queue: list[Job]) -> None:
         """Let those who still wait migrate; then spread those who still wait."""

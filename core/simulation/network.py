@@ -167,6 +167,7 @@ def sharing(workload: Workload, policy: Policy) -> Schedule:
         TO[policy.to],
         LINKS[policy.links],
         limited and policy.links == "ignored",
+        policy.queue == "local",
     )
     run_network(world, options)
     underway().check()

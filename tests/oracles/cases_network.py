@@ -108,6 +108,9 @@ def _migration() -> Iterator[Case]:
     yield Case(name, "fcfs+ics", pair, rows, [0, 6, 1], NETWORKS, on=["aa", "bb", "bb"])
     policy = "fcfs+isolated(1)"
     yield Case(name, policy, pair, rows, [0, 9, 1], NETWORKS, on=["aa", "aa", "bb"])
+    name = "in one queue of all clusters the first to arrive goes first"
+    policy = "fcfs+ics,queue=global"
+    yield Case(name, policy, pair, rows, [0, 1, 6], NETWORKS, on=["aa", "bb", "bb"])
     rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0)
     for to, there in (("most", "dd"), ("least", "cc"), ("first", "bb")):
         name, four = "a job migrates as the option says", network_of(2, 4, 3, 5)

@@ -227,6 +227,17 @@ def test_isolated_jobs_stay_at_home() -> None:
     )
 
 
+def test_a_job_that_goes_first_on_its_own_cluster() -> None:
+    """In one queue of all clusters it waits behind those that arrived before it."""
+    rows = Row(0, 9, 9, 2, 0), Row(1, 5, 5, 2, 0), Row(1, 5, 5, 2, 1)
+    first = made(ICS, (2, 2), *rows)
+    assert where(first) == ["aa", "bb", "bb"]
+    assert first.start.tolist() == [0, 6, 1]
+    policy = ICS + ",queue=global"
+    assert blamed(audit(first, policy)) == (policy, 2, 1)
+    assert audit(made(policy, (2, 2), *rows), policy).ok
+
+
 def test_links_that_are_not_to_be_used() -> None:
     """Nobody is spread, unless the policy lets them."""
     spread = made(ICS, (2, 2), Row(0, 5, 5, 1, 1), Row(1, 5, 5, 2, 0), Row(1, 5, 5, 2, 1))

@@ -31,6 +31,7 @@ from tests.support.strategies import (
     grid_of,
     grid_workloads,
     network_of,
+    network_workloads,
     nodes_of,
     orders_of,
     policies,
@@ -169,6 +170,7 @@ ALIKE = (
     ("icsb(10)", "depth(10)"),
     ("isolated(2)", "depth(2)"),
     ("ics", "aggressive"),
+    ("ics,queue=global", "aggressive"),
 )
 """Rules of a network, and those of a pool that they are where it has one cluster."""
 
@@ -189,9 +191,26 @@ def test_a_network_of_one_cluster_is_a_pool(
     """A job has nowhere else to go."""
     assume(work.estimate.max(initial=0) < LONGEST_ON_LINKS)
     alone = replace(work, platform=network_of(work.processors, links=links))
-    there, here = program(alone, Policy(order, rule)), program(work, Policy(order, of_pool))
+    there = program(alone, Policy.parse(f"{order}+{rule}"))
+    here = program(work, Policy(order, of_pool))
     assert only(there, UNPROMISED) == only(here, UNPROMISED)
     assert there["segments"] == [(job, 0, procs) for job, procs in enumerate(work.procs.tolist())]
+
+
+@PROGRAMS
+@given(data=st.data())
+def test_in_one_queue_of_all_clusters_the_origin_of_a_job_decides_nothing(
+    program: programs.Program, data: st.DataObject
+) -> None:
+    """There is no local phase: jobs keep starts, places, and who is backfilled."""
+    to = data.draw(st.sampled_from(("most", "least", "first")))
+    policy = Policy(data.draw(st.sampled_from(FIXED)), "ics", to=to, queue="global")
+    work = data.draw(network_workloads(policy))
+    origins = st.integers(0, len(work.platform.sizes) - 1)
+    other = data.draw(st.lists(origins, min_size=len(work), max_size=len(work)))
+    elsewhere = replace(work, origin=np.array(other, np.int64))
+    names = (*UNPROMISED, "segments")
+    assert only(program(elsewhere, policy), names) == only(program(work, policy), names)
 
 
 def assert_same(work: Workload, policy: str, alone: Workload, there: str | None = None) -> None:

@@ -172,7 +172,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for part in (0.0, 0.2)
     )
     campaign = replace(
-        find("eyraud-2006"), traces=traces, policies=(FCFS, DEMT), resamples=4, log=True
+        find("eyraud-2006"),
+        traces=traces,
+        policies=(FCFS, DEMT),
+        resamples=4,
+        log=True,
+        loads=("original", "0.6"),
     )
     assert farm.run(campaign, folder).failed == 0
     return folder
@@ -183,14 +188,15 @@ def test_the_papers_schedulers_reach_the_report(store: Path) -> None:
     report = make_report("eyraud-2006", store)
     written = {path.name for path in report.write(store)}
     assert written == {
-        *("table-1.csv", "figure-2.csv", "figure-2.png"),
+        *("table-1.csv", "figure-2.csv", "figure-2.png", "figure-2-load-0.6.png"),
         *("samples-table-1.csv", "samples-shares.csv", "samples-shares.png"),
     }
     table = pd.read_csv(store / "tables" / "table-1.csv", index_col=[0, 1, 2, 3])
     rows = table.loc["here"]
-    assert rows["jobs"].tolist() == [120, 120]
+    assert rows.index.get_level_values("load").tolist() == ["original", "0.6"] * 2
+    assert rows["jobs"].tolist() == [120] * 4
     assert (rows["selections"] >= rows["given_up"]).all()
-    assert rows["in_advance"].tolist()[0] == 0 < rows["in_advance"].tolist()[1]
+    assert rows["in_advance"].tolist()[0] == 0 < rows["in_advance"].tolist()[2]
     shares = shares_of(store)
     assert shares["reservations"].to_dict() == {"m-r0": 0.0, "m-r20": 0.2}
     assert "Icluster2 2(a)" in report.text
@@ -225,6 +231,7 @@ def test_what_ships_is_like_the_paper() -> None:
     windows, *sampled = campaigns
     assert windows.resample_axis == (0,)
     assert len(windows.traces) == 6
+    assert windows.loads == ("original", "0.5", "0.6", "0.8")
     assert {campaign.resample_axis for campaign in sampled} == {tuple(range(1, 11))}
     assert {campaign.draw for campaign in sampled} == {"weeks"}
     shares = [

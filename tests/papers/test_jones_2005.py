@@ -486,6 +486,16 @@ def test_what_ships_is_like_the_paper() -> None:
         assert min(rates) == 570
 
 
+def test_depths_that_ship_are_of_the_same_jobs() -> None:
+    """Three rates of the first figure, so that each seed draws the same jobs, and one queue."""
+    paper, campaign = find("jones-2005"), find("jones-2005-depth")
+    assert (campaign.seed, campaign.resample_axis) == (paper.seed, paper.resample_axis)
+    assert all(trace in paper.traces for trace in campaign.traces)
+    assert [trace.name for trace in campaign.traces] == [f"figure-4-{x}" for x in (740, 760, 780)]
+    depths = [f"fcfs+icsb({depth})" for depth in (1, 2, 5, 10, 100)]
+    assert {*POLICIES, *depths, ICS + ",queue=global"} == set(campaign.policies)
+
+
 def test_logs_that_ship_are_four_participants() -> None:
     """The log itself, ten samples, and the isolation that they are compared with."""
     campaign = find("jones-2005-logs")

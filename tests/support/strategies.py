@@ -86,6 +86,7 @@ OPTIONS: dict[str, Sequence[str | None]] = {
     "budget": (None, None, "0", "3", "9"),
     "to": (None, "least", "first"),
     "links": (None, "ignored", "ignored", "unused"),
+    "queue": (None, "global"),
 }
 """Values of each option, None where it is left out."""
 
@@ -110,7 +111,7 @@ def options_of(platform: str, rule: str) -> tuple[str, ...]:
     if rule == "demt":
         return ("shelf", "resets", "utc", "worth", "budget")
     if platform == "network":
-        return () if rule == "isolated" else ("to", "links")
+        return {"isolated": (), "ics": ("to", "links", "queue")}.get(rule, ("to", "links"))
     if (platform, rule) == ("grid", "planned"):
         return ()
     found = ["threshold"]

@@ -6,6 +6,7 @@ section 5.2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -30,6 +31,9 @@ from core.arrays import Float64
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+ORIGINAL = "original"
+"""The load of a window as its log has it."""
 
 SHOWN = ("mean_of_all", "share_identical")
 """Measures in the figure of samples."""
@@ -62,9 +66,7 @@ def report(store: StoreName) -> Made:
     if holds_log(values):
         hours = _hours(tree)
         tables |= {"table-1": table_1(values), "figure-2": histograms(hours)}
-        titles = {cell: _title(cell, of.size) for cell, of in hours.items()}
-        said = "Figure 2: jobs by their difference of start times\nDotted: quartiles; below: mean"
-        drawn["figure-2"] = figure_2(hours, titles, said)
+        drawn |= _figures_2(hours)
     if holds_samples(values):
         tables["samples-table-1"] = _of_samples(values)
         shares = shares_of(store)
@@ -91,9 +93,21 @@ def _hours(tree: xr.DataTree) -> dict[tuple[str, str], Float64]:
     }
 
 
+def _figures_2(hours: Mapping[tuple[str, str], Float64]) -> dict[str, Figure]:
+    """Draw figure 2 at each load, by name."""
+    said = "Figure 2: jobs by their difference of start times\nDotted: quartiles; below: mean"
+    drawn = {}
+    for load in dict.fromkeys(load for _, load in hours):
+        here = {cell: of for cell, of in hours.items() if cell[1] == load}
+        titles = {cell: _title(cell, of.size) for cell, of in here.items()}
+        name = "figure-2" if load == ORIGINAL else f"figure-2-load-{load}"
+        drawn[name] = figure_2(here, titles, said)
+    return drawn
+
+
 def _title(cell: tuple[str, str], jobs: int) -> str:
     trace, load = cell
-    where = trace if load == "original" else f"{trace}, load {load}"
+    where = trace if load == ORIGINAL else f"{trace}, load {load}"
     return f"{where}: {jobs} jobs"
 
 

@@ -130,15 +130,23 @@ def guard_points(world: World, c: int) -> None:
             take(world.plans, c, t, 1, waiting.need[at])
 
 
+@verb
+def measure_anew(world: World, c: int, now: int, depth: int) -> None:
+    """Bring the plan and the room of cluster `c` up to date where something has changed there."""
+    state = world.waiting.state
+    if state[VOID, c] == 1 or state[DUE, c] == 1:
+        if depth > 0:
+            plan_own(world, c, now, depth)
+        measure(world.plans, world.machines, c, now, depth)
+    state[DUE, c] = 0
+
+
 @routine
 def schedule_own(world: World, c: int, now: int, depth: int) -> None:
     """Make the first part of a pass on cluster `c`: its own jobs."""
     waiting, machines, plans = world.waiting, world.machines, world.plans
     state, base = waiting.state, waiting.first[c]
-    if state[VOID, c] == 1 or state[DUE, c] == 1:
-        if depth > 0:
-            plan_own(world, c, now, depth)
-        measure(plans, machines, c, now, depth)
+    measure_anew(world, c, now, depth)
     i = max(state[EDGE, c], state[OWN, c])
     while i < state[COUNT, c]:
         need, length = waiting.need[base + i], waiting.length[base + i]
@@ -149,7 +157,7 @@ def schedule_own(world: World, c: int, now: int, depth: int) -> None:
             measure(plans, machines, c, now, depth)
         else:
             i += 1
-    state[OWN, c], state[DUE, c] = state[COUNT, c], 0
+    state[OWN, c] = state[COUNT, c]
 
 
 @verb
@@ -322,7 +330,9 @@ def make_pass(world: World, now: int, options: Options) -> None:
             state[VOID, c] = 1
             renew(world)
     for c in range(state.shape[1]):
-        if state[VOID, c] + state[DUE, c] > 0 or state[OWN, c] < state[COUNT, c]:
+        if not options.local:
+            measure_anew(world, c, now, depth)
+        elif state[VOID, c] + state[DUE, c] > 0 or state[OWN, c] < state[COUNT, c]:
             schedule_own(world, c, now, depth)
     before = notes.sooner[0]
     if is_somebody_to_look_at(world) and all_free(world.machines) > 0:
@@ -333,7 +343,7 @@ def make_pass(world: World, now: int, options: Options) -> None:
     if notes.sooner[0] == before:
         for c in range(state.shape[1]):
             state[FRESH, c] = state[COUNT, c]
-    note_overtaken(world)
+    note_overtaken(world, options.local)
 
 
 @verb

@@ -12,6 +12,7 @@ from core.kernels.network.rooms import Plans, give, measure, take
 from core.kernels.network.split import Split, demand, row_of
 from core.kernels.network.spread import Spread, put
 from core.kernels.network.waiting import COUNT, FRESH, NOT_RESERVED, VOID, Waiting, remove
+from core.kernels.queue import precedes
 
 KEPT, IGNORED, UNUSED = 0, 1, 2
 """Codes of the links that jobs go over: those with room for them, any, or none."""
@@ -71,13 +72,15 @@ class World(NamedTuple):
 class Options(NamedTuple):
     """What a policy asks for: reservations of each cluster's queue, and the codes of its options.
 
-    shared: whether links may be full, so that their shares are to be worked out.
+    shared: whether links may be full, so that their shares are to be worked out. local: whether
+    each cluster has a queue of its own, whose jobs go first there.
     """
 
     depth: int
     to: int
     links: int
     shared: bool
+    local: bool
 
 
 @verb
@@ -148,15 +151,14 @@ def start(world: World, c: int, place: int, to: int, now: int, depth: int) -> No
 
 
 @verb
-def note_overtaken(world: World) -> None:
-    """Mark who has started in this pass before somebody of the same origin who still waits."""
+def note_overtaken(world: World, local: bool) -> None:
+    """Mark who has started in this pass before somebody of the same queue who still waits."""
     jobs, waiting, notes = world.jobs, world.waiting, world.notes
     for i in range(notes.many[0]):
         j = notes.begun[i]
-        c = world.asks.origin[j]
-        if waiting.state[COUNT, c] > 0:
-            head = waiting.job[waiting.first[c]]
-            jobs.backfilled[j] = waiting.key[head] < waiting.key[j] or (
-                waiting.key[head] == waiting.key[j] and head < j
-            )
+        for c in range(waiting.first.size):
+            is_same = not local or c == world.asks.origin[j]
+            if is_same and waiting.state[COUNT, c] > 0:
+                head = waiting.job[waiting.first[c]]
+                jobs.backfilled[j] |= precedes(waiting.key, head, j)
     notes.many[0] = 0

@@ -131,7 +131,8 @@ def test_words_say_what_is_drawn(store: Path) -> None:
     assert quantiles.get_suptitle().splitlines()[:3] == [
         "Cumulative mean bounded slowdown, load original",
         "Line: median of the samples",
-        "Band: samples 1.9 to 9.1 of 10, which hold 65.5 % of all such samples in expectation",
+        "Band: samples 1.9 to 9.1 of 10, which hold about 65.5 % of all such samples in "
+        "expectation",
     ]
     assert quantiles.get_supylabel() == "Cumulative mean bounded slowdown"
 

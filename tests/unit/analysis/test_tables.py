@@ -74,11 +74,12 @@ def test_text_of_quantiles_and_gains(store: Path) -> None:
     quantiles = bands(store, "bounded_slowdown", kind="quantile", q=(0.05, 0.5))
     lines = table_text(quantiles).splitlines()
     assert lines[0].startswith(
-        "Mean bounded slowdown: 5, 50 % quantiles, samples 1.45 to 5.5 of 10, which hold 36.8 % of"
+        "Mean bounded slowdown: 5, 50 % quantiles, samples 1.45 to 5.5 of 10, which hold about "
+        "36.8 % of"
     )
     assert lines[3:5] == [
-        "policy      5 %   50 %       log            samples   holds  missing",
-        "fcfs+easy  2.90  11.00  1 998.00  1.45 to 5.5 of 10  36.8 %        0",
+        "policy      5 %   50 %       log            samples         holds  missing",
+        "fcfs+easy  2.90  11.00  1 998.00  1.45 to 5.5 of 10  about 36.8 %        0",
     ]
     gain = table_text(gains(store, "wait", "fcfs+easy").sel(trace=["ALPHA"])).splitlines()
     assert gain[0].startswith("Relative gain in mean wait over fcfs+easy: ")

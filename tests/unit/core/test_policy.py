@@ -28,6 +28,8 @@ def test_parse_and_name_are_inverse(policy: Policy) -> None:
         ("spf+planned,walk=arrival", "matters with walk=queue only"),
         ("fcfs+planned,walk=back", "known: start, arrival, queue"),
         ("fcfs+conservative,walk=arrival", "option of rule 'planned' only"),
+        ("fcfs+icsb(10),queue=global", "option of rule 'ics' only"),
+        ("fcfs+ics,queue=one", "known: local, global"),
         ("fcfs+depth(0)", "a whole number from 1"),
         ("fcfs+depth(01)", "a whole number from 1"),
         (f"fcfs+depth({10**18})", "a whole number from 1, below"),
