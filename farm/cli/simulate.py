@@ -275,10 +275,7 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     from core.numerals import counted
 
     jobs = schedule.workload
-    machine, parts = counted(jobs.processors, "processor"), len(jobs.platform.places)
-    if parts > 1:
-        machine = f"{counted(parts, jobs.platform.part)} with {machine}"
-    lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
+    lines = [f"{jobs.name} on {jobs.machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
     # What nobody reads costs a first run four kernels, a tenth of its CPU time.
     printed = None if every else {name for names in GROUPS.values() for name in names}
