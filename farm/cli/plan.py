@@ -44,6 +44,7 @@ def plan(
     """
     import json
 
+    from cluster import ClusterSpec
     from core.numerals import grouped, timed
     from core.simulation.compiling import compiling
     from farm.campaign.shipped import find
@@ -55,6 +56,8 @@ def plan(
     from farm.store.place import place_of
 
     wanted = find(campaign)
+    if wanted.cluster:
+        ClusterSpec.of(wanted.cluster)
     check_report(wanted)
     wanted = wanted.located(folder)
     designed = design(place_of(store or f"{wanted.name}.farm").resolved(), wanted)

@@ -166,17 +166,17 @@ def test_what_is_no_function_is_refused(order: str, sentence: str) -> None:
         own_function(order)
 
 
-def test_an_order_that_raises_is_named_with_the_instant_and_the_jobs(
+def test_an_order_of_no_value_is_named_with_the_instant_and_the_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At a pass, or before the first one; the error itself stays the cause."""
-    write_order(tmp_path, "order_that_raises", "return [][int(now)]")
+    write_order(tmp_path, "order_of_no_value", "return [][int(now)]")
     (tmp_path / "static_that_raises.py").write_text("def mine(procs):\n    raise KeyError(7)\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError) as told:
-        simulate(WORK, "order_that_raises:mine+easy")
+        simulate(WORK, "order_of_no_value:mine+easy")
     assert str(told.value) == (
-        "order 'order_that_raises:mine' raised IndexError: list index out of range "
+        "order 'order_of_no_value:mine' raised IndexError: list index out of range "
         "(at 0 s, on job 1)"
     )
     assert isinstance(told.value.__cause__, IndexError)
