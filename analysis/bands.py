@@ -291,7 +291,7 @@ def weekly_log(
 def gains(
     store: Store,
     metric: str,
-    baseline: str,
+    baseline: str | None = None,
     kind: str = Automatic.kind,
     *,
     trim: float = TRIM,
@@ -314,8 +314,8 @@ def gains(
         The store's folder, or an open tree.
     metric : str
         A variable of the summary, or one of each participant, that depends on the policy.
-    baseline : str
-        A label of the store's policy axis, or another spelling of it.
+    baseline : str, optional
+        A label of the store's policy axis, or another spelling of it; by default the first.
     kind, trim, q, level, trace, load, policy
         As in `bands`; `policy` is the only one to compare with the baseline.
 
@@ -341,7 +341,7 @@ def gains(
     if "policy" not in values.dims:
         raise StoreError(f"metric {metric!r} is the same for every policy; compare another")
     policies = values["policy"].values.tolist()
-    baseline = known_label("policy", baseline, policies)
+    baseline = known_label("policy", policies[0] if baseline is None else baseline, policies)
     if len(policies) == 1:
         raise StoreError(f"the store has no policy but {baseline!r}; a gain compares two")
     name = values.attrs.get("long_name", metric)

@@ -47,6 +47,7 @@ class Coordinator:
                 "use farm run"
             )
         spec.launcher.check_package(spec.kind)
+        self._memory = spec.coordinator.get("memory", SIZE["memory"])
         self._kind, self._queue = spec.kind, spec.launcher.queue
         shared = {key: value for key, value in spec.options.items() if key not in WORKERS_ONLY}
         options = with_defaults(
@@ -88,7 +89,10 @@ class Coordinator:
             said = asyncio.run(self._job._submit_job(str(path)))
             return str(self._job._job_id_from_submit_output(said))
         except (RuntimeError, ValueError, OSError) as error:
-            raise ClusterError(f"{self._kind} did not take the job: {one_line(error)}") from None
+            raise ClusterError(
+                f"{self._kind} did not take the coordinator's job, of {self._memory}: "
+                f"{one_line(error)}; --option coordinator.memory=2GB asks for less"
+            ) from None
 
 
 def _job(job_class: Any, title: str, options: dict[str, Any], kind: str) -> Any:

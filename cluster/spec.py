@@ -10,6 +10,7 @@ from typing import Any
 
 from cluster.errors import ClusterError
 from cluster.launchers import LAUNCHERS, Launcher, recognised
+from cluster.walltime import is_walltime
 
 TABLE = "cluster"
 """Name of the table in a campaign, or in a file of its own."""
@@ -109,6 +110,12 @@ class ClusterSpec:
             if option not in known and not self.launcher.others:
                 raise ClusterError(
                     f"{self.name} has no option {option!r}; {choices(option, (*KEYS, *known))}"
+                )
+        for what, options in (("", self.options), ("coordinator: ", self.coordinator)):
+            if self.launcher.queue and not is_walltime(value := options.get("walltime", 1)):
+                raise ClusterError(
+                    f"{self.name}: {what}walltime is {value!r}; give a length of time such as "
+                    "02:00:00, or 1-12:00:00 for a day and a half"
                 )
 
     def at_most(self, workers: int) -> ClusterSpec:

@@ -20,6 +20,21 @@ ENDS = "SCHEDFARM_WORKER_ENDS"
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 
 
+ENDLESS = ("unlimited", "infinite")
+"""Walltimes that batch systems know beside lengths of time."""
+
+
+def is_walltime(value: object) -> bool:
+    """Tell whether a batch system could take a value as a walltime.
+
+    Examples
+    --------
+    >>> [is_walltime(value) for value in ("02:00:00", "1-12", 30, "UNLIMITED", "abc", "2h")]
+    [True, True, True, True, False, False]
+    """
+    return _CLOCK.fullmatch(str(value)) is not None or str(value).lower() in ENDLESS
+
+
 def walltime_seconds(text: object, alone: int = 60, pair: int = 60) -> int | None:
     """Return a walltime in seconds; None of a text that is none, such as ``UNLIMITED``.
 

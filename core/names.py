@@ -59,3 +59,14 @@ def choices(
     near = nearest(given, [*names, *aliases])
     guess = f"did you mean {near!r}? " if near else ""
     return f"{guess}known: {', '.join([*names, *forms])}"
+
+
+def numbered(noun: str, count: int) -> tuple[str, ...]:
+    """Return names for things that nobody has named.
+
+    Examples
+    --------
+    >>> numbered("node", 3)
+    ('node1', 'node2', 'node3')
+    """
+    return tuple(f"{noun}{number}" for number in range(1, count + 1))

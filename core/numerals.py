@@ -86,6 +86,17 @@ def timed(seconds: float) -> str:
     return f"{said} ({lasting(seconds)})" if seconds >= READABLE else said
 
 
+def sized(count: float) -> str:
+    """Write a number of bytes in millions, or thousands of millions, of them.
+
+    Examples
+    --------
+    >>> sized(1_200), sized(427_611_140), sized(3.2e9)
+    ('0.0012 MB', '427.6 MB', '3.2 GB')
+    """
+    return f"{significant(count / 1e6)} MB" if count < 1e9 else f"{significant(count / 1e9)} GB"
+
+
 def counted(count: int, noun: str) -> str:
     """Write how many there are of something, in the singular of one.
 

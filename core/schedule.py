@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import Bool, Int8, Int64
+from core.arrays import HORIZON, Bool, Int8, Int64
 from core.errors import InputError
+from core.numerals import counted, lasting
 from core.workload.workload import Workload
 
 
@@ -29,7 +30,7 @@ class State(IntEnum):
     """It started and was cut off before its end."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Segments:
     """Hold the parts of jobs that ran in several places at once.
 
@@ -46,6 +47,10 @@ class Segments:
     job: Int64
     place: Int64
     procs: Int64
+
+    def __repr__(self) -> str:
+        jobs = counted(np.unique(self.job).size, "job")
+        return f"<Segments: {counted(self.job.size, 'part')} of {jobs}>"
 
 
 def starts_of(submit: Int64, wait: Int64) -> Int64:
@@ -75,7 +80,7 @@ NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 """Those of a simulation that counted nothing."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
 
@@ -118,6 +123,9 @@ class Schedule:
     >>> s = simulate(w, "fcfs+easy")
     >>> s.start.tolist(), s.wait.tolist(), s.end.tolist(), State(s.state[0]).name
     ([0, 9], [0, 9], [9, 14], 'DONE')
+    >>> s
+    <Schedule 'fcfs+easy': 2 jobs of 'workload' on 2 processors, 14 s from the first submission to \
+the last end>
     """
 
     workload: Workload
@@ -155,6 +163,16 @@ class Schedule:
         for key, value in values.items():
             object.__setattr__(self, key, value)
         self._check()
+
+    def __repr__(self) -> str:
+        jobs, ran = self.workload, ~self.refused
+        first = int(jobs.submit.min(initial=HORIZON, where=ran))
+        last = int(self.end.max(initial=0, where=ran))
+        span = f", {lasting(last - first)} from the first submission to the last end"
+        return (
+            f"<Schedule {self.policy!r}: {counted(len(jobs), 'job')} of {jobs.name!r} "
+            f"on {jobs.machine}{span if ran.any() else ''}>"
+        )
 
     @cached_property
     def end(self) -> Int64:

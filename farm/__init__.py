@@ -44,6 +44,11 @@ _ROOMS = {
 }
 
 
+def __dir__() -> list[str]:
+    """Return the public names, for shells and notebooks that complete them."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     if name not in _ROOMS:
         raise AttributeError(f"module 'farm' has no attribute {name!r}")

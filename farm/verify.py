@@ -97,8 +97,9 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     Altered metadata ends the search, since no value can be read by it: repair, and verify again.
     """
     place = place_of(where)
-    yield from _check_manifests(place)
+    # What is no store has no faults.
     store = _described(place)
+    yield from _check_manifests(place)
     yield from _check_campaign(store)
     skeleton = list(_check_skeleton(store))
     yield from skeleton

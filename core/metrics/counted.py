@@ -57,9 +57,9 @@ class Counted:
     Raises
     ------
     InputError
-        If `warmup` is neither a share nor a duration; later, when a figure is asked for that
-        needs it, if `tau` is not above 0, `weeks` or `least_jobs` not at least 1, or the schedule
-        lasts longer than `MAX_WEEKS`.
+        If `schedule` is none, or `warmup` neither a share nor a duration; later, when a figure is
+        asked for that needs it, if `tau` is not above 0, `weeks` or `least_jobs` not at least 1,
+        or the schedule lasts longer than `MAX_WEEKS`.
 
     Examples
     --------
@@ -82,6 +82,11 @@ class Counted:
         users: UserIndex | None = None,
         least_jobs: int = LEAST_JOBS,
     ) -> None:
+        if not isinstance(schedule, Schedule):
+            raise InputError(
+                f"metrics are of a schedule and not of a {type(schedule).__name__}; give what "
+                "simulate() returned, which holds its workload: summarise(schedule)"
+            )
         self.schedule, self.workload, self.tau = schedule, schedule.workload, tau
         self.window: Window = window_of(schedule, warmup, cooldown)
         self._weeks, self._users, self._least_jobs = weeks, users, least_jobs

@@ -45,8 +45,8 @@ def summarise(
     Raises
     ------
     InputError
-        If `tau` is not above 0, `warmup` is neither a share nor a duration, or one of `names` is
-        no metric.
+        If `schedule` is none, `tau` is not above 0, `warmup` is neither a share nor a duration, or
+        one of `names` is no metric.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from core.arrays import HORIZON, Bool
 from core.checks import is_whole
 from core.errors import InputError
+from core.names import numbered
 
 if TYPE_CHECKING:
     from core.workload.columns import Columns
@@ -22,8 +23,8 @@ class Grid:
     ----------
     clusters : sequence of int
         Processors of each cluster, at least 1. Where several are as good, the first counts.
-    names : sequence of str
-        What they are called, each differently.
+    names : sequence of str, optional
+        What they are called, each differently; by default cluster1, cluster2 and so on.
 
     Raises
     ------
@@ -47,7 +48,7 @@ class Grid:
     dated: ClassVar[bool] = False
 
     clusters: Sequence[int]
-    names: Sequence[str]
+    names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         sizes, names = self.clusters, self.names
@@ -60,6 +61,8 @@ class Grid:
             raise InputError(
                 f"clusters add up to {sum(sizes)} processors; fewer than 2^62 are known"
             )
+        if names == () or names == []:
+            names = numbered(self.part, len(sizes))
         if not isinstance(names, Sequence) or isinstance(names, str):
             raise InputError(f"names is {names!r}; give the name of each cluster")
         if len(names) != len(sizes) or not all(isinstance(n, str) and n for n in names):

@@ -40,8 +40,8 @@ class Network:
     ----------
     clusters : sequence of int
         Processors of each cluster, at least 1 and at most 2^31 - 1.
-    names : sequence of str
-        What they are called, each differently.
+    names : sequence of str, optional
+        What they are called, each differently; by default cluster1, cluster2 and so on.
     links : sequence of int, optional
         Capacity of each cluster's link in each direction, kbit/s, at least 1; by default none has
         a limit.
@@ -69,7 +69,7 @@ class Network:
     dated: ClassVar[bool] = False
 
     clusters: Sequence[int]
-    names: Sequence[str]
+    names: Sequence[str] = ()
     links: Sequence[int] = ()
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from core.arrays import HORIZON, Bool, Int64
 from core.checks import is_whole
 from core.errors import InputError
-from core.names import choices
+from core.names import choices, numbered
 
 if TYPE_CHECKING:
     from core.workload.columns import Columns
@@ -32,8 +32,8 @@ class Nodes:
     capacities : sequence of int
         Processors of each node, at least 1 and at most 2^31 - 1. Where several are as good, the
         first counts.
-    names : sequence of str
-        What they are called, each differently.
+    names : sequence of str, optional
+        What they are called, each differently; by default node1, node2 and so on.
     sets : mapping of str to sequence of str, optional
         Names of the nodes that have certain properties; jobs name a set by its place here.
     down : sequence of (str, int, int), optional
@@ -64,7 +64,7 @@ class Nodes:
     dated: ClassVar[bool] = True
 
     capacities: Sequence[int]
-    names: Sequence[str]
+    names: Sequence[str] = ()
     sets: Mapping[str, Sequence[str]] = ()  # type: ignore[assignment]
     down: Sequence[Sequence[Any]] = ()
 
@@ -84,6 +84,8 @@ class Nodes:
                 raise InputError(
                     f"capacities holds {size!r}; a node has at least 1 processor, at most {MOST}"
                 )
+        if names == () or names == []:
+            names = numbered(self.part, len(sizes))
         if not isinstance(names, Sequence) or isinstance(names, str):
             raise InputError(f"names is {names!r}; give the name of each node")
         if len(names) != len(sizes) or not all(isinstance(n, str) and n for n in names):

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from core import own
 from core.arrays import Float64, Int64
 from core.errors import InputError
+from core.numerals import counted
 from core.workload.workload import Workload
 
 COLUMNS = ("submit", "estimate", "procs", "user")
@@ -123,6 +124,30 @@ def _log10(values: Int64) -> Float64:
     return np.log10(np.maximum(values, 1))
 
 
+class OrderRaisedError(InputError):
+    """Tell that a user's order raised.
+
+    Parameters
+    ----------
+    order : str
+        Its name.
+    error : Exception
+        What it raised.
+    call : str
+        The instant and the jobs of that call.
+
+    Attributes
+    ----------
+    said : str
+        The error with the call, on one line.
+    """
+
+    def __init__(self, order: str, error: Exception, call: str) -> None:
+        why = " ".join(str(error).split()) or "no word of why"
+        self.said = f"raised {type(error).__name__}: {why} ({call})"
+        super().__init__(f"order {order!r} {self.said}")
+
+
 @dataclass(frozen=True)
 class OrderFunction:
     """Hold a function that orders the queue, and what it asks for.
@@ -223,7 +248,7 @@ procs, user, now, waited, worked
         Raises
         ------
         InputError
-            If the function asks for a history and none is given, and as `as_key`.
+            If the function asks for a history and none is given, or raises, and as `as_key`.
         """
         if self.asks_history and history is None:
             raise InputError(
@@ -234,7 +259,20 @@ procs, user, now, waited, worked
             name: getattr(workload, name)[jobs] if name in COLUMNS else known[name]
             for name in self.asks
         }
-        return as_key(self.call(**given), workload.submit[jobs].size, self.name)
+        try:
+            values = self.call(**given)
+        except Exception as error:  # A user's function may fail in any way.
+            raise OrderRaisedError(
+                self.name, error, self._called_with(workload.job[jobs], now)
+            ) from error
+        return as_key(values, workload.job[jobs], self.name)
+
+    def _called_with(self, numbers: Int64, now: int) -> str:
+        """Say when the function was called, and on which jobs."""
+        which = f"job {numbers[0]}" if numbers.size else "no job"
+        if numbers.size > 1:
+            which = f"{counted(numbers.size, 'job')}, the first of them job {numbers[0]}"
+        return f"at {now} s, on {which}" if self.moves else f"before the first pass, on {which}"
 
 
 def own_function(name: str) -> OrderFunction:
@@ -256,8 +294,17 @@ def own_function(name: str) -> OrderFunction:
     return OrderFunction(name, cast("Callable[..., Any]", found))
 
 
-def as_key(values: npt.ArrayLike, n: int, order: str) -> Int64:
+def as_key(values: npt.ArrayLike, numbers: Int64, order: str) -> Int64:
     """Turn what an order's function returned into int64 that sort in the same way.
+
+    Parameters
+    ----------
+    values : array_like
+        What it returned.
+    numbers : int64[n]
+        The jobs' numbers, for the sentence that refuses one.
+    order : str
+        The order's name.
 
     Raises
     ------
@@ -266,11 +313,11 @@ def as_key(values: npt.ArrayLike, n: int, order: str) -> Int64:
 
     Examples
     --------
-    >>> key = as_key([0.5, -2.0, 1e300, -0.0], 4, "mine")
+    >>> key = as_key([0.5, -2.0, 1e300, -0.0], np.arange(4), "mine")
     >>> key.argsort(kind="stable").tolist()
     [1, 3, 0, 2]
     """
-    array = np.asarray(values)
+    array, n = np.asarray(values), numbers.size
     if array.shape != (n,):
         raise InputError(
             f"order {order!r} returned shape {array.shape} for {n} jobs; it must return ({n},)"
@@ -281,7 +328,7 @@ def as_key(values: npt.ArrayLike, n: int, order: str) -> Int64:
         )
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise InputError(
-            f"order {order!r} returned NaN for job {int(np.isnan(array).argmax())}; "
+            f"order {order!r} returned NaN for job {numbers[np.isnan(array).argmax()]}; "
             "it must return a number for each job"
         )
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:

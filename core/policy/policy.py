@@ -181,6 +181,19 @@ class Policy:
                 raise InputError(f"{option}={value} is an option of {_who_knows(option)} only")
 
 
+def whole_name(text: str) -> str:
+    """Return the name of the policy that a user means: a rule alone goes with fcfs.
+
+    Examples
+    --------
+    >>> whole_name("easy,events=per-event"), whole_name("saf+easy"), whole_name("saf")
+    ('fcfs+easy,events=per-event', 'saf+easy', 'saf')
+    """
+    head = text.strip().partition(",")[0]
+    alone = "+" not in head and head.lower() not in {*ORDERS, *orders.ALIASES}
+    return f"fcfs+{text.strip()}" if alone else text
+
+
 def _who_knows(option: str) -> str:
     """Name the rules, or the orders, that an option goes with."""
     known: list[str] = [name for name, row in RULES.items() if option in row.options]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import numpy.typing as npt
 
@@ -31,8 +33,8 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     Raises
     ------
     InputError
-        If the policy is unknown, its rule does not know the platform, or what the user brought
-        for it cannot be used.
+        If the policy is unknown or a function, its rule does not know the platform, or what the
+        user brought for it cannot be used.
     Left
         If somebody asked for that; see `core.simulation.underway`.
 
@@ -44,7 +46,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     >>> simulate(w, "fcfs+easy").start.tolist()
     [0, 10, 2]
     """
-    chosen = Policy.parse(policy) if isinstance(policy, str) else policy
+    chosen = _chosen(policy)
     here = underway()
     here.check()
     outcome = chosen.row.find("simulate", workload.platform.name)(workload, chosen)
@@ -53,6 +55,26 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
         return outcome
     start = _checked(workload, chosen, outcome)
     return Schedule(workload, chosen.name, start, np.zeros(len(workload), np.bool_))
+
+
+def _chosen(policy: Policy | str) -> Policy:
+    """Return the policy of a name, or refuse what is neither."""
+    if isinstance(policy, str):
+        return Policy.parse(policy)
+    if isinstance(policy, Policy):
+        return policy
+    if not inspect.isroutine(policy):
+        raise InputError(f"policy {policy!r} is no Policy and no name of one, such as 'saf+easy'")
+    module, name = policy.__module__, policy.__qualname__
+    if name.isidentifier():
+        raise InputError(
+            f"function {name!r} is an order and not yet a policy; "
+            f"name it with a rule, such as '{module}:{name}+easy'"
+        )
+    raise InputError(
+        f"function {policy.__name__!r} cannot be found by its name; define it with def at the top "
+        f"of a module, and name it with a rule, such as '{module}:my_order+easy'"
+    )
 
 
 def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from core.arrays import HORIZON, Bool, Int64
 from core.checks import refuse_jobs, whole
 from core.errors import InputError
+from core.numerals import counted, lasting
 from core.platform.platform import Platform
 from core.platform.pool import Pool
 from core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, numbers
@@ -24,7 +25,7 @@ Names = Mapping[str, Mapping[int, str]]
 """For columns of a workload, what their numbers stand for."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Workload(Columns):
     """Hold the jobs of one log, model or resample, in (submit, position) order.
 
@@ -66,6 +67,8 @@ class Workload(Columns):
     ...                           processors=4)
     >>> len(w), w.estimate.tolist(), w.platform
     (2, [20, 3], Pool(processors=4))
+    >>> w
+    <Workload 'workload': 2 jobs on 4 processors, submitted in 5 s>
     """
 
     platform: Platform
@@ -165,6 +168,16 @@ class Workload(Columns):
             epoch=epoch,
             names=names or {},
         )
+
+    def __repr__(self) -> str:
+        span = f", submitted in {lasting(int(np.ptp(self.submit)))}" if len(self) else ""
+        return f"<Workload {self.name!r}: {counted(len(self), 'job')} on {self.machine}{span}>"
+
+    @property
+    def machine(self) -> str:
+        """Parts and processors of the platform, as a sentence names them."""
+        size, parts = counted(self.processors, "processor"), len(self.platform.places)
+        return f"{counted(parts, self.platform.part)} with {size}" if parts > 1 else size
 
     @property
     def processors(self) -> int:

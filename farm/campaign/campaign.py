@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.metrics.declared import METRICS, find_metric
 from core.metrics.window import NO_WARMUP, check_warmup
 from core.names import choices
-from core.policy.policy import Policy
+from core.policy.policy import Policy, whole_name
 from farm.campaign.draws import DRAWS, find_draw
 from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
 from farm.campaign.plain import (
@@ -221,7 +221,7 @@ class Campaign:
         found = collected((*self.policies, *self.metrics), folder, self.sources)
         object.__setattr__(self, "sources", found)
         with own.sources(self.sources):
-            parsed = [Policy.parse(p) for p in self.policies]
+            parsed = [Policy.parse(whole_name(p)) for p in self.policies]
             policies = tuple(p.name for p in parsed)
             self._check_of_log(parsed)
             self._check_metrics()

@@ -29,6 +29,9 @@ KILLED = 1 / 3
 SHORT = 3 * WEEK
 """Time that submissions have to last for weeks to be drawn from them, s."""
 
+FEW_JOBS = 20
+"""Jobs below which a log is an example, whose own load says nothing."""
+
 TOO_WIDE = ("too wide", "not admitted")
 """Reasons for which jobs are dropped that the machine cannot hold."""
 
@@ -84,7 +87,7 @@ def cautions(case: Case) -> dict[str, str]:
     >>> w = Workload.from_columns(submit=[0, 9], run=[9, 9], estimate=[9, 9], procs=[1, 1],
     ...                           processors=1, unasked=(1, 2))
     >>> list(cautions(Case(w, draw="")))
-    ['no_estimate', 'overload']
+    ['no_estimate']
     >>> cautions(Case(None, loads=("0.9",)))
     {}
     """
@@ -125,7 +128,8 @@ def _short(case: Case) -> Numbers | None:
 def _overload(case: Case) -> Numbers | None:
     high = [load for load in case.loads if load != ORIGINAL and float(load) >= 1]
     # Jobs of one instant offer none.
-    if case.log and ORIGINAL in case.loads and np.ptp(case.log.submit):
+    enough = case.log is not None and len(case.log) >= FEW_JOBS
+    if case.log and enough and ORIGINAL in case.loads and np.ptp(case.log.submit):
         own = offered_load(case.log)
         high += [f"{own:.2f} of the log as it is"] if own >= 1 else []
     return {"loads": ", ".join(high)} if high else None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from core import own
+from core.errors import InputError
 from core.logs.rows import log_name
 from core.numerals import counted
 from core.policy.orders import find_order
@@ -63,25 +64,22 @@ class Draft:
 
     Parameters
     ----------
-    trace : Trace
-        Names the log.
-    log : Workload
-        As it is read.
+    sources : sequence of (Trace, Workload)
+        What names each log, and the log as it is read.
     folder : Path
         Where the campaign's file will stand.
     policies : sequence of str
         What to compare; by default one of `POLICIES`.
     """
 
-    trace: Trace
-    log: Workload
+    sources: Sequence[tuple[Trace, Workload]]
     folder: Path
     policies: Sequence[str] = ()
 
     @property
     def name(self) -> str:
         """Name of the campaign, and of its file."""
-        return self.trace.name.lower()
+        return label_of("-".join(trace.name for trace, _ in self.sources)).lower()
 
     def text(self) -> str:
         """Return the campaign as commented TOML, which can be run as it is.
@@ -91,33 +89,38 @@ class Draft:
         InputError
             If a policy is unknown.
         """
-        lines = [*self._head(), *self._campaign(), "", *self._trace(), *self._clean()]
+        lines = [*self._head(), *self._campaign()]
+        for trace, log in self.sources:
+            lines += ["", *self._trace(trace, log), *self._clean(trace, log)]
         text = "\n".join(lines) + "\n"
         Campaign.from_dict(tomllib.loads(text), self.folder)
         return text
 
     def _head(self) -> Iterator[str]:
-        first = f"{counted(len(self.log), 'job')} of {self.trace.name} on " + counted(
-            self.log.processors, "processor"
+        each = (
+            f"{counted(len(log), 'job')} of {trace.name} on {counted(log.processors, 'processor')}"
+            for trace, log in self.sources
         )
         yield from _comment(
-            f"{first}, under other policies than its own. farm plan says what this campaign costs, "
-            "farm run carries it out, farm bands and farm gains print the answer. Every line can "
-            "be changed; what is commented out is an example."
+            f"{'; '.join(each)}, under other policies than their own. farm plan says what this "
+            "campaign costs, farm run carries it out, farm bands and farm gains print the answer. "
+            "Every line can be changed; what is commented out is an example."
         )
         yield ""
 
     def _campaign(self) -> Iterator[str]:
         yield _line("name", self.name, "the results go to the folder of this name, .farm")
         yield _line("seed", 1, "root of all randomness: the same seed, the same results")
-        if "short" in self._cautions:
-            yield from _comment(self._cautions["short"])
+        said = self._cautions
+        if "short" in said:
+            yield from _comment(said["short"])
             yield _line("resamples", 0, "the log itself alone")
         else:
-            yield _line("resamples", RESAMPLES, "samples of the log: each user's weeks drawn anew")
+            yield _line("resamples", RESAMPLES, "samples of each log: each user's weeks drawn anew")
         yield _line("log", True, "the log itself, to stand beside its samples")
         loads = [ORIGINAL, *self._loads()]
-        meaning = "as it is" + "".join(f" ({load:.2f})" for load in self._own_load())
+        own_loads = ", ".join(f"{load:.2f}" for load in self._own_loads())
+        meaning = "as it is" + (f" ({own_loads})" if own_loads else "")
         more = "" if len(loads) == 1 else f"; at {loads[1]} by other run times"
         yield _line("loads", loads, f"{meaning}{more}")
         yield (
@@ -125,7 +128,10 @@ class Draft:
         )
         chosen = self.policies or self._usual()
         known = Campaign(
-            name="draft", traces=(self.trace,), policies=tuple(chosen), folder=self.folder
+            name="draft",
+            traces=tuple(trace for trace, _ in self.sources),
+            policies=tuple(chosen),
+            folder=self.folder,
         )
         with own.sources(known.sources):
             for name in known.policies:
@@ -137,53 +143,64 @@ class Draft:
             _commented('# keep = "summary"', "of each simulation; by default its jobs, too"),
         )
 
-    def _trace(self) -> Iterator[str]:
+    def _trace(self, trace: Trace, log: Workload) -> Iterator[str]:
         yield "[[traces]]"
-        yield _line("name", self.trace.name, "label in tables")
-        if self.trace.log is not None:
-            yield _line("log", self.trace.log, "fetched where it is not here")
+        yield _line("name", trace.name, "label in tables")
+        if trace.log is not None:
+            yield _line("log", trace.log, "fetched where it is not here")
         else:
-            yield _line("file", self._file(), "relative to this file")
-        if self.trace.processors is not None:
-            yield _line("processors", self.trace.processors, "size of the machine")
-        weeks = span_weeks(self.log)
+            yield _line("file", self._file(trace), "relative to this file")
+        if trace.processors is not None:
+            yield _line("processors", trace.processors, "size of the machine")
+        weeks = span_weeks(log)
         yield _commented(f"# weeks = {weeks}", "of each sample; by default as many as the log has")
 
-    def _clean(self) -> Iterator[str]:
-        asked = dict(self.trace.clean)
-        met = {key: row for key, row in CLEAN.items() if key in self._cautions}
+    def _clean(self, trace: Trace, log: Workload) -> Iterator[str]:
+        asked, said = dict(trace.clean), cautions(Case(log))
+        met = {key: row for key, row in CLEAN.items() if key in said}
         if not asked and not met:
             return
         yield from ("", "[traces.clean]" + " " * (COMMENT - 14) + "# how rows become jobs")
         for key, value in asked.items():
             yield _line(key, value, "as asked for")
         for key, (line, meaning) in met.items():
-            yield from _comment(self._cautions[key])
+            yield from _comment(said[key])
             yield _commented(line, meaning)
 
     @property
     def _cautions(self) -> dict[str, str]:
-        return cautions(Case(self.log))
+        """What is to be said of any of the logs; of several the last."""
+        said: dict[str, str] = {}
+        for _, log in self.sources:
+            said |= cautions(Case(log))
+        return said
 
-    def _own_load(self) -> list[float]:
+    def _own_loads(self) -> list[float]:
         # Jobs of one instant offer none.
-        return [offered_load(self.log)] if np.ptp(self.log.submit) else []
+        return [offered_load(log) for _, log in self.sources if np.ptp(log.submit)]
 
     def _loads(self) -> list[float]:
-        return [x for y in self._own_load() for x in LOADS if abs(x - y) >= OTHER][:1]
+        own_loads = self._own_loads()
+        far = [x for x in LOADS if all(abs(x - y) >= OTHER for y in own_loads)]
+        return far[:1] if own_loads else []
 
     def _usual(self) -> list[str]:
-        limit, machine = self._limit(), self.log.platform.name
+        limit, machines = self._limit(), {log.platform.name for _, log in self.sources}
         some = [[policy.format(limit=limit) for policy in names] for names in POLICIES]
         rules = [[Policy.parse(policy).row for policy in names] for names in some]
-        known = [all(machine in row.platforms for row in rows) for rows in rules]
+        known = [all(machines <= {*row.platforms} for row in rows) for rows in rules]
+        if True not in known:
+            raise InputError(
+                f"logs on {' and '.join(sorted(machines))} have no usual policies in common; "
+                "name some with --policy, or draft a campaign for each machine"
+            )
         return some[known.index(True)]
 
     def _limit(self) -> str:
         return SAFE_LIMIT if "long_estimate" in self._cautions else LIMIT
 
-    def _file(self) -> str:
-        file = Path(self.trace.file or "").resolve()
+    def _file(self, trace: Trace) -> str:
+        file = Path(trace.file or "").resolve()
         here = self.folder.resolve()
         return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
 

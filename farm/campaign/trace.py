@@ -237,7 +237,7 @@ class Trace:
             known = ", ".join(one.short for one in registry.entries() if one.grid)
             raise InputError(
                 f"platform 'grid' without a configuration stands for the clusters of a named log; "
-                f"they are known of log = {known!r}; give the configuration: clusters and names"
+                f"they are known of log = {known!r}; give the configuration, with clusters"
             )
         return entry.grid
 
@@ -455,6 +455,11 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
     InputError
         As `Trace` and `Trace.located`.
     """
+    if text.startswith(("http://", "https://")):
+        raise InputError(
+            f"{text} is an address; 'farm traces fetch {text}' brings the log here and prints its "
+            "file, which is to be named"
+        )
     is_path = os.path.exists(text) or os.path.basename(text) != text or text.endswith(registry.ENDS)
     if is_path and (os.path.exists(text) or not registry.find(text)):
         return Trace(file=text, **keys)

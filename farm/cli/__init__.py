@@ -12,6 +12,7 @@ from farm.cli.audit import audit
 from farm.cli.cancel import cancel
 from farm.cli.certificates import certificates
 from farm.cli.clusters import clusters
+from farm.cli.command import Sections
 from farm.cli.completion import completion
 from farm.cli.init import init
 from farm.cli.lists import campaigns, metrics, policies
@@ -31,18 +32,59 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="schedfarm", prog_name="farm")
 def cli() -> None:
     """Answer what users would have felt under policy P instead of Q, and how sure that is."""
 
 
-for command in (
-    run, submit, cancel, plan, status, watch, verify, bands, gains, who,
-    simulate, audit, offline, init, policies, metrics, campaigns, clusters, certificates,
-    traces, warm, completion,
-):  # fmt: skip
-    cli.add_command(command)
+cli.add_section(
+    "Look at one log",
+    {
+        traces: "Fetch logs, and say what one holds.",
+        simulate: "Simulate a log under one policy, and print its metrics.",
+        audit: "Prove that a schedule keeps a policy, or name who breaks it.",
+        offline: "Schedule moldable jobs that are all there at once.",
+    },
+)
+cli.add_section(
+    "Run a campaign",
+    {
+        init: "Write a campaign for logs, every line with its meaning.",
+        plan: "Say what a campaign costs, without running it.",
+        run: "Simulate every cell of a campaign that is not done.",
+        status: "Say how far a store is, and what failed.",
+        watch: "Follow a run from another shell, until it ends.",
+        verify: "Check every byte of a store, and simulate cells again.",
+    },
+)
+cli.add_section(
+    "Read the answer",
+    {
+        bands: "Print bands of a metric over the resamples, and draw them.",
+        gains: "Print how much each policy gains over a baseline.",
+        who: "Print who loses under a policy, and by how much.",
+    },
+)
+cli.add_section(
+    "Use a cluster",
+    {
+        clusters: "List the kinds of clusters, and print files to start from.",
+        submit: "Run a campaign from within a job of a batch system.",
+        cancel: "End the jobs that work on a store.",
+        certificates: "Make the certificates that encrypt a cluster.",
+    },
+)
+cli.add_section(
+    "Look things up, set things up",
+    {
+        policies: "List queue orders, backfilling rules and their options.",
+        metrics: "List the metrics that stores have.",
+        campaigns: "List the campaigns that ship with the package.",
+        warm: "Compile kernels before they are needed.",
+        completion: "Print the script by which a shell completes words.",
+    },
+)
 
 
 def main() -> None:
@@ -52,8 +94,10 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("farm: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:
+        # Click makes an Abort of an interrupt, which may say how far it was.
+        why = str(error.__cause__ or error)
+        click.echo(f"farm: interrupted{f'; {why}' if why else ''}", err=True)
         with suppress(OSError):
             sys.stdout.flush()
         # Every context has been left by now. What is not is Zarr's event loop, in the middle of

@@ -29,15 +29,20 @@ def cancel(store: str) -> None:
     """
     from farm.cli.jobs import UNKNOWN, jobs_of
     from farm.cli.jobs import cancel as end
-    from farm.store.jobs import COORDINATOR
+    from farm.store.jobs import COORDINATOR, note_cancelled, read_jobs
     from farm.store.place import place_of
+    from farm.store.store import Store
 
     place = place_of(store)
+    if read_jobs(place, COORDINATOR) is None:
+        # A store that a run made has no coordinator; what is no store is refused.
+        Store.open(place)
     jobs = [job for job in jobs_of(place) if not job.is_over]
     unknown = [job for job in jobs if job.state == UNKNOWN]
     if unknown:
         _refuse_unknown(place, unknown[0])
     for job in [job for job in jobs if job.role == COORDINATOR]:
+        note_cancelled(place, job.id)
         if job.waits:
             end([job])
             click.echo(f"coordinator {job.id} had not begun; cancelled")

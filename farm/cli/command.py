@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -69,6 +69,35 @@ def command() -> Callable[[Callable[..., Any]], Command]:
     return click.command(cls=Command)
 
 
+class Sections(click.Group):
+    """List the commands under titles, each with a summary that is never cut.
+
+    Parameters
+    ----------
+    **given
+        As of a click group.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._sections: dict[str, list[str]] = {}
+
+    def add_section(self, title: str, rows: Mapping[click.Command, str]) -> None:
+        """Add commands with their summaries, in the order in which help lists them."""
+        self._sections[title] = [str(command.name) for command in rows]
+        for command, summary in rows.items():
+            command.short_help = summary
+            self.add_command(command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections."""
+        wide = max(map(len, self.commands))
+        for title, names in self._sections.items():
+            with formatter.section(title):
+                rows = [(f"{name:<{wide}}", self.commands[name].short_help or "") for name in names]
+                formatter.write_dl(rows)
+
+
 class StoreName(click.ParamType[str]):
     """Read what a store is called, which has to be something that this program can work in."""
 
@@ -89,7 +118,7 @@ CAMPAIGN = click.argument("campaign", shell_complete=words.campaigns)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
-QUIET = click.option("--quiet", is_flag=True, help="Say only what is asked for, or not as usual.")
+QUIET = click.option("--quiet", is_flag=True, help="Print no progress.")
 
 STORE = click.argument("store", type=StoreName())
 

@@ -16,13 +16,21 @@ VARIABLE = "_FARM_COMPLETE"
 @command()
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    r"""Print the script by which SHELL completes policies, metrics, campaigns, logs and labels.
+    """Print the script by which SHELL completes policies, metrics, campaigns, logs and labels.
+
+    The commands for each shell, once:
 
     \b
-    bash: farm completion bash > ~/.farm-complete; echo '. ~/.farm-complete' >> ~/.bashrc
-    zsh:  farm completion zsh > ~/.farm-complete; echo '. ~/.farm-complete' >> ~/.zshrc
-    fish: farm completion fish > ~/.config/fish/completions/farm.fish
-    """
+    farm completion bash > ~/.farm-complete
+    echo '. ~/.farm-complete' >> ~/.bashrc
+
+    \b
+    farm completion zsh > ~/.farm-complete
+    echo '. ~/.farm-complete' >> ~/.zshrc
+
+    \b
+    farm completion fish > ~/.config/fish/completions/farm.fish
+    """  # noqa: D301  \b is the character by which click keeps lines as they are.
     from click.shell_completion import get_completion_class
 
     root = click.get_current_context().find_root()

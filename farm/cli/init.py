@@ -1,4 +1,4 @@
-"""`farm init`: a first campaign for a log, to be read, changed and run."""
+"""`farm init`: a first campaign for some logs, to be read, changed and run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from farm.cli.traces import CLEAN, TRACES
 
 
 @command()
-@click.argument("log", metavar="NAME|FILE", shell_complete=words.logs)
+@click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
 @click.option(
-    "--out", help="File to write; by default the log's name with .toml, here. - is stdout."
+    "--out", help="File to write; by default the logs' names with .toml, here. - is stdout."
 )
 @click.option(
     "--policy",
@@ -28,13 +28,13 @@ from farm.cli.traces import CLEAN, TRACES
 @CLEAN
 @TRACES
 def init(
-    log: str,
+    logs: tuple[str, ...],
     out: str | None,
     policies: tuple[str, ...],
     folder: Path | None,
     **source: Any,
 ) -> None:
-    """Write a campaign for a log, by NAME or from a FILE, every line with its meaning.
+    """Write a campaign for logs, each by NAME or from a FILE, every line with its meaning.
 
     It can be run as it is. No file is ever replaced.
     """
@@ -43,15 +43,25 @@ def init(
     from farm.campaign.draft import Draft, read
     from farm.output import output
 
-    trace, jobs = read(log, folder, **source)
-    path = Path(out if out is not None else f"{trace.name.lower()}.toml")
-    beside = machine_file(trace.file or log)
-    if out is None and jobs.platform.asks and path.resolve() == beside.resolve():
+    if len(logs) > 1 and source["processors"] is not None:
+        raise InputError(
+            f"--processors {source['processors']} is the size of one machine, and there are "
+            f"{len(logs)} logs; write it into the campaign, for each log that needs it"
+        )
+    sources = [read(log, folder, **source) for log in logs]
+    path = Path(out if out is not None else f"{Draft(sources, Path()).name}.toml")
+    asked = [
+        trace.file or log
+        for log, (trace, jobs) in zip(logs, sources, strict=True)
+        if jobs.platform.asks
+    ]
+    if out is None and any(path.resolve() == machine_file(log).resolve() for log in asked):
         path = path.with_stem(f"{path.stem}-campaign")
-    target = output("--out", path if out is None else out, [trace.file or ""])
+    read_files = [trace.file or "" for trace, _ in sources]
+    target = output("--out", path if out is None else out, read_files)
     if path.exists() and not target.standard:
         raise InputError(f"{path} is there already; give another file with --out, or remove it")
-    text = Draft(trace, jobs, Path() if target.standard else path.parent, policies).text()
+    text = Draft(sources, Path() if target.standard else path.parent, policies).text()
     target.write(text.encode())
     if not target.standard:
         click.echo(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,9 @@ CANCELLED_AT_ONCE = 500
 
 UNKNOWN = "unknown"
 """State of a job whose batch system cannot be asked from here."""
+
+CANCELLED = "cancelled"
+"""State of a job that has ended since its user wanted that."""
 
 
 def folder_beside(store: Place) -> Path:
@@ -102,7 +105,8 @@ class Job:
     id : str
         As its batch system calls it.
     state : str
-        As that says; ``unknown`` where it cannot be asked from here.
+        As that says; ``unknown`` where it cannot be asked from here, ``cancelled`` of one that
+        its user has ended.
     """
 
     role: str
@@ -122,7 +126,9 @@ class Job:
         """Whether it has ended."""
         from cluster.queues import is_over
 
-        return self.state != UNKNOWN and is_over(self.queue, self.state)
+        if self.state in (UNKNOWN, CANCELLED):
+            return self.state == CANCELLED
+        return is_over(self.queue, self.state)
 
     @property
     def waits(self) -> bool:
@@ -139,9 +145,10 @@ def jobs_of(store: Place) -> list[Job]:
         jobs = read_jobs(store, role)
         if jobs and jobs.launcher in QUEUES:
             known = states(QUEUES[jobs.launcher], jobs.ids)
-            found += [
-                Job(role, jobs.launcher, one, known[one] if known else UNKNOWN) for one in jobs.ids
-            ]
+            for one in jobs.ids:
+                job = Job(role, jobs.launcher, one, known[one] if known else UNKNOWN)
+                ended = job.is_over and one in jobs.cancelled
+                found.append(replace(job, state=CANCELLED) if ended else job)
     return found
 
 

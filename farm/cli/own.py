@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,17 +38,23 @@ def brought_policy(
     """
     from core.errors import InputError
     from core.own import sources
-    from core.policy.policy import Policy
+    from core.policy.functions import OrderRaisedError
+    from core.policy.policy import Policy, whole_name
     from farm.campaign.sources import collected
 
     known = collected([text], folder or Path(), {})
     try:
         with sources(known), patience(text, quiet=quiet):
-            yield Policy.parse(_whole(text))
+            yield Policy.parse(whole_name(text))
+    except OrderRaisedError as error:
+        where = _place(error.__cause__, text, known)
+        if where is None:
+            raise
+        raise InputError(f"policy {text!r}: {where} {error.said}; mend it there") from error
     except InputError:
         raise
     except Exception as error:
-        where = _place(error, {**_installed(text), **{f"{m}.py": m for m in known}})
+        where = _place(error, text, known)
         if where is None:
             raise
         said = " ".join(str(error).split()) or "no word of why"
@@ -64,14 +70,6 @@ def own_files(text: str) -> list[Path]:
     return [Path(*module.split(".")).with_suffix(".py") for module in modules_of([text])]
 
 
-def _whole(text: str) -> str:
-    from core.policy.orders import ALIASES, ORDERS
-
-    head = text.strip().partition(",")[0]
-    alone = "+" not in head and head.lower() not in {*ORDERS, *ALIASES}
-    return f"fcfs+{text.strip()}" if alone else text
-
-
 def _installed(text: str) -> dict[str, str]:
     """Return the files of the modules that installed packages entered for a policy's names."""
     from core import own
@@ -82,8 +80,11 @@ def _installed(text: str) -> dict[str, str]:
     return {str(m.__file__): m.__name__ for m in modules if m is not None}
 
 
-def _place(error: Exception, files: Mapping[str, str]) -> str | None:
+def _place(error: BaseException | None, text: str, known: Iterable[str]) -> str | None:
     """Return the last line of a user's module on the way to an error; None if there is none."""
+    if error is None:
+        return None
+    files = {**_installed(text), **{f"{module}.py": module for module in known}}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         # What was given as a text has its digest behind the file's name.
         file, _, _ = frame.filename.partition("@")

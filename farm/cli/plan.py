@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,12 +15,26 @@ from farm.cli.command import CAMPAIGN, COMPILE_TIME, JSON, STORE_OPTION, command
 from farm.cli.report import check_report
 from farm.cli.traces import TRACES
 
-TITLES = {
-    "cells_to_simulate": "cells to simulate",
-    "longest_task_s": "longest task",
-    "cpu_time_s": "CPU time",
+if TYPE_CHECKING:
+    from farm.campaign.campaign import Campaign
+
+SHOWN = {
+    "cells": ("cells", "count"),
+    "cells_to_simulate": ("cells to simulate", "count"),
+    "blocks": ("blocks", "count"),
+    "tasks": ("tasks", "count"),
+    "jobs": ("jobs", "count"),
+    "longest_task_s": ("longest task", "time"),
+    "cpu_time_s": ("CPU time of cells", "time"),
+    "run_cpu_time_s": ("CPU time in all", "time"),
+    "wall_time_s": ("wall time", "time"),
+    "memory_bytes": ("memory", "size"),
+    "disk_bytes": ("disk", "size"),
 }
-"""How people read the keys of the JSON that are not words of theirs."""
+"""By key of the JSON the title of a line, and what its number is."""
+
+MOST_SLOWNESS = 10.0
+"""A machine so busy is not taken to stay so: a short probe may have waited for its disk."""
 
 MODELLED = "CPU time as planned with, on one slow core; nothing was measured"
 
@@ -30,33 +48,47 @@ COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe 
 @click.option(
     "--no-probe", "modelled", is_flag=True, help="Simulate nothing: CPU time as it is planned with."
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Worker processes; by default those of the campaign's [cluster], or one a core here.",
+)
 @JSON
 def plan(
-    campaign: str, store: str | None, folder: Path | None, modelled: bool, as_json: bool
+    campaign: str,
+    store: str | None,
+    folder: Path | None,
+    modelled: bool,
+    workers: int | None,
+    as_json: bool,
 ) -> None:
-    """Say what is left to do for CAMPAIGN: cells, blocks, tasks, jobs, bytes, CPU time.
+    """Say what is left to do for CAMPAIGN: cells, CPU time, wall time, memory and disk.
 
-    Nothing is written. Each kind of fairness of a simulation is a cell, too. Jobs and bytes are at
-    most so many: they reckon with the longest resample, and with arrays before compression. CPU
-    time is measured: for some seconds one cell of each trace, load and rule is simulated, and what
-    is not over by then goes on in proportion to its queue. With --no-probe it is what blocks are
-    laid out by, which knows no queue and was too low by up to 20 on logs of long queues.
+    Nothing is written. Each kind of fairness of a simulation is a cell, too. Jobs are at most so
+    many: they reckon with the longest resample. CPU time is measured: one cell of each trace, load
+    and rule is simulated for a moment, together for a tenth of what the run takes at most, and
+    what is not over by then goes on in proportion to its queue. With --no-probe it is what blocks
+    are laid out by, which knows no queue and was too low by up to 20 on logs of long queues. Wall
+    time has starting processes and drawing the answer in it, and no wait for a batch system.
     """
     import json
 
-    from core.numerals import grouped, timed
+    from core.numerals import counted, grouped, sized, timed
     from core.simulation.compiling import compiling
     from farm.campaign.shipped import find
     from farm.planning.design import design
     from farm.planning.extents import longer_logs
+    from farm.planning.outlay import fixed_seconds, outlay
     from farm.planning.probe import probe
     from farm.planning.tasks import block_costs, cells_missing, missing_blocks
     from farm.planning.tasks import plan as tasks_of
     from farm.store.place import place_of
 
     wanted = find(campaign)
+    _hands(wanted, workers)
     check_report(wanted)
     wanted = wanted.located(folder)
+    begun = time.monotonic(), time.process_time()
     designed = design(place_of(store or f"{wanted.name}.farm").resolved(), wanted)
     drawn = designed.store
     heads = drawn.heads()
@@ -64,12 +96,16 @@ def plan(
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}
     jobs = sum(n * drawn.jobs[b.trace] for b, n in todo.items() if b.product.simulates)
+    hands, cores = _hands(wanted, workers)
+    fixed = fixed_seconds(len(drawn.sources), hands)
     if modelled:
         said, costs = MODELLED, block_costs(drawn, blocks)
     else:
         with compiling(lambda: click.echo(COMPILING, err=True)):
-            probed = probe(designed, blocks)
+            probed = probe(designed, blocks, fixed=fixed)
         said, costs = str(probed), probed.costs(drawn, blocks)
+    slowness = 1.0 if modelled else _slowness(*begun)
+    needs = outlay(drawn, tasks, costs, workers=hands, cores=cores, slowness=slowness)
     seconds = [sum(costs[block] for block in task.blocks) for task in tasks]
     facts = {
         "cells": drawn.cells,
@@ -80,14 +116,38 @@ def plan(
         "bytes": sum(drawn.block_bytes(b) for b in blocks),
         "longest_task_s": round(max(seconds, default=0.0), 1),
         "cpu_time_s": round(sum(seconds), 1),
+        "run_cpu_time_s": round(needs.cpu, 1),
+        "wall_time_s": round(needs.wall, 1),
+        "workers": hands,
+        "memory_bytes": round(needs.memory),
+        "disk_bytes": round(needs.disk),
     }
     notes = [said, *longer_logs(drawn, wanted)]
     if as_json:
         click.echo(json.dumps({**facts, "notes": notes, "cautions": drawn.cautions}, indent=1))
         return
     warn(drawn.cautions)
-    for key, value in facts.items():
-        said = timed(value) if key.endswith("_s") else grouped(value)
-        click.echo(f"{TITLES.get(key, key):<18} {said}")
+    shows: dict[str, Callable[[float], str]] = {"count": grouped, "time": timed, "size": sized}
+    beside = {"wall_time_s": f" with {counted(hands, 'worker')}"}
+    for key, (title, kind) in SHOWN.items():
+        click.echo(f"{title:<18} {shows[kind](facts[key])}{beside.get(key, '')}")
     for note in notes:
         click.echo(note)
+
+
+def _hands(campaign: Campaign, workers: int | None) -> tuple[int, int]:
+    """Return how many workers a run has, and how many cores these have between them."""
+    from cluster import ClusterSpec
+
+    here = len(os.sched_getaffinity(0))
+    spec = ClusterSpec.of(campaign.cluster or {"on": "local"})
+    if spec.kind == "local":
+        return workers or spec.workers or here, here
+    count = workers or spec.workers or 1
+    return count, count
+
+
+def _slowness(clock: float, used: float) -> float:
+    """Return the time that has passed here for each second of CPU time, since some time ago."""
+    passed, took = time.monotonic() - clock, time.process_time() - used
+    return min(MOST_SLOWNESS, max(1.0, passed / took)) if took else 1.0

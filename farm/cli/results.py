@@ -258,8 +258,7 @@ def gains(
 
     _check_json(as_json, csv)
     target = None if csv is None else output("--csv", csv)
-    compared = baseline or str(analysis.open_summary(store)["policy"].values[0])
-    found = analysis.gains(store, asked.metric, compared, **asked.rule, **asked.where)
+    found = analysis.gains(store, asked.metric, baseline, **asked.rule, **asked.where)
     apart = target is not None and target.standard
     _tell(_of_band(store, found), target, as_json=as_json, apart=apart)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from farm.cli.cautions import warn
-from farm.cli.command import CAMPAIGN, STORE_OPTION, command
+from farm.cli.command import CAMPAIGN, QUIET, STORE_OPTION, command
 from farm.cli.report import check_report
 from farm.cli.traces import TRACES
 from farm.cli.where import ClusterOptions, where
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SOME_FAILED = 1
 INTERRUPTED = 130
+
+NONE_BEGUN = "no cell was begun; the same command begins anew"
 
 
 @command()
@@ -53,7 +55,7 @@ INTERRUPTED = 130
     help="Stop as by Ctrl-C after so long, such as 90m; the same command goes on from there.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON, and no table.")
-@click.option("--quiet", is_flag=True, help="Do not say how far the run is.")
+@QUIET
 def run(
     campaign: str,
     store: str | None,
@@ -92,6 +94,7 @@ def run(
     page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
         stack.enter_context(_ended_after(stop_after))
+        begun = stack.enter_context(_said_if_none_began())
         # A cluster that has to be there already is asked first: without it nothing is written.
         client = stack.enter_context(connect(spec)) if spec.launcher.found else None
         prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
@@ -108,6 +111,7 @@ def run(
                 click.echo(f"dashboard: {seen_at(client)}", err=True)
             part = stack.enter_context(page.made(".html")) if page else None
             stack.enter_context(reported(client, part))
+        begun.set()
         outcome = carry_out(prepared, client, Quiet(sys.stderr) if quiet else watcher())
     click.echo(_as_json(outcome, target) if as_json else _as_text(outcome, target))
     if outcome.interrupted:
@@ -170,6 +174,18 @@ def _opening(
     end_leftovers(store)
     with Noted(store, spec.kind) as noted:
         yield replace(opening, note=noted)
+
+
+@contextmanager
+def _said_if_none_began() -> Iterator[threading.Event]:
+    """Say of an interrupt that comes before the event is set that no cell was begun."""
+    begun = threading.Event()
+    try:
+        yield begun
+    except KeyboardInterrupt:
+        if begun.is_set():
+            raise
+        raise KeyboardInterrupt(NONE_BEGUN) from None
 
 
 @contextmanager

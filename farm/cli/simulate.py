@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
+from itertools import chain
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +21,7 @@ from farm.cli.own import brought_policy, own_files
 from farm.cli.traces import CLEAN, TRACES
 
 if TYPE_CHECKING:
+    from core.metrics.metric import Metric
     from core.schedule import Schedule
     from core.workload.workload import Workload
     from farm.output import Output
@@ -34,8 +37,8 @@ GROUPS = {
 SELDOM = frozenset({"refused", "lost"})
 """What is printed where there is any."""
 
-COLUMN = 14
-"""Width of a column of numbers, at least."""
+LABEL, COLUMN = 46, 16
+"""Widths of the names of metrics and of a column of numbers: two columns are 80 letters."""
 
 FEW = 0.05
 """Where the log does not say the wait of more jobs than this share, nothing stands beside."""
@@ -132,7 +135,6 @@ def simulate(
     With a campaign's --resample, --seed, --weeks, --draw, --load and --load-by it gives that
     cell again.
     """
-    from core.platform.grid import Grid
     from farm.campaign.campaign import load_label
     from farm.campaign.caution import Case, cautions
     from farm.campaign.samples import jobs_of
@@ -145,7 +147,7 @@ def simulate(
     check_overload([label], overload)
     # A slip in the policy is told before a log is fetched.
     with brought_policy(policy, quiet=quiet) as wanted:
-        machine = {"platform": {"name": Grid.name}} if grid else {}
+        machine = _grid_of(trace) if grid else {}
         origin = named(trace, folder, name="log", **machine, **source)
         read = [Path(origin.file or ""), *own_files(policy)]
         log = origin.read()
@@ -170,6 +172,22 @@ def simulate(
     if target:
         _write(target, schedule, _notes(log, schedule, click.get_current_context().params))
     click.echo(told, err=target is not None and not isinstance(target, tuple) and target.standard)
+
+
+def _grid_of(log: str) -> dict[str, Any]:
+    """Return the key of a trace that stands for a named log's clusters, or refuse another log."""
+    from core.errors import InputError
+    from core.platform.grid import Grid
+    from farm.logs.registry import entries, find
+
+    entry = find(log)
+    if entry is None or entry.grid is None:
+        known = ", ".join(one.short for one in entries() if one.grid)
+        raise InputError(
+            f"--grid: the clusters of log {log!r} are not known; it goes with {known}, and a "
+            'campaign takes any clusters: [traces.platform] with name = "grid"'
+        )
+    return {"platform": {"name": Grid.name}}
 
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
@@ -275,32 +293,30 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     from core.numerals import counted
 
     jobs = schedule.workload
-    machine, parts = counted(jobs.processors, "processor"), len(jobs.platform.places)
-    if parts > 1:
-        machine = f"{counted(parts, jobs.platform.part)} with {machine}"
-    lines = [f"{jobs.name} on {machine} under {schedule.policy}"]
+    lines = [f"{jobs.name} on {jobs.machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
     # What nobody reads costs a first run four kernels, a tenth of its CPU time.
     printed = None if every else {name for names in GROUPS.values() for name in names}
     found = summarise(schedule, tau, names=printed)
     beside = summarise(was, tau, names=printed) if was else {}
     if was:
-        lines.append(f"{'':<66} {'simulated':>14}{'':<18} {'as logged':>14}")
+        lines.append(f"{'':<{LABEL + 2}}{'simulated':>{COLUMN}}{'as logged':>{COLUMN}}")
     unprinted = len(metrics_over(CELL, jobs.platform))
     for title, names in GROUPS.items():
         shown = [name for name in names if name not in SELDOM or found[name]]
-        lines += [title, *(_line(name, found.pop(name), beside.get(name)) for name in shown)]
+        lines += [title, *chain(*(_line(n, found.pop(n), beside.get(n)) for n in shown))]
         unprinted -= len(shown)
     lines += [*_participants(schedule, tau), *_counted(schedule)]
     if every:
-        lines += ["further", *(_line(name, found[name], beside.get(name)) for name in found)]
+        lines += ["further", *chain(*(_line(n, found[n], beside.get(n)) for n in found))]
     else:
         lines.append(f"--all prints {unprinted} more")
     if was:
         without = len(jobs) - len(was.workload)
         jobs_without = f"; {counted(without, 'job')} whose wait it does not say are not in it"
         left = jobs_without if without else ""
-        lines.append(f"as logged: by the starts of the log, with run times as simulated{left}")
+        note = f"as logged: by the starts of the log, with run times as simulated{left}"
+        lines += wrap(note, LABEL + 2 + 2 * COLUMN)
     return "\n".join(lines)
 
 
@@ -314,12 +330,10 @@ def _participants(schedule: Schedule, tau: int) -> list[str]:
     if not names:
         return []
     wide = max(COLUMN, *(len(name) + 2 for name in names))
-    lines = ["".join([f"{'participants':<66}", *(f"{name:>{wide}}" for name in names)])]
+    lines = ["".join([f"{'participants':<{LABEL + 2}}", *(f"{name:>{wide}}" for name in names)])]
     for name, values in by_origin(schedule, tau).items():
-        metric = METRICS[name]
-        said = metric.meaning + ("" if metric.unit == "1" else f", {metric.unit}")
         shown = [f"{significant(value):>{wide}}" for value in values.tolist()]
-        lines.append("".join([f"  {said:<64}", *shown]))
+        lines += _row(_label(METRICS[name]), shown)
     return lines
 
 
@@ -328,21 +342,31 @@ def _counted(schedule: Schedule) -> list[str]:
     from core.policy.rules import COUNTS
 
     found = {name: count for name, count in schedule.counts.items() if count}
-    lines = [f"  {COUNTS.get(name, name):<64} {_value(n, '')}" for name, n in found.items()]
-    return ["counted", *(line.rstrip() for line in lines)] if lines else []
+    rows = [_row(COUNTS.get(name, name), [_value(count)]) for name, count in found.items()]
+    return ["counted", *chain(*rows)] if rows else []
 
 
-def _line(name: str, value: float, was: float | None) -> str:
+def _line(name: str, value: float, was: float | None) -> list[str]:
     from core.metrics.declared import METRICS
+    from core.numerals import READABLE, lasting
 
-    metric = METRICS[name]
-    unit = "" if metric.unit == "1" else f" {metric.unit}"
-    shown = [_value(v, unit) for v in (value, was) if v is not None]
-    return f"  {metric.meaning:<64} {' '.join(shown)}".rstrip()
+    if was is not None:
+        return _row(_label(METRICS[name]), [_value(value), _value(was)])
+    longer = METRICS[name].unit == "s" and value >= READABLE
+    return _row(_label(METRICS[name]), [_value(value), f" ({lasting(value)})" * longer])
 
 
-def _value(x: float, unit: str) -> str:
-    from core.numerals import READABLE, lasting, significant
+def _label(metric: Metric) -> str:
+    return metric.meaning + ("" if metric.unit == "1" else f", {metric.unit}")
 
-    longer = f" ({lasting(x)})" if unit == " s" and x >= READABLE else ""
-    return f"{significant(x):>14}{unit + longer:<18}"
+
+def _row(label: str, columns: Sequence[str]) -> list[str]:
+    """Return the lines of a row; a label that is too long for one has its columns on the last."""
+    *above, last = wrap(label, LABEL - 1, subsequent_indent="  ")
+    return [*(f"  {line}" for line in above), f"  {last:<{LABEL}}{''.join(columns)}".rstrip()]
+
+
+def _value(x: float) -> str:
+    from core.numerals import significant
+
+    return f"{significant(x):>{COLUMN}}"

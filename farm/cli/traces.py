@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farm.cli import words
-from farm.cli.command import CAMPAIGN, JSON, Command
+from farm.cli.command import CAMPAIGN, JSON, Command, Sections
 
 if TYPE_CHECKING:
     from core.workload.workload import Workload
@@ -63,7 +63,7 @@ CLEAN = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Sections)
 def traces() -> None:
     """Fetch logs and look at them."""
 
@@ -217,6 +217,18 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
         )
     files = table_files(out, [campaign, *source.files], jobs.platform)
     write_table(files, jobs)
+
+
+traces.add_section(
+    "Commands",
+    {
+        list_: "List the logs that can be named instead of a file.",
+        fetch: "Bring logs here, by name or by URL, and check their content.",
+        info: "Say what a log holds.",
+        busiest: "Find the windows of a log in which most was asked of its machine.",
+        write: "Write jobs of a campaign on nodes or a network as a table.",
+    },
+)
 
 
 def _shown(key: str, value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli.command import JSON, QUIET, STORE, command, patience
+from farm.cli.command import JSON, STORE, command, patience
 
 if TYPE_CHECKING:
     from farm.verify import Again, Fault
@@ -37,7 +37,7 @@ FAULTY = 1
     is_flag=True,
     help="Mend what the rest determines; have bad cells run again with the next `farm run`.",
 )
-@QUIET
+@click.option("--quiet", is_flag=True, help="Print nothing but faults.")
 @JSON
 def verify(
     store: str, sample: int, seed: int | None, repair: bool, quiet: bool, as_json: bool

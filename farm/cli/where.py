@@ -15,6 +15,9 @@ from farm.cli import words
 if TYPE_CHECKING:
     from cluster import ClusterSpec
 
+COORDINATOR = "coordinator."
+"""Stands before the name of an option that is of the coordinator's job alone."""
+
 KEYS = ("on", "scheduler_file", "workers", "options", "certificates", "insecure")
 
 
@@ -55,7 +58,8 @@ OPTIONS = (
         "options",
         multiple=True,
         metavar="NAME=VALUE",
-        help="An option of the launcher, by its own name, again for each: walltime=02:00:00.",
+        help="An option of the launcher, by its own name, again for each: walltime=02:00:00. With "
+        "coordinator. before it, of the coordinator's job alone: coordinator.memory=2GB.",
     ),
     click.option(
         "--certificates",
@@ -113,7 +117,11 @@ class ClusterOptions:
             )
         self._on = on if scheduler_file is None else f"scheduler-file:{scheduler_file}"
         self._workers, self._given = workers, options
-        self._options = dict(_option(one) for one in options)
+        given = dict(_option(one) for one in options)
+        self._options = {key: v for key, v in given.items() if not key.startswith(COORDINATOR)}
+        self._coordinator = {
+            key.removeprefix(COORDINATOR): v for key, v in given.items() if key not in self._options
+        }
         self._secured: dict[str, Any] = {"insecure": True} if insecure else {}
         if certificates is not None:
             self._secured["certificates"] = str(Path(certificates).absolute())
@@ -156,8 +164,11 @@ class ClusterOptions:
             given = table or {"on": "local"}
         else:
             given = {"on": self._on}
-        workers = {} if self._workers is None else {"workers": self._workers}
-        return ClusterSpec.of({**given, **self._options, **workers, **self._secured})
+        said: dict[str, Any] = {} if self._workers is None else {"workers": self._workers}
+        table_s = given.get("coordinator", {})
+        if self._coordinator and isinstance(table_s, Mapping):
+            said["coordinator"] = {**table_s, **self._coordinator}
+        return ClusterSpec.of({**given, **self._options, **said, **self._secured})
 
 
 def _option(text: str) -> tuple[str, Any]:

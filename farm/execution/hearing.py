@@ -9,7 +9,7 @@ from farm.execution.awake import awake
 from farm.execution.courses import Report
 from farm.execution.executors import NEWS_SECONDS
 from farm.execution.stop import Stop
-from farm.planning.backlog import Backlog
+from farm.planning.backlog import Backlog, is_clear
 from farm.store.geometry import Block
 from farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
 
@@ -27,6 +27,18 @@ COUNT_SECONDS = 0.5
 
 COUNT_SHARE = 0.01
 """Estimates may take this share of the time: they look at every block of every task under way."""
+
+PRIOR_SECONDS = 10.0
+"""For so long workers are reckoned to have simulated all the time before they began: at first they
+load kernels and wait for tasks, which a share of the time seen so far would go on with."""
+
+DAMPING_SECONDS = 20.0
+"""In this time an estimate of the time left goes 63 % of the way to another one, in proportion:
+tasks end in bursts."""
+
+LEAST_LEFT = 0.05
+"""While a block is missing at least this share of the time passed is left: what is simulated is
+still to be stored, and what is planned for may be too little."""
 
 LEAST_SHARE = 0.1
 """Of a worker thread's time at least so much is reckoned to be simulation, whatever was seen."""
@@ -54,6 +66,7 @@ class Hearing:
         self._told: tuple[float, frozenset[str]] = (-math.inf, frozenset())
         self._waited = -math.inf
         self._left, self._counts = UNKNOWN, -math.inf
+        self._looked = self._begun
 
     def hear(self, reports: Sequence[Report], threads: int) -> None:
         """Take note of what runs, and tell of it where that is news."""
@@ -68,7 +81,7 @@ class Hearing:
         """Return the time that the run still needs, s; `UNKNOWN` while too little is measured."""
         now = awake()
         if now >= self._counts:
-            self._left = self._count(now)
+            self._left, self._looked = self._damped(self._count(now), now), now
             self._counts = now + max(COUNT_SECONDS, (awake() - now) / COUNT_SHARE)
         return self._left
 
@@ -78,11 +91,22 @@ class Hearing:
             return UNKNOWN
         running = list(self._courses())
         done = self._backlog.took + math.fsum(took for _, took, _ in running)
-        share = done / (self._threads * (now - self._begun))
+        before = self._threads * PRIOR_SECONDS
+        share = (before + done) / (before + self._threads * (now - self._begun))
         # All workers are at it, but for what is not simulation, and for others on their machines.
         together = seconds / (self._threads * min(1.0, max(LEAST_SHARE, share)))
-        alone = (took * (1 - part) / part for _, took, part in running if part)
-        return round(max([together, *alone]), 1)
+        alone = (took * (1 - part) / part for _, took, part in running if is_clear(took, part))
+        least = LEAST_LEFT * (now - self._begun) if self._backlog.lacks_any else 0.0
+        return max([together, least, *alone])
+
+    def _damped(self, found: float, now: float) -> float:
+        """Return an estimate that goes on from the last one, which has become shorter since."""
+        passed = now - self._looked
+        before = self._left - passed
+        if found == UNKNOWN or self._left == UNKNOWN or min(found, before) <= 0:
+            return found if found == UNKNOWN else round(found, 1)
+        part = -math.expm1(-passed / DAMPING_SECONDS)
+        return round(float(before ** (1 - part) * found**part), 1)
 
     def _courses(self) -> Iterator[tuple[tuple[Block, ...], float, float]]:
         for one in self._reports:

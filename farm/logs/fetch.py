@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -132,6 +133,7 @@ def download(url: str, file: str) -> Path:
         )(source, temporary, None)
         _check(Path(temporary), url, folder / file)
 
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -147,6 +149,11 @@ def download(url: str, file: str) -> Path:
             f"{file} cannot be fetched from {url} ({_reason(error)}); get it in another way and "
             f"put it into {folder} under the name {file}, or into a folder that --traces names"
         ) from None
+    finally:
+        with suppress(OSError):
+            # As far as they are empty.
+            for one in made:
+                one.rmdir()
     return folder / file
 
 

@@ -37,6 +37,22 @@ Like = tuple[str, str, int, int]
 """Trace, kind, load and policy of blocks that take alike, whatever the resample."""
 
 
+CLEAR_SHARE, CLEAR_SECONDS = 0.05, 60.0
+"""A task of which less is done, and that has taken less time, says nothing of how long others take:
+of a thousandth that is done in the two seconds in which kernels are loaded follows half an hour."""
+
+
+def is_clear(seconds: float, share: float) -> bool:
+    """Tell whether a task under way says how long such tasks take.
+
+    Examples
+    --------
+    >>> is_clear(2.0, 0.001), is_clear(2.0, 0.2), is_clear(90.0, 0.001)
+    (False, True, True)
+    """
+    return share >= CLEAR_SHARE or (share > 0 and seconds >= CLEAR_SECONDS)
+
+
 def _like(block: Block) -> Like:
     return block.trace, block.kind, block.load, block.policy
 
@@ -70,6 +86,7 @@ class Backlog:
         self._tasks, self._costs = deque(tasks), costs
         self._whole = deque[Task]()
         self._measured, self._done = Measured(), set[Block]()
+        self._all = len({block for task in self._tasks for block in task.blocks})
         self.took = 0.0
         self._left: dict[Like, float] = defaultdict(float)
         self._waiting: dict[tuple[str, str], float] = defaultdict(float)
@@ -125,6 +142,11 @@ class Backlog:
             self._measured.add(like, cost, seconds)
             self._left[like] -= cost
 
+    @property
+    def lacks_any(self) -> bool:
+        """Whether a block of which it knows is not done, as far as it was told."""
+        return len(self._done) < self._all
+
     def is_done(self, blocks: Iterable[Block]) -> bool:
         """Tell whether these blocks are done, as far as it was told."""
         return self._done.issuperset(blocks)
@@ -157,7 +179,7 @@ class Backlog:
         known, running = self._measured.copy(), list(courses)
         for blocks, seconds, share in running:
             total = math.fsum(self._costs.get(b, 0.0) for b in blocks)
-            for block in blocks:
+            for block in blocks if is_clear(seconds, share) else ():
                 part = self._costs.get(block, 0.0) / total if total else 0.0
                 known.add(_like(block), share * self._costs.get(block, 0.0), seconds * part)
         needs = {like: left * known.factor(like) for like, left in self._left.items()}

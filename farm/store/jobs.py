@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 
 from farm.store.place import Place
 
 COORDINATOR, WORKERS = "coordinator", "workers"
-"""Roles of jobs. Each has a file of its own, with one writer: who submits, and the run itself."""
+"""Roles of jobs. Each has a file of its own, with one writer: who submits and cancels, and the run
+itself."""
 
 FILES = {role: f"jobs.{role}.json" for role in (COORDINATOR, WORKERS)}
 
@@ -23,10 +25,13 @@ class Jobs:
         What submitted them, such as ``slurm``.
     ids : tuple of str
         As the batch system calls them, in the order in which they were submitted.
+    cancelled : tuple of str
+        Those of them that their user has ended: of their end batch systems say FAILED.
     """
 
     launcher: str
     ids: tuple[str, ...]
+    cancelled: tuple[str, ...] = ()
 
 
 def write_jobs(store: Place, role: str, jobs: Jobs) -> None:
@@ -37,7 +42,7 @@ def write_jobs(store: Place, role: str, jobs: Jobs) -> None:
     OSError
         If the store cannot be written.
     """
-    text = json.dumps({"launcher": jobs.launcher, "ids": jobs.ids}, indent=1)
+    text = json.dumps(asdict(jobs), indent=1)
     _, mark = store.look(FILES[role])
     # Whoever submits does not hold the store; of two at the same time, one is noted.
     store.replace(FILES[role], text.encode(), mark)
@@ -54,10 +59,31 @@ def read_jobs(store: Place, role: str) -> Jobs | None:
     ...     store = place_of(folder)
     ...     write_jobs(store, WORKERS, Jobs("slurm", ("12", "13")))
     ...     read_jobs(store, WORKERS), read_jobs(store, COORDINATOR)
-    (Jobs(launcher='slurm', ids=('12', '13')), None)
+    (Jobs(launcher='slurm', ids=('12', '13'), cancelled=()), None)
     """
     try:
         found = json.loads(store.read(FILES[role]))
-        return Jobs(str(found["launcher"]), tuple(map(str, found["ids"])))
+        ids, cancelled = found["ids"], found.get("cancelled", ())
+        return Jobs(str(found["launcher"]), tuple(map(str, ids)), tuple(map(str, cancelled)))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def note_cancelled(store: Place, job: str) -> None:
+    """Write down that a coordinator's user ends it, where the store can be written.
+
+    Examples
+    --------
+    >>> from farm.store.place import place_of
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = place_of(folder)
+    ...     write_jobs(store, COORDINATOR, Jobs("slurm", ("12",)))
+    ...     note_cancelled(store, "12")
+    ...     read_jobs(store, COORDINATOR).cancelled
+    ('12',)
+    """
+    jobs = read_jobs(store, COORDINATOR)
+    if jobs and job not in jobs.cancelled:
+        with suppress(OSError):
+            write_jobs(store, COORDINATOR, replace(jobs, cancelled=(*jobs.cancelled, job)))

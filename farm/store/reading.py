@@ -56,7 +56,7 @@ def open_store(store: Where) -> xr.DataTree:
 
 
 def job_table(
-    store: Where, *, trace: str, policy: str, resample: int, load: float | str = "original"
+    store: Where, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> pd.DataFrame:
     """Return the jobs of one cell, one row a job in (submit, position) order.
 
@@ -98,7 +98,7 @@ def job_table(
 
 
 def schedule_of(
-    store: Where, *, trace: str, policy: str, resample: int, load: float | str = "original"
+    store: Where, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> Schedule:
     """Return the schedule of one cell as it is stored, to be audited, measured or written.
 

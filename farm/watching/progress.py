@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from core.numerals import grouped, lasting
+from core.numerals import lasting, significant
 from farm.watching.events import (
     UNKNOWN,
     Begin,
@@ -21,15 +21,15 @@ from farm.watching.events import (
 LINE_SECONDS = 5.0
 """Least time between two plain lines."""
 
-HOUR = 3_600
+MINUTE = 60
 
 RATE_SECONDS = 5.0
-"""No cells per second are told before a run has lasted so long: the first blocks come late, and
+"""No cells per minute are told before a run has lasted so long: the first blocks come late, and
 who follows a run may come early."""
 
 
 class Meter:
-    """Count what events say: cells done and failed, cells per second, time left, what runs."""
+    """Count what events say: cells done and failed, cells per minute, time left, what runs."""
 
     def __init__(self) -> None:
         self.cells = self.before = self.done = self.failed = 0
@@ -57,16 +57,15 @@ class Meter:
         """Return failed cells, and their rate and the time left where they mean something."""
         said, seconds = [f"{self.failed} failed"], now - self.begun
         if self.done and seconds >= RATE_SECONDS:
-            rate = self.done / seconds
-            slow = rate < 0.1
-            said.append(f"{HOUR * rate:.1f} cells/h" if slow else f"{grouped(rate, 1)} cells/s")
+            # One unit, whatever the rate: it changes while who follows the run compares lines.
+            said.append(f"{significant(MINUTE * self.done / seconds)} cells/min")
         if self.left >= 0 and self.before + self.done < self.cells:
             said.append(f"about {lasting(self.left)} left")
         return ", ".join(said)
 
 
 class Lines:
-    """Write a plain line now and then: done, failed, cells per second, time left, what runs.
+    """Write a plain line now and then: done, failed, cells per minute, time left, what runs.
 
     Parameters
     ----------
@@ -114,7 +113,7 @@ class Lines:
 
 
 class Bar:
-    """Draw a bar on a terminal: done, failed, cells per second, time left, what runs.
+    """Draw a bar on a terminal: done, failed, cells per minute, time left, what runs.
 
     Parameters
     ----------

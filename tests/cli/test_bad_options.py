@@ -86,3 +86,22 @@ def test_simulate(said: Said) -> None:
     """A wrong option or log is named, with what would be right."""
     Path("a.swf").write_text(LOG)
     assert unlike(SIMULATE, lambda words: said("simulate", *words)) == []
+
+
+FIRST_USE = [
+    (("traces", "info", "https://a.b/c.swf"), ("is an address", "farm traces fetch https://a.b/c")),
+    (("simulate", "https://a.b/c.swf", "--policy", "easy"), ("farm traces fetch https://a.b/c",)),
+    (("simulate", "a.swf", "--policy", "easy", "--grid"), ("--grid: the clusters", "METACENTRUM")),
+    (("cancel", "nostore"), ("nostore is not a store",)),
+    (("verify", "."), (". is not a store: it has no store.json",)),
+    (("plan", "c.toml"), ("'slrum' is unknown; did you mean 'slurm'",)),
+    (("init", "a.swf", "a.swf", "--processors", "8"), ("--processors 8", "2 logs")),
+]
+"""Words of a command, and what their refusal names."""
+
+
+def test_first_steps(said: Said) -> None:
+    """One sentence each, and nothing before it."""
+    Path("a.swf").write_text(LOG)
+    write({**GOOD, "cluster": {"on": "slrum"}}, Path("c.toml"))
+    assert unlike(FIRST_USE, lambda words: said(*words)) == []

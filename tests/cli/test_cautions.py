@@ -246,3 +246,12 @@ def test_a_load_above_two_needs_saying_twice(
 def test_overload_changes_no_cell() -> None:
     """A store goes on, whether a campaign says it or not."""
     assert one(0.9, overload=True).settings == one(0.9).settings
+
+
+def test_the_load_of_an_example_is_no_caution(farm: Farm) -> None:
+    """A log of a few jobs is one; from twenty jobs on it is told."""
+    for jobs, told_of in ((19, 0), (20, 1)):
+        job = {"run": 3 * DAY, "time": 3 * DAY}
+        write(Path("few.swf"), {k: {**JOBS[k], **job} for k in range(1, jobs + 1)})
+        text = farm("simulate", "few.swf", "--policy", "easy").output
+        assert text.count("offered load") == 1 + told_of

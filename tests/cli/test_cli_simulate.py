@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -88,3 +89,21 @@ def test_an_order_of_a_package_that_raises_is_one_sentence(
         text = said("simulate", "a.swf", "--policy", f"{order}+easy", "--quiet")
         assert "order_that_raises.py, line 4, in oldest raised KeyError: 'no such" in text
         assert text.endswith("; mend it there")
+
+
+@pytest.mark.parametrize("more", [(), ("--all",)])
+def test_what_is_printed_fits_a_terminal(farm: Farm, tmp_path: Path, more: tuple[str, ...]) -> None:
+    """80 letters, with the log's own waits beside, and numbers aligned at their ends."""
+    log = tmp_path / "logged.swf"
+    log.write_text(
+        "; MaxProcs: 8\n"
+        + "".join(refusals.ROW.format(k, 9 * k) for k in range(1, 40)).replace(
+            " -1 10 2 ", " 70 10 2 ", 39
+        )
+    )
+    lines = farm("simulate", log, "--policy", "easy", *more).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    (head,) = [line for line in lines if line.endswith("as logged")]
+    rows = [line for line in lines if re.search(r"  [\d.]+$", line)]
+    assert {len(line) for line in rows} == {len(head)} == {80}
+    assert any(line.startswith("  mean wait, s ") for line in rows)

@@ -108,3 +108,27 @@ def test_an_unknown_policy_is_one_sentence(said: Said) -> None:
     """And nothing is written."""
     Path("a.swf").write_text(LOG)
     assert "did you mean 'easy'?" in said("init", "a.swf", "--policy", "fcfs+esay")
+
+
+def test_several_logs_make_one_campaign(here: Path) -> None:
+    """A trace each, a load that none has of itself, and policies that all machines know."""
+    for name in ("a.swf", "b.swf"):
+        weeks_of_jobs(name)
+    assert farm("init", "a.swf", "b.swf").stdout.startswith("campaign: a-b.toml; ")
+    text = Path("a-b.toml").read_text()
+    assert "400 jobs of a on 64 processors; 400 jobs of b on 64 processors" in text
+    campaign = Campaign.from_toml("a-b.toml")
+    assert [(trace.name, trace.file) for trace in campaign.traces] == [
+        (name, str(here / f"{name}.swf")) for name in "ab"
+    ]
+    assert len(campaign.loads) == 2
+    assert len(campaign.policies) == 4
+
+
+def test_logs_on_other_machines_need_policies_that_both_know(here: Path) -> None:
+    """Those that are named."""
+    weeks_of_jobs("a.swf")
+    Path("site.toml").write_text('[[nodes]]\nnames = "n[1-4]"\ncapacity = 2\n')
+    Path("site.csv").write_text("job,submit,nodes,walltime,run\n1,0,2,60,50\n2,5,4,60,50\n")
+    farm("init", "a.swf", "site.csv", "--policy", "fcfs+conservative")
+    assert Campaign.from_toml("a-site.toml").policies == ("fcfs+conservative",)

@@ -8,6 +8,7 @@ import random
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core import simulate
@@ -17,7 +18,19 @@ from farm.campaign.trace import Trace
 from farm.execution.runner import run
 from farm.planning.cost import cell_seconds, rate_of
 from farm.planning.design import design
-from farm.planning.probe import Kind, Probe, _difference, _jobs, _measured, _queue, probe
+from farm.planning.outlay import STORE_BYTES
+from farm.planning.probe import (
+    SHARE,
+    Kind,
+    Probe,
+    _Allowed,
+    _difference,
+    _jobs,
+    _measured,
+    _queue,
+    _weight,
+    probe,
+)
 from farm.planning.tasks import block_costs, missing_blocks
 from tests.support.command_line import Farm
 
@@ -152,3 +165,50 @@ def test_a_log_longer_than_its_samples__is_noted(farm: Farm, tmp_path: Path) -> 
     assert note in farm("plan", tmp_path / "c.toml", "--no-probe").output
     run(wanted, tmp_path / "s")
     assert note in farm("run", tmp_path / "c.toml", "--store", tmp_path / "s").stderr
+
+
+def test_plan__says_what_the_run_takes(farm: Farm, tmp_path: Path) -> None:
+    """Wall time for so many workers, memory and disk, in units that people read."""
+    campaign(tmp_path)
+    given = ("plan", tmp_path / "c.toml", "--store", tmp_path / "c.farm", "--no-probe")
+    facts = {n: json.loads(farm(*given, "--workers", n, "--json").stdout) for n in (1, 2)}
+    assert [facts[n]["workers"] for n in (1, 2)] == [1, 2]
+    assert facts[1]["run_cpu_time_s"] < facts[2]["run_cpu_time_s"]
+    assert facts[1]["memory_bytes"] < facts[2]["memory_bytes"]
+    assert facts[2]["cpu_time_s"] < facts[2]["wall_time_s"] < facts[2]["run_cpu_time_s"]
+    assert facts[2]["disk_bytes"] < facts[2]["bytes"] + STORE_BYTES
+    lines = farm(*given, "--workers", 2).stdout.splitlines()
+    (wall,) = [line for line in lines if line.startswith("wall time ")]
+    assert wall.endswith(" s with 2 workers")
+    sizes = [line for line in lines if line.startswith(("memory ", "disk "))]
+    assert [line.split()[-1] for line in sizes] == ["MB", "MB"]
+
+
+def test_a_probe_takes_a_share_of_what_the_run_takes() -> None:
+    """By what is known at the time: of the plan, of what was measured, and of the time to start."""
+    easy, reserving = rate_of("fcfs+easy"), rate_of("fcfs+conservative")
+    met = ("m", False, "0.7")
+    allowed = _Allowed({(met, easy): 10.0, (met, reserving): 30.0}, fixed=5.0, most=8.0)
+    assert allowed.seconds == pytest.approx(SHARE * 45)
+    allowed.learn(met, reserving, 0.1)
+    assert allowed.seconds == pytest.approx(SHARE * (5 + 3 + 1))
+    allowed.learn(met, easy, 30.0)
+    assert allowed.seconds == 8.0
+
+
+def test_a_tiny_campaign__is_probed_for_a_share_of_the_start(tmp_path: Path) -> None:
+    """Nothing is left to measure once a tenth of it is spent."""
+    designed = design(tmp_path / "c.farm", campaign(tmp_path, 6_000))
+    blocks = missing_blocks(designed.store, {})
+    assert probe(designed, blocks, fixed=0.0).kinds > len(
+        probe(designed, blocks, fixed=0.0).factors
+    )
+    assert len(probe(designed, blocks).factors) == probe(designed, blocks).kinds
+
+
+def test_what_an_order_in_python_costs__hardly_grows_with_the_queue() -> None:
+    """It is the call that costs: 200 waiting jobs make it dearer by a fifth, and a rule by 100."""
+    queue = np.array([0.0, 200.0])
+    assert _weight("core.policy.functions:wfp3+easy", queue).tolist() == [1.0, 1.2]
+    assert _weight("fcfs+easy,backfill=core.policy.functions:wfp3", queue).tolist() == [1.0, 1.2]
+    assert _weight("wfp3+easy", queue)[1] > 90

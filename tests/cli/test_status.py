@@ -113,7 +113,7 @@ def test_watch__of_a_run_that_was_killed(farm: Farm, store: Path) -> None:
     (store / "events.jsonl").write_text("".join(EVENTS.splitlines(keepends=True)[:2]))
     shown = farm("watch", store, "--once")
     assert "9 cells, 0 done before\n" in shown.output
-    assert "4/9 cells, 1 failed, 0.5 cells/s\n" in shown.output
+    assert "4/9 cells, 1 failed, 32 cells/min\n" in shown.output
 
 
 def test_watchers__tell_no_rate_and_no_time_left_that_mean_nothing() -> None:
@@ -128,12 +128,12 @@ def test_watchers__tell_no_rate_and_no_time_left_that_mean_nothing() -> None:
         teller.see(block)
         teller.leave(900.1)
         assert "3/594 cells, 0 failed" in stream.getvalue()
-        assert "cells/s" not in stream.getvalue()
+        assert "cells/min" not in stream.getvalue()
         assert "left" not in stream.getvalue()
         teller.see(Begin(time=900.0, cells=594, before=0))
         teller.see(structs.replace(block, time=960.0, left=3_700.0))
         teller.leave(960.0)
-        assert "0 failed, 0.1 cells/s, about 1 h 2 min left" in stream.getvalue()
+        assert "0 failed, 6 cells/min, about 1 h 2 min left" in stream.getvalue()
 
 
 def test_what_runs__is_told_by_watch_and_status(farm: Farm, store: Path) -> None:

@@ -26,6 +26,7 @@ ANSWERS = {
     "own-order": "mine:per_area+easy",
     "shared-machine": "0 failed",
     "object-store": "quickstart.farm is sound",
+    "simulate-in-python": "3 saf+easy wait",
 }
 """What each page comes to."""
 
@@ -95,7 +96,7 @@ def test_what_is_shown_of_a_bucket_runs(folder: Path, bucket: None) -> None:
     test_what_a_page_shows_runs(folder, "object-store")
 
 
-@pytest.mark.parametrize("page", ["slurm-log", "own-order", "shared-machine"])
+@pytest.mark.parametrize("page", ["slurm-log", "own-order", "shared-machine", "simulate-in-python"])
 def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
     """A block with a file's name before it is that file; others are run."""
     own = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
@@ -120,5 +121,5 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
 def test_every_page_is_tried() -> None:
     """That of a batch system is tried where there is one, in tests/cluster/test_slurm.py."""
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "object-store", "own-order", "shared-machine", "slurm", "slurm-log",
+        "object-store", "own-order", "shared-machine", "simulate-in-python", "slurm", "slurm-log",
     ]  # fmt: skip

@@ -136,7 +136,8 @@ def test_simulate_shows_what_was_beside(site: Path) -> None:
     words = (str(site), "--processors", "128", "--policy", "easy")
     text = told(*words)
     (line,) = (line for line in text.splitlines() if line.startswith("  mean wait"))
-    assert line.endswith(" 1 963 s (32 min 43 s)")
+    assert line.startswith("  mean wait, s ")
+    assert line.endswith("   1 963")
     assert "as logged: by the starts of the log, with run times as simulated" in text
     plain = json.loads(told(*words, "--json"))
     expected = summarise(simulate(read_log(site, processors=128), "fcfs+logged"))
@@ -153,6 +154,6 @@ def test_few_unknown_waits_are_left_out_and_counted(
     """Of 100 jobs 5, and no more."""
     rows = [f"{j} {j} {-1 if j <= unknown else 7} 10 1{13 * ' -1'}\n" for j in range(1, 101)]
     (tmp_path / "a.swf").write_text("; MaxProcs: 4\n" + "".join(rows))
-    text = told(str(tmp_path / "a.swf"), "--policy", "easy")
+    text = " ".join(told(str(tmp_path / "a.swf"), "--policy", "easy").split())
     assert (f"{unknown} jobs whose wait it does not say are not in it" in text) is shown
     assert ("as logged" in text) is shown

@@ -406,3 +406,8 @@ def test_gains_refuse_what_cannot_be_compared(store: Path) -> None:
     alone = open_tree(store).isel(policy=[0])
     with pytest.raises(StoreError, match=r"^the store has no policy but 'fcfs\+easy'; a gain"):
         gains(alone, "wait", "fcfs+easy")
+
+
+def test_gains_are_over_the_first_policy_unless_another_is_named(store: Path) -> None:
+    """As of `farm gains`."""
+    xr.testing.assert_identical(gains(store, "wait"), gains(store, "wait", "fcfs+easy"))

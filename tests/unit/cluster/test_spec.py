@@ -49,3 +49,13 @@ def test_connect__refuses_before_it_starts_anything() -> None:
     """A spec may be given as text; a wrong one is the same error."""
     with pytest.raises(ClusterError, match="'nowhere' is unknown"), connect("nowhere"):
         raise AssertionError
+
+
+@pytest.mark.parametrize("walltime", ["abc", "2 hours", "1:", True])
+@pytest.mark.parametrize("table", ["options", "coordinator"])
+def test_walltime__must_be_a_length_of_time(walltime: object, table: str) -> None:
+    """Of workers and of the coordinator, before a script has it."""
+    with pytest.raises(ClusterError, match=r"walltime is .*; give a length of time such as 02:00"):
+        ClusterSpec("slurm", **{table: {"walltime": walltime}})  # type: ignore[arg-type]
+    given = {table: {"walltime": "1-00:30"}}
+    assert getattr(ClusterSpec("slurm", **given), table) == given[table]  # type: ignore[arg-type]

@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from cluster import ClusterError, ClusterSpec
+from cluster.coordinator import Coordinator
+from cluster.opening import Opening
 from farm.campaign.campaign import Campaign
 from farm.cli import cli
 from farm.cli.where import ClusterOptions
@@ -139,3 +141,29 @@ def test_stop_after_no_time__is_refused(tmp_path: Path, said: Said) -> None:
     for text in ("0s", "soon", "-1m"):
         expected = f"--stop-after {text}: give a time above 0"
         assert expected in said("run", "c.toml", f"--stop-after={text}")
+
+
+def test_options_of_the_coordinator_alone() -> None:
+    """By `coordinator.` before the name, beside those of the campaign's table."""
+    given = ("memory=8GB", "coordinator.memory=2GB")
+    options = ClusterOptions("slurm", None, None, given)
+    spec = options.spec({"on": "slurm", "coordinator": {"memory": "4GB", "queue": "long"}})
+    assert spec.options == {"memory": "8GB"}
+    assert spec.coordinator == {"memory": "2GB", "queue": "long"}
+    assert options.words()[-4:] == ["--option", given[0], "--option", given[1]]
+
+
+def test_a_coordinator_that_is_refused_says_its_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And how to ask for less of it."""
+    spec = ClusterSpec.of({"on": "slurm", "memory": "2GB", "coordinator": {"memory": "3GB"}})
+    job = Coordinator(spec, Opening(folder=tmp_path, title="farm-c"))
+
+    async def refuse(_path: str) -> str:
+        raise RuntimeError("Memory specification can not be satisfied")
+
+    monkeypatch.setattr(job._job, "_submit_job", refuse)
+    monkeypatch.setattr("cluster.coordinator.check_command", lambda *_: None)
+    with pytest.raises(ClusterError, match=r"coordinator's job, of 3GB: .*coordinator.memory=2GB"):
+        job.submit(["true"])

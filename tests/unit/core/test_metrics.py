@@ -6,6 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from core import (
     Schedule,
     Workload,
     bounded_slowdown,
+    by_origin,
     pp_bounded_slowdown,
     read_swf,
     simulate,
@@ -554,3 +556,10 @@ def test_ends_that_do_not_follow_from_runs() -> None:
     assert bounded_slowdown(late).tolist() == [1.0, 2.0]
     same = Schedule(w, plain.policy, plain.start, plain.backfilled, end=plain.end)
     assert repr(summarise(same)) == repr(was)
+
+
+@pytest.mark.parametrize("measure", [summarise, by_origin])
+def test_metrics_of_a_workload_are_refused(measure: Any) -> None:
+    """The schedule alone is asked for, since it holds its workload."""
+    with pytest.raises(InputError, match=r"of a schedule and not of a Workload; give .* its work"):
+        measure(LITERAL.workload, LITERAL)

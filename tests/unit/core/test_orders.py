@@ -71,7 +71,7 @@ def test_published_formulas() -> None:
 @given(st.lists(st.floats(allow_nan=False)))
 def test_float_keys_sort_like_the_floats(values: list[float]) -> None:
     """Infinities, subnormals and both zeros included."""
-    key = as_key(np.array(values, np.float64), len(values), "mine")
+    key = as_key(np.array(values, np.float64), np.arange(len(values)), "mine")
     expected = np.argsort(np.array(values, np.float64), kind="stable")
     assert np.argsort(key, kind="stable").tolist() == expected.tolist()
 
@@ -87,7 +87,7 @@ def test_float_keys_sort_like_the_floats(values: list[float]) -> None:
 )
 def test_any_real_numbers_will_do(values: np.ndarray) -> None:
     """Keys keep the order of every width of number, and stay above the mark of the starving."""
-    key = as_key(values, 3, "mine")
+    key = as_key(values, np.arange(3), "mine")
     assert np.argsort(key).tolist() == np.argsort(values).tolist()
     assert key.min() > -(2**63)
 
@@ -106,7 +106,7 @@ def test_any_real_numbers_will_do(values: np.ndarray) -> None:
 def test_what_is_no_number_of_each_job_is_refused(values: object, sentence: str) -> None:
     """One sentence with the order, what it returned and what would be right."""
     with pytest.raises(InputError, match=sentence):
-        as_key(values, 3, "mine")  # type: ignore[arg-type]
+        as_key(values, np.arange(3), "mine")  # type: ignore[arg-type]
 
 
 def write_order(folder: Path, module: str, body: str) -> None:
@@ -164,3 +164,27 @@ def test_what_is_no_function_is_refused(order: str, sentence: str) -> None:
     """Each way to miss a function says which."""
     with pytest.raises(InputError, match=sentence):
         own_function(order)
+
+
+def test_an_order_of_no_value_is_named_with_the_instant_and_the_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a pass, or before the first one; the error itself stays the cause."""
+    write_order(tmp_path, "order_of_no_value", "return [][int(now)]")
+    (tmp_path / "static_that_raises.py").write_text("def mine(procs):\n    raise KeyError(7)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError) as told:
+        simulate(WORK, "order_of_no_value:mine+easy")
+    assert str(told.value) == (
+        "order 'order_of_no_value:mine' raised IndexError: list index out of range "
+        "(at 0 s, on job 1)"
+    )
+    assert isinstance(told.value.__cause__, IndexError)
+    with pytest.raises(InputError, match=r"KeyError: 7 \(before the first pass, on 3 jobs, the"):
+        simulate(WORK, "static_that_raises:mine+easy")
+
+
+def test_nan_is_of_the_job_with_the_number_of_the_log() -> None:
+    """And not of its place among the jobs that wait."""
+    with pytest.raises(InputError, match="returned NaN for job 44"):
+        as_key([1.0, np.nan], np.array([31, 44]), "mine")

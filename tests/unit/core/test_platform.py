@@ -128,3 +128,17 @@ def test_jobs_that_a_platform_does_not_admit_are_dropped() -> None:
     assert moved.procs.max() <= 4
     assert len(moved) + moved.dropped["not admitted"] == len(work)
     assert on_platform(work, Pool(9)) is work
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "noun"),
+    [("grid", "clusters", "cluster"), ("nodes", "capacities", "node"),
+     ("network", "clusters", "cluster")],
+)  # fmt: skip
+def test_names_are_numbers_unless_they_are_given(name: str, sizes: str, noun: str) -> None:
+    """A wrong size is told although nobody gave names."""
+    made = platform_from_dict({"name": name, "configuration": {sizes: [2, 3]}})
+    assert made.places == (f"{noun}1", f"{noun}2")
+    assert platform_from_dict(made.to_dict()) == made
+    with pytest.raises(InputError, match=f"{sizes} holds 0"):
+        platform_from_dict({"name": name, "configuration": {sizes: [0, 3]}})

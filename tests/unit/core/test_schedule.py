@@ -124,3 +124,15 @@ def test_a_log_may_tell_of_starts_before_the_clock() -> None:
     assert early.start[0] == -5
     moved = replace(early, start=START)
     assert (moved.end.tolist(), moved.overrun.tolist()) == ([6, 10, 13], [0, 0, 0])
+
+
+def test_a_schedule_is_shown_on_one_line() -> None:
+    """Policy, jobs, machine and span; a job that never started is not in the span."""
+    lasts = "from the first submission to the last end>"
+    shown = repr(Schedule(three(), "by hand", START, NONE))
+    assert shown == f"<Schedule 'by hand': 3 jobs of 'three' on 3 processors, 13 s {lasts}"
+    state = np.array([State.REFUSED, State.DONE, State.DONE], np.int8)
+    start = np.array([-1, 6, 4])
+    assert repr(Schedule(three(), "by hand", start, NONE, state=state)).endswith(f", 12 s {lasts}")
+    one = Segments(np.array([1, 1]), np.array([0, 1]), np.array([1, 2]))
+    assert repr(one) == "<Segments: 2 parts of 1 job>"

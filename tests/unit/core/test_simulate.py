@@ -23,6 +23,9 @@ def jobs(processors: int, *rows: Job) -> Workload:
     )
 
 
+PAIR = jobs(2, (0, 5, 5, 1), (1, 3, 3, 2))
+
+
 def by_width(submit, estimate, procs, user, now):  # type: ignore[no-untyped-def]
     return procs
 
@@ -82,3 +85,20 @@ def test_unknown_function_is_refused() -> None:
     """An order that cannot be imported is refused by its name."""
     with pytest.raises(InputError, match=r"'core\.policy\.functions:absent' cannot be imported"):
         simulate(jobs(4, (0, 1, 1, 1)), "core.policy.functions:absent+easy")
+
+
+def test_a_function_is_told_the_name_of_its_policy() -> None:
+    """One that can be found by its name; the name that the sentence gives works."""
+    with pytest.raises(InputError) as told:
+        simulate(PAIR, by_width)
+    name = str(told.value).split("'")[-2]
+    assert name.endswith("test_simulate:by_width+easy")
+    assert simulate(PAIR, name).policy == name
+
+
+def test_what_names_no_policy_is_refused() -> None:
+    """A function inside another has no name to be found by, and a number is none."""
+    with pytest.raises(InputError, match="'<lambda>' cannot be found by its name; define it with"):
+        simulate(PAIR, lambda procs: procs)  # type: ignore[arg-type, return-value]
+    with pytest.raises(InputError, match="policy 7 is no Policy and no name of one, such as 'saf"):
+        simulate(PAIR, 7)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import InputError, Pool, Workload
+from core import Grid, InputError, Pool, Workload
 from core.workload.columns import COLUMNS, STORED, Columns, column, columns_of
 from tests.support.strategies import workloads
 
@@ -142,3 +143,11 @@ def test_stored_names() -> None:
         "weight", "properties", "reserved", "serial",
         "origin", "communication", "bandwidth", "alltoall",
     ]  # fmt: skip
+
+
+def test_a_workload_is_shown_on_one_line() -> None:
+    """Name, jobs, machine and span, whatever its length; a machine of parts by both numbers."""
+    assert repr(three()) == "<Workload 'three': 3 jobs on 4 processors, submitted in 9 s>"
+    assert repr(three().take(slice(0))) == "<Workload 'three': 0 jobs on 4 processors>"
+    parts = replace(three(), platform=Grid((4, 6), ("a", "b")))
+    assert repr(parts).endswith("3 jobs on 2 clusters with 10 processors, submitted in 9 s>")

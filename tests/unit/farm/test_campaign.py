@@ -275,3 +275,12 @@ def test_trace_needs_exactly_one_source() -> None:
         Trace(name="both", file="a.swf", model="lublin", processors=4, jobs=5)
     with pytest.raises(InputError, match="one of 'file', 'log', 'model' and 'join'"):
         Trace(name="none")
+
+
+def test_a_rule_alone_goes_with_fcfs() -> None:
+    """As on the command line; an order alone is no policy."""
+    trace = Trace(name="m", model="lublin", processors=64, jobs=50)
+    campaign = Campaign(name="c", traces=(trace,), policies=("easy", "conservative"))
+    assert campaign.policies == ("fcfs+easy", "fcfs+conservative")
+    with pytest.raises(InputError, match="'saf' is not of the form"):
+        Campaign(name="c", traces=(trace,), policies=("saf",))

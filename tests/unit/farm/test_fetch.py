@@ -235,3 +235,19 @@ def test_a_header_cannot_command_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a.swf"
     path.write_bytes(b"; Acknowledge: Ann \x1b[2J\x07Example\n" + LOG)
     assert acknowledgement(path).startswith("Ann ?[2J?Example")
+
+
+def test_a_folder_that_was_made_for_nothing_is_removed(
+    server: Server, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the folders above it that were made for it; one that was there stays."""
+    server.put(f"{tiny}.swf.gz", b"sorry", 404)
+    folder = tmp_path / "cache" / "logs"
+    for there in (False, True):
+        if there:
+            folder.mkdir(parents=True)
+        monkeypatch.setenv("SCHEDFARM_TRACES", str(folder))
+        with pytest.raises(InputError, match="404"):
+            fetch(tiny)
+        assert (tmp_path / "cache").exists() is there
+    assert folder.is_dir()

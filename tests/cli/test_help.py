@@ -1,0 +1,60 @@
+"""What `--help` prints: commands under titles, summaries that are whole, lines to be copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from farm.cli import cli
+from tests.support.command_line import Farm
+
+WIDTH = 80
+
+
+def groups(group: click.Group, *words: str) -> Iterator[tuple[tuple[str, ...], click.Group]]:
+    yield words, group
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from groups(command, *words, name)
+
+
+@pytest.mark.parametrize(("words", "group"), [*groups(cli)], ids=str)
+def test_every_summary_is_whole(farm: Farm, words: tuple[str, ...], group: click.Group) -> None:
+    """Each command has one line, which is not cut."""
+    lines = farm(*words, "--help").stdout.splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    for name in group.commands:
+        (line,) = [one for one in lines if one.startswith(f"  {name} ")]
+        assert line.endswith("."), line
+        assert not line.endswith("..."), line
+
+
+def test_commands_stand_under_titles(farm: Farm) -> None:
+    """What is asked of one log, of a campaign, of a store, of a cluster."""
+    text = farm("--help").stdout
+    titles = [line for line in text.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles[1:] == [
+        "Look at one log:",
+        "Run a campaign:",
+        "Read the answer:",
+        "Use a cluster:",
+        "Look things up, set things up:",
+    ]
+    answer = text.partition("Read the answer:")[2].partition("Use a cluster:")[0]
+    assert [line.split()[0] for line in answer.split("\n") if line] == ["bands", "gains", "who"]
+
+
+def test_what_sets_completion_up_can_be_copied(farm: Farm) -> None:
+    """Each command stands on a line of its own."""
+    lines = [line.strip() for line in farm("completion", "--help").stdout.splitlines()]
+    assert "farm completion bash > ~/.farm-complete" in lines
+    assert "echo '. ~/.farm-complete' >> ~/.bashrc" in lines
+    assert "farm completion fish > ~/.config/fish/completions/farm.fish" in lines
+
+
+@pytest.mark.parametrize("command", ["run", "simulate"])
+def test_quiet_is_explained_in_the_same_words(farm: Farm, command: str) -> None:
+    assert "--quiet" in (text := farm(command, "--help").stdout)
+    assert "Print no progress." in text

@@ -1,0 +1,32 @@
+"""Ctrl-C before the first cell is begun."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from farm.execution import runner
+from tests.support.command_line import Farm
+from tests.support.refusals import GOOD, write
+
+
+def test_an_early_interrupt_says_that_no_cell_was_begun(
+    farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the store is prepared: one sentence, and status 130."""
+
+    def interrupted(*_: object, **__: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "begin", interrupted)
+    monkeypatch.setattr("farm.cli.os._exit", sys.exit)
+    monkeypatch.chdir(tmp_path)
+    write(GOOD, Path("c.toml"))
+    done = farm("run", "c.toml", status=130)
+    assert (
+        done.stderr.lstrip()
+        == "farm: interrupted; no cell was begun; the same command begins anew\n"
+    )

@@ -1,0 +1,26 @@
+"""Type checkers find the types of the installed packages, an editable install's included."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import core
+import farm
+
+reveal_type(farm.Campaign)
+reveal_type(core.simulate)
+"""
+
+
+def test_types_are_found_from_another_folder(tmp_path: Path) -> None:
+    """As in a user's own project, where the packages are not in the working folder."""
+    (tmp_path / "study.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "study.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "-> farm.campaign.campaign.Campaign" in done.stdout
+    assert "-> core.schedule.Schedule" in done.stdout
