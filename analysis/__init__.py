@@ -6,7 +6,7 @@ matplotlib is imported when a figure is asked for, not before.
 
 from analysis.bands import all_weekly_bands, bands, gains, weekly_bands
 from analysis.errors import StoreError, TooFewSamplesError
-from analysis.figures import weekly_bands_figure
+from analysis.figures import figure_notes, weekly_bands_figure
 from analysis.groups import changes, changes_csv, changes_facts, changes_text
 from analysis.notes import notes
 from analysis.plain import plain, plain_facts, plain_text
@@ -22,6 +22,7 @@ __all__ = [
     "changes_csv",
     "changes_facts",
     "changes_text",
+    "figure_notes",
     "gains",
     "notes",
     "open_summary",

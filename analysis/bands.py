@@ -190,7 +190,10 @@ def weekly_bands(
     drawn = _drawn_weeks(means, group)
     band = _band(drawn, RESAMPLE, rule, rank_by=means.isel(week=-1, drop=True))
     if has_log(store, trace):
-        band = band.assign(log=_log_line(whole, metric).reindex(week=band["week"]))
+        # All of its weeks, as in the table, where samples may have fewer.
+        line = _log_line(whole, metric)
+        weeks = np.union1d(band["week"].values, line["week"].values)
+        band = band.reindex(week=weeks).assign(log=line.reindex(week=weeks))
     if band_rule(band.attrs["kind"]).whole:
         said = f"{band.attrs['description']}, ranked by {RANKED_BY}"
         band = band.assign_attrs(description=said)

@@ -50,6 +50,12 @@ OWN_MARK: dict[str, Any] = {
 OWN_LABEL = "the log itself"
 """What the legend calls it."""
 
+STRIP, STRIP_COLOR = 0.12, "0.94"
+"""Width of the strip of numbers over all jobs, of the weeks' width, and what it is filled with."""
+
+WHOLE_MARK: dict[str, Any] = {"marker": "o", "markersize": 4.0, "linestyle": "none", "zorder": 4}
+"""How a number over all jobs looks."""
+
 LEGEND_COLUMNS = 5
 """Policies side by side in the legend."""
 
@@ -215,7 +221,8 @@ def band_panel(
         everyone = len(absent) == len(styles)
         if everyone and own is None:
             axes.set(xticks=[], yticks=[])
-        _say_absent(axes, [] if everyone else absent)
+        if not everyone or own is None:
+            _say_absent(axes, [] if everyone else absent)
 
 
 def _own_lines(axes: Axes, own: xr.DataArray, styles: Styles) -> None:
@@ -275,17 +282,70 @@ def bar_legend(
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
 
 
-def policy_legend(figure: Figure, styles: Styles, *, own: bool = False) -> None:
-    """Put the policies below all panels, and what a dotted line is where there are such lines."""
+def whole_marks(
+    axes: Axes, bands: xr.DataArray | None, own: xr.DataArray | None, styles: Styles
+) -> None:
+    """Mark the numbers over all jobs in a strip at the right edge of a panel of weekly bands.
+
+    Parameters
+    ----------
+    axes : Axes
+        A panel that `band_panel` has drawn.
+    bands : DataArray or None
+        On policy and a last dimension of three: low, middle and high.
+    own : DataArray or None
+        Of the log itself, on policy.
+    styles : mapping
+        As for `band_panel`.
+    """
+    from matplotlib.ticker import FixedLocator
+
+    if bands is None and own is None:
+        return
+    left, right = axes.get_xlim()
+    step = STRIP * (right - left) / len(styles)
+    ticks = [x for x in axes.get_xticks() if left <= x <= right]
+    axes.axvspan(right, right + step * (len(styles) + 1), color=STRIP_COLOR, zorder=0.5)
+    for place, (policy, line) in enumerate(styles.items(), 1):
+        x, color = right + step * place, line["color"]
+        if bands is not None and "policy" in bands.dims:
+            low, middle, high = bands.sel(policy=policy).values
+            axes.vlines(x, low, high, color=color, alpha=EDGE, linewidth=EDGE_WIDTH)
+            axes.plot(x, middle, color=color, **WHOLE_MARK)
+        if own is not None and "policy" in own.dims:
+            look = {**OWN_MARK, "markersize": 3.5, "color": color, "markeredgecolor": color}
+            axes.plot(x, float(own.sel(policy=policy)), **look, zorder=5)
+    axes.set_xlim(left, right + step * (len(styles) + 1))
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+
+
+def policy_legend(
+    figure: Figure, styles: Styles, *, bands: bool = True, own: bool = False, words: str = ""
+) -> None:
+    """Put below all panels what is drawn: bands or lines of the log of each policy, and words."""
+    from matplotlib.legend_handler import HandlerTuple
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
+    dotted = tuple(Line2D([], [], **{**line, **OWN}) for line in styles.values())
     handles: list[Any] = [
         (Patch(color=line["color"], alpha=FILL), Line2D([], [], **line)) for line in styles.values()
     ]
-    labels = list(styles)
-    if own:
-        handles.append(Line2D([], [], color="black", **OWN))
+    labels, handlers = list(styles), {}
+    if own and not bands:
+        handles = list(dotted)
+    elif own:
+        handles.append(dotted)
         labels.append(OWN_LABEL)
+        # Beside each other, not one over the other as a band and its line.
+        handlers[handles[-1]] = HandlerTuple(ndivide=None, pad=0.3)
     columns = min(len(labels), LEGEND_COLUMNS)
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    figure.legend(
+        handles,
+        labels,
+        handler_map=handlers,
+        loc="outside lower center",
+        ncols=columns,
+        title=words or None,
+        title_fontsize="small",
+    )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import xarray as xr
 
 from analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
-from analysis.bands import RANKED_BY, weekly_bands, weekly_log
+from analysis.bands import RANKED_BY, bands, weekly_bands, weekly_log
 from analysis.drawing import (
     STYLE,
     Styles,
@@ -20,10 +23,12 @@ from analysis.drawing import (
     policy_legend,
     policy_styles,
     save,
+    whole_marks,
 )
 from analysis.errors import StoreError, TooFewSamplesError
-from analysis.store import Store, known_label, open_summary
-from analysis.tables import axis_label, axis_name
+from analysis.store import Store, known_label, of_log, open_summary
+from analysis.tables import axis_label, axis_name, decimals_for
+from core.numerals import grouped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,8 +42,23 @@ NARROWEST, PANEL, MARGIN = 2.1, 2.3, 1.45
 LAST_WEEK = "Not drawn: jobs that ended after the week of the last submission"
 """What a reader must know of the end of a line (docs/store-format.md)."""
 
+ALL_JOBS = "Lines: jobs that ended by the week. Marks at the right edge: all jobs, as in the table"
+"""The same where the numbers over all jobs are drawn."""
+
+DOTTED = "Dotted: the log itself"
+"""What a reader must know of the lines where no others are drawn."""
+
+LETTER = 0.095
+"""Room for a letter of an axis' label, with what stands above it, inches."""
+
 NO_BAND = "No band: too few samples"
 """The caption of a figure of logs alone."""
+
+WHOLE, WHOLE_LOG = "whole", "whole_log"
+"""Names of a panel's numbers over all jobs: of the samples, and of the log itself."""
+
+DRAWN = {"trace", "resample", "load", "policy"}
+"""Dimensions of a metric whose numbers over all jobs can stand beside its lines."""
 
 OPTIONS = ("trim", "q", "level")
 """What a band's attributes say of its rule beside the kind."""
@@ -58,6 +78,7 @@ def weekly_bands_figure(
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
     log: bool = False,
+    size: tuple[float, float] | None = None,
     trace: str | None = None,
     policy: str | None = None,
 ) -> Figure:
@@ -66,9 +87,10 @@ def weekly_bands_figure(
     The figure 1 of Carastan-Santos et al. 2019: the cumulative mean over the jobs ended up to
     each week; a solid line for the samples' middle, a filled band with dashed edges from their
     lowest to their highest, as `weekly_bands` gives them, and a dotted line for the log itself
-    where the store has it; that line alone where there are too few samples. The title says which
-    samples a band spans and how many of all it can be expected to hold. A policy's colour is its
-    place on the store's policy axis, so all figures of a store agree.
+    where the store has it; that line alone where there are too few samples. Marks at the right edge
+    are the numbers over all jobs, also of those that end after the last week, as `bands` gives
+    them. Words below say which samples a band spans and how many of all it can be expected to hold.
+    A policy's colour is its place on the store's policy axis, so all figures of a store agree.
 
     Parameters
     ----------
@@ -85,6 +107,8 @@ def weekly_bands_figure(
         The rule of the band, as in `analysis.bands.bands`.
     log : bool
         Whether the metric's axis is logarithmic.
+    size : tuple of float, optional
+        Width and height of the figure, inches; by default what its panels need.
     trace, policy : str, optional
         The only ones to draw, as in `analysis.bands.bands`; by default all.
 
@@ -109,24 +133,159 @@ def weekly_bands_figure(
     from matplotlib import style
 
     target = None if path is None else checked_path(path)
-    rule = band_rule(kind, trim, q, level)
-    if len(rule.labels) != 3:
-        raise StoreError(
-            f"a figure shows a line and a band around it: give three quantiles, not {list(q)}"
-        )
+    rule = drawn_rule(kind, trim=trim, q=q, level=level)
     panels = _panels(store, metric, load, trace, {"kind": rule.kind, **rule.options})
+    notes = _contradictions(panels, policy)
     policies = [str(one) for one in open_summary(store)["policy"].values]
     shown = policies if policy is None else [known_label("policy", policy, policies)]
     with style.context(STYLE):
         every = policy_styles(policies)
         styles = {one: every[one] for one in shown}
-        figure = _draw(panels, metric, styles, log)
+        figure = _draw(panels, metric, styles, log=log, size=size, notes=notes)
         if target is not None:
             save(figure, target)
         else:
             # Ticks are made by drawing; made later, they would not have the style's looks.
             figure.draw_without_rendering()
     return figure
+
+
+def drawn_rule(
+    kind: str = Automatic.kind,
+    *,
+    trim: float = TRIM,
+    q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
+) -> BandRule:
+    """Return the rule of a band that a figure can show.
+
+    Parameters
+    ----------
+    kind, trim, q, level
+        As in `analysis.band_rule.band_rule`.
+
+    Returns
+    -------
+    BandRule
+        One of three numbers.
+
+    Raises
+    ------
+    StoreError
+        If it has other than three numbers.
+
+    Examples
+    --------
+    >>> drawn_rule("quantile", q=(0.1, 0.9))
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: a figure shows a line and a band around it: give three quantiles, \
+not [0.1, 0.9]
+    """
+    rule = band_rule(kind, trim, q, level)
+    if len(rule.labels) != 3:
+        raise StoreError(
+            f"a figure shows a line and a band around it: give three quantiles, not {list(q)}"
+        )
+    return rule
+
+
+def figure_notes(
+    store: Store,
+    metric: str = "bounded_slowdown",
+    load: float | str | None = None,
+    *,
+    kind: str = Automatic.kind,
+    trim: float = TRIM,
+    q: Sequence[float] = QUANTILES,
+    level: float = LEVEL,
+    trace: str | None = None,
+    policy: str | None = None,
+) -> list[str]:
+    """Say where the lines of `weekly_bands_figure` end in another order than the table has.
+
+    Parameters
+    ----------
+    store, metric, load, kind, trim, q, level, trace, policy
+        As for `weekly_bands_figure`.
+
+    Returns
+    -------
+    list of str
+        At most one sentence.
+
+    Raises
+    ------
+    StoreError
+        As `weekly_bands_figure`.
+
+    Examples
+    --------
+    >>> figure_notes("no/such/folder")
+    Traceback (most recent call last):
+    ...
+    analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
+    """
+    rule = band_rule(kind, trim, q, level)
+    panels = _panels(store, metric, load, trace, {"kind": rule.kind, **rule.options})
+    return _contradictions(panels, policy)
+
+
+def _contradictions(panels: list[list[Panel]], policy: str | None) -> list[str]:
+    """Name the panel and the pair whose lines and numbers over all jobs differ most in order."""
+    found: list[tuple[float, str]] = []
+    drawn = [(title, band) for row in panels for title, band in row if band is not None]
+    for title, band in drawn if policy is None else []:
+        ends, whole = _line_ends(band), _middles(band)
+        pairs = [
+            (_distance(ends, whole, a, b), f"{title}: {_order(ends, a, b)}, {_order(whole, a, b)}")
+            for a, b in combinations(set(ends) & set(whole), 2)
+            if (ends[a] - ends[b]) * (whole[a] - whole[b]) < 0
+        ]
+        found += [max(pairs)] if pairs else []
+    if not found:
+        return []
+    return [
+        f"in {len(found)} of {len(drawn)} panels the lines end in another order than the table "
+        f"has, whose numbers count the jobs that ended later too; furthest in {max(found)[1]} "
+        "in the table"
+    ]
+
+
+def _distance(ends: Mapping[str, float], whole: Mapping[str, float], a: str, b: str) -> float:
+    scale = max(abs(whole[a]), abs(whole[b]))
+    return (abs(ends[a] - ends[b]) + abs(whole[a] - whole[b])) / scale
+
+
+def _order(values: Mapping[str, float], a: str, b: str) -> str:
+    first, second = sorted((a, b))
+    decimals = decimals_for(np.array([values[first], values[second]]))
+    said = (f"{one} {grouped(values[one], decimals)}" for one in (first, second))
+    return " and ".join(said)
+
+
+def _line_ends(band: xr.Dataset) -> dict[str, float]:
+    """Return the last number of each policy's line, of the log where there is no other."""
+    values = _panel_values(band)
+    lines = _own_values(band) if values is None else values.isel({values.dims[-1]: 1}, drop=True)
+    if lines is None:
+        return {}
+    found = {}
+    for policy in lines["policy"].values.tolist():
+        known = lines.sel(policy=policy).dropna("week")
+        if known.size:
+            found[policy] = float(known[-1])
+    return found
+
+
+def _middles(band: xr.Dataset) -> dict[str, float]:
+    """Return each policy's number over all jobs, of the log where there is no other."""
+    values = band.get(WHOLE)
+    numbers = band.get(WHOLE_LOG) if values is None else values.isel({values.dims[-1]: 1})
+    if numbers is None or numbers.dims != ("policy",):
+        return {}
+    known = numbers.dropna("policy")
+    return dict(zip(known["policy"].values.tolist(), known.values.tolist(), strict=True))
 
 
 def _panels(
@@ -143,20 +302,17 @@ def _panels(
         loads = [known_label("load", load, loads)]
     if trace is not None:
         traces = [known_label("trace", trace, traces)]
-    bands: dict[str, xr.Dataset] = {}
+    found: dict[str, xr.Dataset] = {}
     refused: list[StoreError] = []
     for one in traces:
         try:
-            bands[one] = _band_or_log(store, one, metric, rule)
+            found[one] = _band_or_log(store, one, metric, rule)
         except StoreError as error:
             refused.append(error)
-    if not bands:
+    if not found:
         raise refused[0]
     rows = [
-        [
-            (one if load is not None else f"{one}, load {x}", _at(bands.get(one), x))
-            for one in traces
-        ]
+        [(one if len(loads) == 1 else f"{one}, load {x}", _at(found.get(one), x)) for one in traces]
         for x in loads
     ]
     if len(rows) > 1:
@@ -167,12 +323,28 @@ def _panels(
 
 def _band_or_log(store: Store, trace: str, metric: str, rule: Mapping[str, Any]) -> xr.Dataset:
     try:
-        return weekly_bands(store, trace, metric, **rule)
+        return _with_whole(weekly_bands(store, trace, metric, **rule), store, metric, rule)
     except TooFewSamplesError as few:
         try:
-            return weekly_log(store, trace, metric)
+            return _with_whole(weekly_log(store, trace, metric), store, metric, None)
         except TooFewSamplesError:
             raise few from None
+
+
+def _with_whole(
+    band: xr.Dataset, store: Store, metric: str, rule: Mapping[str, Any] | None
+) -> xr.Dataset:
+    """Put the numbers over all jobs beside the lines, where the summary has them."""
+    summary, trace = open_summary(store), band.attrs["trace"]
+    if metric not in summary or set(summary[metric].dims) != DRAWN:
+        return band
+    if rule is not None:
+        whole = bands(store, metric, trace=trace, **rule)
+        numbers = {WHOLE: whole[metric], WHOLE_LOG: whole.get("log")}
+    else:
+        numbers = {WHOLE_LOG: of_log(summary[metric]).sel(trace=[trace])}
+    known = {name: part for name, part in numbers.items() if part is not None}
+    return band.assign({name: part.isel(trace=0, drop=True) for name, part in known.items()})
 
 
 def _panel_values(band: xr.Dataset | None) -> xr.DataArray | None:
@@ -199,12 +371,20 @@ def _at(band: xr.Dataset | None, load: str) -> xr.Dataset | None:
     return None if band is None else band.sel(load=load)
 
 
-def _draw(panels: list[list[Panel]], metric: str, styles: Styles, log: bool) -> Figure:
+def _draw(
+    panels: list[list[Panel]],
+    metric: str,
+    styles: Styles,
+    *,
+    log: bool,
+    size: tuple[float, float] | None,
+    notes: list[str],
+) -> Figure:
     from matplotlib import rcParams
 
     across = max(map(len, panels))
     width = max(rcParams["figure.figsize"][0], NARROWEST * across)
-    figure = canvas(width, PANEL * len(panels) + MARGIN)
+    figure = canvas(*(size or (width, PANEL * len(panels) + MARGIN)))
     axes = figure.subplots(len(panels), across, squeeze=False)
     for row, places in zip(panels, axes, strict=True):
         for place in places[len(row) :]:
@@ -212,22 +392,34 @@ def _draw(panels: list[list[Panel]], metric: str, styles: Styles, log: bool) -> 
         for (title, band), place in zip(row, places, strict=False):
             place.set_title(title)
             band_panel(place, _panel_values(band), styles, own=_own_values(band), log=log)
+            if band is not None:
+                whole_marks(place, band.get(WHOLE), band.get(WHOLE_LOG), styles)
     # A figure's own label would lie on the legend, so the lowest panel of each column has one.
     for i in range(across):
         axes[sum(i < len(row) for row in panels) - 1, i].set_xlabel("Week")
     shown = [band for row in panels for _, band in row if band is not None]
     named = shown[0].rename({"log": metric}) if metric not in shown[0] else shown[0]
+    letters = int(figure.get_figheight() * PANEL / (PANEL + MARGIN / len(panels)) / LETTER)
+    label = "\n".join(wrap(axis_label(named), max(letters, len("slowdown"))))
+    middle = 1 - PANEL * len(panels) / (PANEL * len(panels) + MARGIN) * 0.55
+    figure.supylabel(label, y=middle, fontsize=rcParams["axes.labelsize"])
     figure.suptitle(_title(shown, axis_name(named)), x=0.01, ha="left")
-    figure.supylabel(axis_label(named), fontsize=rcParams["axes.labelsize"])
-    policy_legend(figure, styles, own=any(_own_values(band) is not None for band in shown))
+    said = "\n".join((*_captions(shown), *notes)).splitlines()
+    words = "\n".join(line for one in said for line in wrap(one, 110))
+    policy_legend(
+        figure,
+        styles,
+        bands=any("kind" in band.attrs for band in shown),
+        own=any(_own_values(band) is not None for band in shown),
+        words=words,
+    )
     return figure
 
 
 def _title(shown: list[xr.Dataset], name: str) -> str:
-    loads = list(dict.fromkeys(str(band["load"].values) for band in shown))
-    plural = "s" if len(loads) > 1 else ""
-    lines = [f"{name}, load{plural} {', '.join(loads)}", *_captions(shown), LAST_WEEK]
-    return "\n".join(lines)
+    """Name the metric, and the load where it is in no panel's title."""
+    loads = {str(band["load"].values) for band in shown}
+    return f"{name}, load {loads.pop()}" if len(loads) == 1 else name
 
 
 def _captions(shown: list[xr.Dataset]) -> list[str]:
@@ -246,4 +438,5 @@ def _captions(shown: list[xr.Dataset]) -> list[str]:
         enough = [n for n in samples if n >= rule.need]
         if enough:
             captions.append(rule.caption(min(enough), max(enough), RANKED_BY))
-    return captions or [NO_BAND]
+    marks = any(WHOLE in band or WHOLE_LOG in band for band in shown)
+    return [*(captions or [NO_BAND, DOTTED]), ALL_JOBS if marks else LAST_WEEK]

@@ -193,6 +193,27 @@ QUESTION = (
 CSV = click.option("--csv", help="Also write the table as CSV; - is standard output.")
 
 
+LARGEST = 100.0
+"""Width or height beyond which a figure is taken for a mistake, inches."""
+
+
+def _size(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[float, float] | None:
+    """Read a width and a height."""
+    if text is None:
+        return None
+    try:
+        width, height = map(float, text.lower().split("x"))
+    except ValueError:
+        width = height = 0.0
+    if not (0 < width <= LARGEST and 0 < height <= LARGEST):
+        raise click.BadParameter(
+            f"{text!r} is no size; give width and height in inches, such as 7x3.5"
+        )
+    return width, height
+
+
 @command()
 @STORE
 @question
@@ -201,6 +222,7 @@ CSV = click.option("--csv", help="Also write the table as CSV; - is standard out
 )
 @click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
 @click.option("--log-axis", is_flag=True, help="Draw the metric on a logarithmic axis.")
+@click.option("--size", callback=_size, metavar="WxH", help="Size of the figure, inches: 7x3.5.")
 @CSV
 @JSON
 def bands(
@@ -209,6 +231,7 @@ def bands(
     weekly: bool,
     plot: str | None,
     log_axis: bool,
+    size: tuple[float, float] | None,
     csv: str | None,
     as_json: bool,
 ) -> None:
@@ -218,11 +241,14 @@ def bands(
     expected to hold. Where there are too few samples, the numbers of single cells are printed.
     """
     from analysis.drawing import checked_path
+    from analysis.figures import drawn_rule
     from farm.output import STANDARD, output, output_once
 
-    needs("plot", "log_axis")
+    needs("plot", "log_axis", "size")
     _check_json(as_json, csv, plot)
     checked = plot if plot in (None, STANDARD) else checked_path(plot)
+    if checked is not None:
+        drawn_rule(**asked.rule)
     figure = None if checked is None else output("--plot", checked)
     table = None if csv is None else output("--csv", csv)
     output_once(figure, table)
@@ -230,7 +256,7 @@ def bands(
     apart = any(one is not None and one.standard for one in (figure, table))
     _tell(answer, table, as_json=as_json, apart=apart)
     if figure:
-        _draw(store, asked, figure, err=apart or as_json, log=log_axis)
+        _draw(store, asked, figure, err=apart or as_json, log=log_axis, size=size)
 
 
 @command()
@@ -345,12 +371,12 @@ def _tell(
         click.echo(f"table: {csv.name}", err=apart or as_json)
 
 
-def _draw(
-    store: str, asked: Question, plot: Output, *, err: bool = False, log: bool = False
-) -> None:
+def _draw(store: str, asked: Question, plot: Output, *, err: bool = False, **look: Any) -> None:
     import analysis
 
     how = {**asked.rule, **asked.where}
     with plot.made(".png") as part:
-        analysis.weekly_bands_figure(store, asked.metric, path=part, log=log, **how)
+        analysis.weekly_bands_figure(store, asked.metric, path=part, **look, **how)
     click.echo(f"figure: {plot.name}", err=err)
+    for sentence in analysis.figure_notes(store, asked.metric, **how):
+        click.echo(f"note: {sentence}", err=True)

@@ -14,7 +14,14 @@ import zarr
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import StoreError, open_tree, weekly_bands, weekly_bands_figure
+from analysis import (
+    StoreError,
+    bands,
+    figure_notes,
+    open_tree,
+    weekly_bands,
+    weekly_bands_figure,
+)
 from analysis.drawing import name_panel, save
 
 
@@ -24,8 +31,17 @@ def array(store: Path, path: str) -> zarr.Array[Any]:
     return found
 
 
+POLICIES = ["fcfs+easy", "saf+easy", "spf+easy"]
+
+
 def titles(figure: Figure) -> list[str]:
     return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def words(figure: Figure) -> list[str]:
+    """What stands below the panels."""
+    (legend,) = figure.legends
+    return legend.get_title().get_text().splitlines()
 
 
 def test_panels_are_loads_by_traces(store: Path) -> None:
@@ -63,13 +79,13 @@ def test_lines_are_the_bands(store: Path) -> None:
         assert np.asarray(line.get_xdata()).tolist() == [1, 2, 3]
         np.testing.assert_array_equal(np.asarray(line.get_ydata()), band.sel(band=label).values)
     assert [line.get_linestyle() for line in (low, high, mean)] == ["--", "--", "-"]
-    assert len(axes.collections) == 3
+    assert len(axes.collections) == 3 + 3
 
 
 def test_the_log_is_drawn_beside_its_samples(store: Path) -> None:
     """A dotted line of the policy's colour, after the bands, and a word in the legend."""
     figure = weekly_bands_figure(store, "wait", "original")
-    own = figure.axes[1].get_lines()[9:]
+    own = figure.axes[1].get_lines()[9:12]
     assert [line.get_linestyle() for line in own] == [":"] * 3
     assert [line.get_color() for line in own] == ["#000000", "#E69F00", "#0072B2"]
     band = weekly_bands(store, "BETA", "wait", "original")
@@ -82,7 +98,7 @@ def test_the_log_is_drawn_beside_its_samples(store: Path) -> None:
     drawn = {str(path): node.to_dataset() for path, node in tree.subtree_with_keys}
     samples = {path: part.isel(resample=slice(1, None)) for path, part in drawn.items()}
     alone = weekly_bands_figure(xr.DataTree.from_dict(samples), "wait", "original")
-    assert len(alone.axes[1].get_lines()) == 9
+    assert [line.get_linestyle() for line in alone.axes[1].get_lines()][9:] == ["None"] * 3
     assert len(alone.legends[0].get_texts()) == 3
 
 
@@ -92,11 +108,20 @@ def test_a_log_alone_is_drawn(store: Path) -> None:
     drawn = {str(path): node.to_dataset() for path, node in tree.subtree_with_keys}
     log = xr.DataTree.from_dict({p: part.isel(resample=[0]) for p, part in drawn.items()})
     figure = weekly_bands_figure(log, "wait", "original")
-    assert [line.get_linestyle() for line in figure.axes[0].get_lines()] == [":"] * 3
-    assert figure.get_suptitle().splitlines()[:2] == [
-        "Cumulative mean wait, load original",
+    lines = figure.axes[0].get_lines()
+    assert [line.get_linestyle() for line in lines] == [*[":"] * 3, *["None"] * 3]
+    assert list(figure.axes[0].texts) == []
+    assert figure.get_suptitle() == "Cumulative mean wait, load original"
+    assert words(figure) == [
         "No band: too few samples",
+        "Dotted: the log itself",
+        "Lines: jobs that ended by the week. Marks at the right edge: all jobs, as in the table",
     ]
+    (legend,) = figure.legends
+    drawn = [line for line in legend.findobj(Line2D) if isinstance(line, Line2D)]
+    assert [line.get_linestyle() for line in drawn] == [":"] * 3
+    assert [line.get_color() for line in drawn] == [line.get_color() for line in lines[:3]]
+    assert [text.get_text() for text in legend.get_texts()] == POLICIES
     assert figure.get_supylabel() == "Cumulative mean wait (s)"
 
 
@@ -118,30 +143,87 @@ def test_a_policy_keeps_its_colour(store: Path) -> None:
 def test_words_say_what_is_drawn(store: Path) -> None:
     """Title: metric, loads, samples and band; axes: units."""
     figure = weekly_bands_figure(store, "wait")
-    assert figure.get_suptitle().splitlines() == [
-        "Cumulative mean wait, loads original, 0.9",
+    assert figure.get_suptitle() == "Cumulative mean wait"
+    assert words(figure) == [
         "Line: mean of the samples in the band, chosen by their mean over all jobs",
         "Band: samples 2 to 9 of 10, which hold 63.6 % of all such samples in expectation",
         "At the fewest samples 2 to 8 of 9, which hold 60.0 % of all such samples in expectation",
-        "Not drawn: jobs that ended after the week of the last submission",
+        "Lines: jobs that ended by the week. Marks at the right edge: all jobs, as in the table",
     ]
     assert figure.get_supylabel() == "Cumulative mean wait (s)"
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Week", "Week"]
     quantiles = weekly_bands_figure(store, load="original", kind="quantile")
-    assert quantiles.get_suptitle().splitlines()[:3] == [
-        "Cumulative mean bounded slowdown, load original",
+    assert quantiles.get_suptitle() == "Cumulative mean bounded slowdown, load original"
+    assert words(quantiles)[:2] == [
         "Line: median of the samples",
         "Band: samples 1.9 to 9.1 of 10, which hold about 65.5 % of all such samples in "
         "expectation",
     ]
-    assert quantiles.get_supylabel() == "Cumulative mean bounded slowdown"
+    assert quantiles.get_supylabel().split() == ["Cumulative", "mean", "bounded", "slowdown"]
+
+
+def test_marks_at_the_right_edge_are_the_tables_numbers(store: Path) -> None:
+    """Of all jobs, also of those that end after the last week; a log's mark is hollow."""
+    table = bands(store, "wait", load="original", trace="BETA").squeeze(drop=True)
+    axes = weekly_bands_figure(store, "wait", "original").axes[1]
+    marks = axes.get_lines()[12:]
+    assert [line.get_marker() for line in marks] == ["o", "D"] * 3
+    values = [float(np.asarray(line.get_ydata())[0]) for line in marks]
+    assert values[::2] == table["wait"].isel(band=1).values.tolist()
+    assert values[1::2] == table["log"].values.tolist()
+    assert all(float(np.asarray(line.get_xdata())[0]) > 3 for line in marks)
+
+
+def test_lines_that_end_in_another_order_than_the_table_are_told(store: Path) -> None:
+    """In the figure, and by the function that the command line prints."""
+    assert figure_notes(store, load="original") == []
+    assert "another order" not in "".join(words(weekly_bands_figure(store, load="original")))
+    slowdown = array(store, "bounded_slowdown")
+    slowdown[0, :, 0, 1] = 10 * slowdown[0, :, 0, 1]
+    (note,) = figure_notes(store, load="original")
+    assert note.startswith("in 1 of 2 panels the lines end in another order than the table has")
+    assert note.endswith(
+        "ALPHA: fcfs+easy 11.00 and saf+easy 5.50, fcfs+easy 11 and saf+easy 55 in the table"
+    )
+    said = " ".join(words(weekly_bands_figure(store, load="original")))
+    assert note in said
+    assert figure_notes(store, load="original", policy="saf+easy") == []
+
+
+def test_a_log_of_more_weeks_than_its_samples_is_drawn_whole(store: Path) -> None:
+    """The table's number for the log is of all its weeks, too."""
+    group = zarr.open_group(store / "results.zarr" / "ALPHA", use_consolidated=False)
+    weeks = np.full((11, 2), 3)
+    weeks[0] = 5
+    group.create_array("weeks", data=weeks, dimension_names=["resample", "load"])
+    band = weekly_bands(store, "ALPHA", "wait", "original")
+    assert band["week"].values.tolist() == [1, 2, 3, 4, 5]
+    assert bool(band["log"].notnull().all())
+    assert not bool(band["wait"].sel(week=[4, 5]).notnull().any())
+    assert bool(band["wait"].sel(week=3).notnull().all())
+
+
+@pytest.mark.parametrize("size", [None, (7.0, 3.5), (12.0, 4.0)])
+def test_words_and_axes_do_not_overlap(store: Path, size: tuple[float, float] | None) -> None:
+    figure = weekly_bands_figure(store, load="original", size=size)
+    if size is not None:
+        assert tuple(figure.get_size_inches()) == size
+    (title, label), (legend,) = (figure._suptitle, figure._supylabel), figure.legends  # type: ignore[attr-defined]
+    label_box, title_box = label.get_window_extent(), title.get_window_extent()
+    assert not label_box.overlaps(title_box)
+    assert not legend.get_window_extent().overlaps(label_box)
+    for axes in figure.axes:
+        assert not axes.get_tightbbox().overlaps(legend.get_window_extent())  # type: ignore[union-attr]
+        assert not axes.get_tightbbox().overlaps(label_box)  # type: ignore[union-attr]
+        assert not axes.get_tightbbox().overlaps(title_box)  # type: ignore[union-attr]
 
 
 def test_axes_start_at_zero_unless_logarithmic(store: Path) -> None:
     """A linear axis shows 0, so that heights compare; a logarithmic one is asked for."""
     linear = weekly_bands_figure(store, "wait", "0.9").axes[0]
     assert (linear.get_yscale(), linear.get_ylim()[0]) == ("linear", 0)
-    assert linear.get_xlim() == (1, 5)
+    assert linear.get_xlim()[0] == 1
+    assert max(linear.get_xticks()) <= 5 < linear.get_xlim()[1]
     assert "50\N{THIN SPACE}000" in [tick.get_text() for tick in linear.get_yticklabels()]
     assert weekly_bands_figure(store, load="0.9", log=True).axes[0].get_yscale() == "log"
 
@@ -151,7 +233,7 @@ def test_a_policy_without_band_is_named(store: Path) -> None:
     array(store, "BETA/week_jobs")[4:, 0, 1] = 0
     axes = weekly_bands_figure(store, load="original").axes[1]
     assert [text.get_text() for text in axes.texts] == ["too few samples: saf+easy"]
-    assert len(axes.get_lines()) == 6 + 3
+    assert len(axes.get_lines()) == 6 + 3 + 6
     array(store, "BETA/week_jobs")[...] = 0
     axes = weekly_bands_figure(store, load="original").axes[1]
     assert [text.get_text() for text in axes.texts] == ["too few samples"]
