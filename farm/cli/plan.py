@@ -26,7 +26,7 @@ SHOWN = {
     "jobs": ("jobs", "count"),
     "bytes": ("bytes", "count"),
     "longest_task_s": ("longest task", "time"),
-    "cpu_time_s": ("CPU time of cells", "time"),
+    "cpu_time_s": ("CPU time", "time"),
     "run_cpu_time_s": ("CPU time in all", "time"),
     "wall_time_s": ("wall time", "time"),
     "memory_bytes": ("memory", "size"),
