@@ -24,8 +24,9 @@ SHOWN = {
     "blocks": ("blocks", "count"),
     "tasks": ("tasks", "count"),
     "jobs": ("jobs", "count"),
+    "bytes": ("bytes", "count"),
     "longest_task_s": ("longest task", "time"),
-    "cpu_time_s": ("CPU time of cells", "time"),
+    "cpu_time_s": ("CPU time", "time"),
     "run_cpu_time_s": ("CPU time in all", "time"),
     "wall_time_s": ("wall time", "time"),
     "memory_bytes": ("memory", "size"),
@@ -64,12 +65,13 @@ def plan(
 ) -> None:
     """Say what is left to do for CAMPAIGN: cells, CPU time, wall time, memory and disk.
 
-    Nothing is written. Each kind of fairness of a simulation is a cell, too. Jobs are at most so
-    many: they reckon with the longest resample. CPU time is measured: one cell of each trace, load
-    and rule is simulated for a moment, together for a tenth of what the run takes at most, and
-    what is not over by then goes on in proportion to its queue. With --no-probe it is what blocks
-    are laid out by, which knows no queue and was too low by up to 20 on logs of long queues. Wall
-    time has starting processes and drawing the answer in it, and no wait for a batch system.
+    Nothing is written. Each kind of fairness of a simulation is a cell, too. Jobs and bytes are at
+    most so many: they reckon with the longest resample, and bytes with arrays before compression.
+    CPU time is measured: one cell of each trace, load and rule is simulated for a moment, together
+    for a tenth of what the run takes at most, and what is not over by then goes on in proportion to
+    its queue. With --no-probe it is what blocks are laid out by, which knows no queue and was too
+    low by up to 20 on logs of long queues. Wall time has starting processes and drawing the answer
+    in it, and no wait for a batch system.
     """
     import json
 
