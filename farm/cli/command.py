@@ -175,7 +175,7 @@ def needs(name: str, *others: str) -> None:
     for other in others:
         if ctx.get_parameter_source(other) is not ParameterSource.DEFAULT:
             given = ctx.params[other]
-            value = "" if isinstance(given, bool) else f" {given}"
+            value = "" if isinstance(given, (bool, tuple)) else f" {given}"
             raise click.UsageError(
                 f"{shown[other]}{value} does nothing without {shown[name]}; give both"
             )

@@ -86,4 +86,4 @@ def test_simulated_from_the_command_line(tmp_path: Path, traces: Path) -> None:
     assert "on 14 clusters with 806 processors under fcfs+easy" in ended.stdout
     ended = farm_in(tmp_path, "simulate", "KTH-SP2", *given)
     assert ended.exit_code == 2
-    assert "platform 'grid' without a configuration" in ended.stderr
+    assert "--grid: the clusters of log 'KTH-SP2' are not known" in ended.stderr

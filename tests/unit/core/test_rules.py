@@ -74,7 +74,10 @@ def test_rules_are_not_asked_for_by_name() -> None:
 @pytest.mark.parametrize(
     ("room", "known"),
     [
-        ("policy", {"policy", "own", "arrays", "durations", "errors", "names", "workload"}),
+        (
+            "policy",
+            {"policy", "own", "arrays", "durations", "errors", "names", "numerals", "workload"},
+        ),
         ("kernels", {"kernels", "arrays", "caches", "durations"}),
     ],
 )
