@@ -95,6 +95,6 @@ SUBJECTS = (
     Subject(
         "resume",
         ("farm/execution/runner.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
-        STORES,
+        ("tests/unit/farm/test_plan.py", *STORES),
     ),
 )

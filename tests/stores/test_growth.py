@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.execution.runner import begin
 from farm.store.arrays import ARRAYS
+from farm.store.shards import CHUNKS
 from farm.verify import verify
 from tests.support.growing import (
     GROWN,
@@ -48,9 +50,28 @@ def test_growth__in_many_blocks(
     assert_grows(tmp_path / "grown", "load", at_once)
 
 
+def alter_value(store: Path, variable: str) -> None:
+    """Write another value, in the one cell of the second block, as Zarr would."""
+    group: Any = zarr.open_group(store / ARRAYS, mode="r+", use_consolidated=False)
+    array, third = group["m"][variable], (2, 0, 0, 0)
+    array[third] = array[third] + 1
+
+
+def alter_bytes(store: Path, variable: str) -> None:
+    """Turn the bytes of the last file around, so that Zarr cannot read it."""
+    folder = store / ARRAYS / "m" / variable / CHUNKS
+    file = max(file for file in folder.rglob("*") if file.is_file())
+    file.write_bytes(file.read_bytes()[::-1])
+
+
+@pytest.mark.parametrize("alter", [alter_value, alter_bytes])
 @pytest.mark.parametrize("variable", ["wait", "week_wait"])
 def test_growth__altered_values_of_a_partly_filled_block_are_simulated_again(
-    tmp_path: Path, made_store: MadeStores, monkeypatch: pytest.MonkeyPatch, variable: str
+    tmp_path: Path,
+    made_store: MadeStores,
+    monkeypatch: pytest.MonkeyPatch,
+    alter: Callable[[Path, str], None],
+    variable: str,
 ) -> None:
     """They agree with no checksum of their record; a new record would vouch for them."""
     one = dataclasses.replace(SMALL, policies=("fcfs+easy",), loads=("original",))
@@ -58,9 +79,7 @@ def test_growth__altered_values_of_a_partly_filled_block_are_simulated_again(
     at_once = made_store(grown)
     cut(monkeypatch, 2)
     farm.run(one, store)
-    group: Any = zarr.open_group(store / ARRAYS, mode="r+", use_consolidated=False)
-    array, third = group["m"][variable], (2, 0, 0, 0)
-    array[third] = array[third] + 1
+    alter(store, variable)
     farm.run(grown, store)
     assert_same_by_label(store, at_once)
     assert list(verify(store)) == []
