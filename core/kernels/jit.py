@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -34,7 +35,9 @@ def kernel(function: F) -> F:
         "pipeline_class": KernelCompiler,
     }
     compiled: Any = numba.njit(**options)(function)
-    if not numba.config.DISABLE_JIT and (root := folder()) is not None:
+    # What stands in no file has no digest, and another cell of a notebook may change it.
+    kept = not numba.config.DISABLE_JIT and os.path.isfile(function.__code__.co_filename)
+    if kept and (root := folder()) is not None:
         compiled._cache = KernelCache(function, root)
         compiled.compile = compiled._cache.in_turn(compiled.compile)
     return cast(F, compiled)

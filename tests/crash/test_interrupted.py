@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from farm.cli.run import NONE_BEGUN
 from tests.crash.failures import STOPPING
 from tests.crash.stages import CELLS, STRUCK
 from tests.support.harness import Command, counts, recorded_cells, wait_for
@@ -102,7 +103,7 @@ def test_interrupt_while_the_store_is_made__is_one_sentence(
         wait_for(lambda n=groups: len(list(results.glob("m*"))) >= n, "groups of arrays")
         command.process.send_signal(signal.SIGINT)
         assert command.finish() == 130
-        assert command.err.splitlines()[-1:] == ["farm: interrupted"]
+        assert command.err.splitlines()[-1:] == [f"farm: interrupted; {NONE_BEGUN}"]
         assert "Task" not in command.err
         assert "Error" not in command.err
     last = start()

@@ -16,6 +16,7 @@ import farm
 from cluster import ClusterSpec, connect
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
+from farm.cli.run import NONE_BEGUN
 from tests.support.harness import Command, assert_same_results, recorded_cells, wait_for
 from tests.support.made import MadeStores
 
@@ -132,7 +133,7 @@ def test_interrupt_at_the_start__ends_the_command(tmp_path: Path, moment: str, n
         for _ in range(number):
             run.signal_group(signal.SIGINT)
         assert run.finish() == 130, run.err
-        assert run.err.split("\n")[-2:] == ["farm: interrupted", ""]
+        assert run.err.split("\n")[-2:] == [f"farm: interrupted; {NONE_BEGUN}", ""]
         assert "Traceback" not in run.err
         assert not (tmp_path / "bytes.farm" / "lock.json").exists()
         assert recorded_cells(tmp_path / "bytes.farm") == 0
