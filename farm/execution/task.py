@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from core.errors import Left
+from core.policy.functions import OrderRaisedError
 from farm.campaign.trace import Trace
 from farm.execution.cell import Figures, Simulations
 from farm.execution.courses import Course, course, is_stopping
@@ -139,6 +140,11 @@ def answers(made: Simulations, questions: Iterable[Question]) -> Iterator[Answer
             yield *values, time.process_time() - begun
         except SICK:
             raise
+        except OrderRaisedError as error:
+            # Memory and packages are the worker's; what else a user's order raises is its own.
+            if isinstance(error.__cause__, (MemoryError, ImportError)):
+                raise error.__cause__ from None
+            yield error
         except Exception as error:  # what the cell itself determines is data, whatever its kind
             yield error
 
