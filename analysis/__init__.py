@@ -9,7 +9,7 @@ from analysis.errors import StoreError, TooFewSamplesError
 from analysis.figures import figure_notes, weekly_bands_figure
 from analysis.groups import changes, changes_csv, changes_facts, changes_text
 from analysis.notes import notes
-from analysis.plain import plain, plain_facts, plain_text
+from analysis.plain import plain, plain_facts, plain_gains, plain_text
 from analysis.store import open_summary, open_trace, open_tree
 from analysis.tables import table, table_csv, table_facts, table_text, tables_csv
 
@@ -30,6 +30,7 @@ __all__ = [
     "open_tree",
     "plain",
     "plain_facts",
+    "plain_gains",
     "plain_text",
     "table",
     "table_csv",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cluster.loop import check_loop
 from cluster.opening import Opening
 from cluster.scratch import KEY, scratch
 from cluster.spec import ClusterSpec
@@ -35,8 +36,8 @@ def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -
     Raises
     ------
     ClusterError
-        If there is no such cluster, its launcher's package is missing, or other users can write to
-        the scratch folder.
+        If there is no such cluster, its launcher's package is missing, other users can write to the
+        scratch folder, or Dask's event loop does not start.
 
     Examples
     --------
@@ -50,6 +51,7 @@ def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -
     if isinstance(spec, str):
         spec = ClusterSpec.parse(spec)
     spec.launcher.check_package(spec.kind)
+    check_loop()
     opened = spec.launcher.open()(spec, opening or Opening())
     with dask.config.set({KEY: str(scratch())}), opened as client:
         yield client

@@ -131,10 +131,10 @@ def read_gwf(
     """
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
-    # Before the file is parsed, which takes a minute for 5 million rows.
-    machine = needed_size(source, processors, "the Grid Workloads Format")
     columns, names = _columns(path)
     columns = chosen_rows(columns, source, rows)
+    fault = "the Grid Workloads Format does not give the machine's size"
+    machine = needed_size(source, processors, fault, columns, clean)
     kept = kept_rows(columns, source, machine, jobs=jobs, clean=clean)
     return to_workload(kept, source, machine, clean=clean, names=names)
 

@@ -18,6 +18,7 @@ from core.logs.formats import FORMATS
 from core.platform.platform import Platform
 from core.platform.pool import Pool
 from core.workload.columns import UNKNOWN
+from core.workload.load import most_in_use
 from core.workload.workload import Names, Workload
 
 REASONS = {
@@ -93,8 +94,32 @@ def check_sizes(source: str, processors: int | None, jobs: int | None) -> None:
             whole(f"{source}: {what}", value, least=1)
 
 
-def needed_size(source: str, processors: int | None, form: str) -> int:
-    """Return the size of the machine that a log of a form does not tell.
+def needed_size(
+    source: str,
+    processors: int | None,
+    fault: str,
+    column: Mapping[str, Int64],
+    clean: Clean = AS_HERE,
+) -> int:
+    """Return the size of the machine that a log does not tell.
+
+    Parameters
+    ----------
+    source : str
+        What to call the file in errors.
+    processors : int, optional
+        The size given.
+    fault : str
+        What the log does not say.
+    column : mapping of str to int64[n]
+        As in `kept_rows`; from them the size follows that the log's jobs need at least.
+    clean : Clean
+        Which processors count.
+
+    Returns
+    -------
+    int
+        The size given.
 
     Raises
     ------
@@ -103,11 +128,27 @@ def needed_size(source: str, processors: int | None, form: str) -> int:
     """
     if processors is None:
         raise SizeUnknown(
-            f"{source}: {form} does not give the machine's size",
-            "give it as processors (--processors)",
+            f"{source}: {fault}",
+            f"give it as processors (--processors){_at_least(column, clean)}",
             "give the log as SWF, with MaxProcs in its header",
         )
     return int(processors)
+
+
+def _at_least(column: Mapping[str, Int64], clean: Clean) -> str:
+    """Return the size that a log's jobs need at least, as the end of a sentence."""
+    procs = clean.procs(column["requested"], column["allocated"])
+    ran = (procs > 0) & (column["run"] >= 0) & (column["submit"] >= 0)
+    widest = int(procs[ran].max(initial=0))
+    if not widest:
+        return ""
+    told = f": its widest job takes {widest}"
+    known = ran & (column["wait"] >= 0) if "wait" in column else np.zeros_like(ran)
+    if not known.any():
+        return told
+    start = column["submit"][known] + column["wait"][known]
+    most = most_in_use(start, column["run"][known], procs[known])
+    return f"{told}, and by its own times up to {most} are in use at once"
 
 
 def chosen_rows(

@@ -156,10 +156,11 @@ def read_sacct(
     """
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
-    # Before the file is parsed, which takes a minute for 5 million rows.
-    machine = needed_size(source, processors, "sacct")
     columns, names, epoch = _columns(path)
     columns = chosen_rows(columns, source, rows)
+    whole = {name: column[columns["step"] == 0] for name, column in columns.items()}
+    fault = "sacct does not give the machine's size"
+    machine = needed_size(source, processors, fault, whole, clean)
     faults = {reason: columns[reason] > 0 for reason in ("step", "unfinished", "requeued")}
     kept = kept_rows(columns, source, machine, jobs=jobs, faults=faults, clean=clean)
     return to_workload(kept, source, machine, epoch=epoch, clean=clean, names=names)

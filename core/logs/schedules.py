@@ -99,7 +99,7 @@ def read_swf_schedule(
     source = os.fspath(path)
     check_sizes(source, processors, None)
     log = read_fields(path, USED)
-    machine = machine_of(log, source, processors)
+    machine = machine_of(log, source, processors, log.columns, clean)
     if (log.columns["wait"] == UNKNOWN).all():
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
     clean = replace(clean, no_wait="drop")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import InputError, SizeUnknown
+from core.arrays import Int64
+from core.errors import InputError
 from core.files import write_whole
 from core.logs import swf_cache, swf_text
 from core.logs.clean import AS_HERE, Clean
@@ -21,6 +22,7 @@ from core.logs.rows import (
     check_sizes,
     chosen_rows,
     kept_rows,
+    needed_size,
     to_workload,
 )
 from core.logs.swf_text import Log
@@ -107,10 +109,9 @@ def read_swf(
     source = os.fspath(path)
     check_sizes(source, processors, jobs)
     log = _stored(path, USED)
-    machine = machine_of(log, source, processors)
-    kept = kept_rows(
-        chosen_rows(log.columns, source, rows), source, machine, jobs=jobs, clean=clean
-    )
+    columns = chosen_rows(log.columns, source, rows)
+    machine = machine_of(log, source, processors, columns, clean)
+    kept = kept_rows(columns, source, machine, jobs=jobs, clean=clean)
     return to_workload(
         kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=clean
     )
@@ -166,21 +167,23 @@ def _parsed(file: BufferedReader, source: str, fields: tuple[str, ...]) -> Log:
     return log
 
 
-def machine_of(log: Log, source: str, processors: int | None) -> int:
+def machine_of(
+    log: Log,
+    source: str,
+    processors: int | None,
+    columns: Mapping[str, Int64],
+    clean: Clean = AS_HERE,
+) -> int:
     """Return the size of a log's machine: the one given, else what the header says.
 
     Raises
     ------
     InputError
-        If nobody says it.
+        If nobody says it, with the size that the chosen rows need at least.
     """
-    if processors is None and not log.processors:
-        raise SizeUnknown(
-            f"{source}: the header gives neither MaxProcs nor MaxNodes",
-            "give the machine's size as processors (--processors)",
-            "add MaxProcs to its header",
-        )
-    return log.processors if processors is None else int(processors)
+    size = processors if processors is not None else log.processors or None
+    fault = "the header gives neither MaxProcs nor MaxNodes"
+    return needed_size(source, size, fault, columns, clean)
 
 
 def write_swf(

@@ -33,6 +33,23 @@ def work(workload: Workload) -> int:
     return sum(run * procs for run, procs in pairs)
 
 
+def most_in_use(start: Int64, run: Int64, procs: Int64) -> int:
+    """Return the most processors that jobs hold at once; a job that ends makes room at that second.
+
+    Examples
+    --------
+    >>> most_in_use(np.array([0, 5, 10]), np.array([10, 10, 10]), np.array([2, 3, 4]))
+    7
+    """
+    runs = run > 0
+    start, end, width = start[runs], (start + run)[runs], procs[runs]
+    instants = np.concatenate([start, end])
+    changes = np.concatenate([width, -width])
+    # At one instant those that end stand first: their changes are below 0.
+    order = np.lexsort((changes, instants))
+    return int(np.cumsum(changes[order]).max(initial=0))
+
+
 def offered_load(workload: Workload) -> float:
     """Return sum(run x procs) / (machine x (last submit - first submit)).
 

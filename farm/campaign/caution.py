@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.numerals import grouped
-from core.workload.load import offered_load
+from core.workload.load import most_in_use, offered_load
 from core.workload.resample_weeks import WEEK
 from core.workload.workload import Workload
 from farm.campaign.draws import DRAWS, find_draw
@@ -143,6 +143,15 @@ def _too_wide(case: Case) -> Numbers | None:
     return {**numbers, "processors": max(case.log.platform.sizes)} if dropped else None
 
 
+def _too_small(case: Case) -> Numbers | None:
+    if not case.log or not case.sized:
+        return None
+    log, known = case.log, case.log.logged_wait >= 0
+    start = log.submit[known] + log.logged_wait[known]
+    most, size = most_in_use(start, log.run[known], log.procs[known]), log.processors
+    return {"most": most, "processors": size} if most > size else None
+
+
 def _part(part: int, whole: int) -> Numbers:
     return {"part": part, "whole": whole, "percent": 100 * part / whole if whole else 0.0}
 
@@ -185,6 +194,12 @@ CAUTIONS = (
         "{part} of {whole} jobs ({percent:.2g} %) are wider than the {processors} processors "
         "given, and left out; give at least the widest job's processors, or leave the size to the "
         "log",
+    ),
+    Caution(
+        "too_small",
+        _too_small,
+        "the log has up to {most} processors in use at once and {processors} were given, so that "
+        "jobs wait longer here than they did; give at least {most}",
     ),
 )
 """Every caution, in the order in which they are said."""

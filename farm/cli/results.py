@@ -277,16 +277,15 @@ def gains(
     A sample's gain is 1 - policy / baseline of the same sample, so that what both owe to the sample
     cancels: 0.2 is a wait a fifth shorter, below 0 is a loss. Of a metric of which larger is better
     the sign is the other way round. Each line says which samples stand behind it, and what share of
-    all such samples these can be expected to hold; the log's own gain stands beside them.
+    all such samples these can be expected to hold; the log's own gain stands beside them. Of
+    a store without samples the gain of each single cell is printed.
     """
-    import analysis
     from farm.output import output
 
     _check_json(as_json, csv)
     target = None if csv is None else output("--csv", csv)
-    found = analysis.gains(store, asked.metric, baseline, **asked.rule, **asked.where)
     apart = target is not None and target.standard
-    _tell(_of_band(store, found), target, as_json=as_json, apart=apart)
+    _tell(_gains(store, asked, baseline), target, as_json=as_json, apart=apart)
 
 
 def show_bands(store: str, plot: Output) -> None:
@@ -334,6 +333,17 @@ def _bands(store: str, asked: Question) -> Answer:
         found = analysis.bands(store, asked.metric, **asked.rule, **asked.where)
     except analysis.TooFewSamplesError as error:
         return _of_cells(analysis.plain(store, [asked.metric], **asked.where), str(error))
+    return _of_band(store, found)
+
+
+def _gains(store: str, asked: Question, baseline: str | None) -> Answer:
+    import analysis
+
+    try:
+        found = analysis.gains(store, asked.metric, baseline, **asked.rule, **asked.where)
+    except analysis.TooFewSamplesError as error:
+        cells = analysis.plain_gains(store, asked.metric, baseline, **asked.where)
+        return _of_cells(cells, str(error))
     return _of_band(store, found)
 
 

@@ -38,6 +38,11 @@ LOGS = {
     "short": {k: JOBS[k] for k in range(1, 22)},
     "overload": {k: {**job, "run": 2 * DAY, "time": 2 * DAY} for k, job in JOBS.items()},
     "too_wide": {**JOBS, 7: {**JOBS[7], "procs": 3}},
+    "too_small": {
+        **JOBS,
+        7: {**JOBS[7], "wait": 0},
+        8: {**JOBS[8], "submit": 7 * DAY + 99, "wait": 0},
+    },
 }
 """A log for each caution, by its key, that calls for no other."""
 
@@ -50,6 +55,11 @@ ALMOST = {
     "killed": {**JOBS, **{k: {**JOBS[k], "time": 99} for k in list(EVERY_THIRD)[1:]}},
     "short": {k: JOBS[k] for k in range(1, 23)},
     "overload": {k: {**job, "run": DAY, "time": DAY} for k, job in JOBS.items()},
+    "too_small": {
+        **JOBS,
+        7: {**JOBS[7], "wait": 0},
+        8: {**JOBS[8], "submit": 7 * DAY + 100, "wait": 0},
+    },
 }
 """The same, for which the numbers fall just short."""
 
@@ -60,9 +70,10 @@ TOLD = {
     "short": "submissions last 20.0 days, under three weeks",
     "overload": "offered load 1.03 of the log as it is: from 1 on",
     "too_wide": "1 of 30 jobs (3.3 %) are wider than the 2 processors given, and left out",
+    "too_small": "the log has up to 4 processors in use at once and 2 were given",
 }
 
-SIZE = {"too_wide": 2}
+SIZE = {"too_wide": 2, "too_small": 2}
 """Processors that the user gives."""
 
 

@@ -17,9 +17,11 @@ def row(
     requested: object = -1,
     time: object = -1,
     user: object = 5,
+    wait: object = -1,
 ) -> str:
     """One row; the fields that do not matter hold -1."""
-    return f"{job} {submit} -1 {run} {procs} -1 -1 {requested} {time} -1 1 {user} -1 -1 -1 -1 -1 -1"
+    asked = f"-1 -1 {requested} {time} -1"
+    return f"{job} {submit} {wait} {run} {procs} {asked} 1 {user} -1 -1 -1 -1 -1 -1"
 
 
 def read(folder: Path, *rows: str, header: str = HEADER, **options: object) -> Workload:

@@ -132,7 +132,7 @@ FLOORS = {
     ),
     "cluster": (
         ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
-        ("certificates", "encryption", "queues", "scratch"),
+        ("certificates", "encryption", "queues", "loop", "scratch"),
         ("launchers",),
         ("spec",),
         ("local", "existing", "jobs", "kubernetes", "gateway", "ssh", "watching"),

@@ -190,9 +190,9 @@ def test_missing_and_damaged_files_are_refused(tmp_path: Path) -> None:
         read_log(damaged, processors=1)
 
 
-def test_a_missing_size_is_said_before_the_file_is_parsed(tmp_path: Path) -> None:
-    """What is wrong with its rows comes later."""
-    with pytest.raises(InputError, match="does not give the machine's size; give it as processors"):
+def test_what_is_wrong_with_a_row_is_said_before_a_missing_size(tmp_path: Path) -> None:
+    """The size is suggested from the rows."""
+    with pytest.raises(InputError, match="line 3: the row has 3 fields"):
         read_gwf(written(tmp_path, "1 2 3\n"))
 
 

@@ -231,10 +231,18 @@ def test_a_number_of_none_is_refused_by_the_columns_name(tmp_path: Path) -> None
         read_sacct(written(tmp_path, text), processors=8)
 
 
-def test_a_missing_size_is_said_before_the_file_is_parsed(tmp_path: Path) -> None:
-    """What is wrong with its rows comes later."""
-    with pytest.raises(InputError, match="sacct does not give the machine's size"):
-        read_sacct(written(tmp_path, few("JobID", "1|2|3")))
+def test_a_missing_size_is_suggested_from_the_jobs(tmp_path: Path) -> None:
+    """From times of the log itself: 4 processors from 0 to 60 s beside 6 from 30 to 90 s."""
+    text = few(
+        "JobID|User|Submit|Start|Elapsed|Timelimit|ReqCPUS",
+        "1|ann|2024-01-01T00:00:00|2024-01-01T00:00:00|00:01:00|00:10:00|4",
+        "1.batch|ann|2024-01-01T00:00:00|2024-01-01T00:00:00|00:01:00||4",
+        "2|bob|2024-01-01T00:00:05|2024-01-01T00:00:30|00:01:00|00:10:00|6",
+        "3|bob|2024-01-01T00:00:06|2024-01-01T00:01:30|00:01:00|00:10:00|1",
+    )
+    said = "its widest job takes 6, and by its own times up to 10 are in use at once"
+    with pytest.raises(InputError, match=said):
+        read_sacct(written(tmp_path, text))
 
 
 def test_names_cannot_command_a_terminal(tmp_path: Path) -> None:
