@@ -258,6 +258,7 @@ def to_workload(
     epoch: int = -1,
     clean: Clean = AS_HERE,
     names: Names | None = None,
+    ignored: Mapping[str, int] | None = None,
 ) -> Workload:
     """Make a workload of the rows of a log that become jobs.
 
@@ -277,6 +278,8 @@ def to_workload(
         Which estimates and run times count.
     names : mapping of str to mapping of int to str, optional
         What the numbers of columns stand for.
+    ignored : mapping of str to int, optional
+        How many of the jobs have what no simulation considers.
 
     Returns
     -------
@@ -309,6 +312,7 @@ def to_workload(
             max_estimate=clean.limit(max_estimate),
             dropped=kept.dropped,
             unasked=(int(np.count_nonzero(clean.unasked(asked))), asked.size),
+            ignored=ignored or {},
             epoch=epoch,
             names=names or {},
         )

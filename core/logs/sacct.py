@@ -15,6 +15,7 @@ from core.logs.clean import AS_HERE, Clean
 from core.logs.packed import text_lines
 from core.logs.rows import REASONS as ROW_REASONS
 from core.logs.rows import (
+    Kept,
     check_sizes,
     chosen_rows,
     kept_rows,
@@ -45,7 +46,7 @@ NEEDED = (
 
 ASK = (
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
-    "AllocCPUS,NNodes,State"
+    "AllocCPUS,NNodes,AllocTRES,Priority,State"
 )
 """What to ask sacct for with --format."""
 
@@ -73,6 +74,14 @@ WORDS = {"user": "user", "group": "account", "queue": "qos", "partition": "parti
 OPTIONAL = {"wait": ("start",), "eligible": ("eligible",), "nodes": ("nnodes", "allocnodes")}
 """Of what a workload may have, which columns tell it; of each group one is enough."""
 
+IGNORED = {
+    "outside the largest partition": "partition",
+    "outside the most frequent quality of service": "queue",
+    "of another priority than the most frequent": "priority",
+    "with GPUs": "gpu",
+}
+"""What no simulation considers, and the column that holds it: jobs with another value than most."""
+
 _NUMBERS = (
     "job",
     "submit",
@@ -83,6 +92,8 @@ _NUMBERS = (
     "requested",
     "request_time",
     "nodes",
+    "priority",
+    "gpu",
     "unfinished",
     "step",
 )
@@ -91,6 +102,7 @@ _UNKNOWN = frozenset({"", "unknown", "none", "n/a", "invalid"})
 _NO_LIMIT = _UNKNOWN | {"unlimited", "partition_limit"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
 _SPAN = re.compile(r"(?:(?:(\d{1,9})-)?(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.\d+)?", re.ASCII)
+_GPU = re.compile(r"gres/gpu(:[^=,]*)?=[1-9]", re.ASCII)
 _EPOCH = datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
 
@@ -163,7 +175,23 @@ def read_sacct(
     machine = needed_size(source, processors, fault, whole, clean)
     faults = {reason: columns[reason] > 0 for reason in ("step", "unfinished", "requeued")}
     kept = kept_rows(columns, source, machine, jobs=jobs, faults=faults, clean=clean)
-    return to_workload(kept, source, machine, epoch=epoch, clean=clean, names=names)
+    ignored = _ignored(kept)
+    return to_workload(
+        kept, source, machine, epoch=epoch, clean=clean, names=names, ignored=ignored
+    )
+
+
+def _ignored(kept: Kept) -> dict[str, int]:
+    """Return how many jobs have another value of a column of `IGNORED` than most, or any GPU."""
+    found = {}
+    for what, name in IGNORED.items():
+        if name not in kept.column:
+            continue
+        values, counts = np.unique(kept[name], return_counts=True)
+        usual = counts[values <= 0].sum() if name == "gpu" else counts.max()
+        if usual < counts.sum():
+            found[what] = int(counts.sum() - usual)
+    return found
 
 
 def _columns(path: str | os.PathLike[str]) -> tuple[dict[str, Int64], Names, int]:
@@ -258,6 +286,8 @@ def _numbers(row: Mapping[str, str], source: str, line: int) -> tuple[int, ...]:
         _count(row.get("reqcpus", ""), source, line),
         _limit(row, where),
         _count(row.get("nnodes", row.get("allocnodes", "")), source, line),
+        _count(row.get("priority", ""), source, line),
+        int(any(_GPU.search(row.get(name, "")) for name in ("alloctres", "reqtres"))),
         int(state in UNFINISHED or running),
         0,
     )

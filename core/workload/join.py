@@ -70,14 +70,17 @@ def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
         columns[key] = np.concatenate(values)[order]
         columns[key].flags.writeable = False
     dropped: Counter[str] = Counter()
+    ignored: Counter[str] = Counter()
     for part in parts:
         dropped.update(part.dropped)
+        ignored.update(part.ignored)
     return Workload(
         **columns,
         platform=network,
         name=name,
         max_estimate=max(part.max_estimate for part in parts),
         dropped=dropped,
+        ignored=ignored,
         unasked=(sum(part.unasked[0] for part in parts), sum(part.unasked[1] for part in parts)),
         names=_names(parts, network),
     )

@@ -48,6 +48,9 @@ class Workload(Columns):
     unasked : (int, int), optional
         Jobs of the log, as read, whose estimate is their run time since they requested no time,
         and all its jobs as read. Transforms keep it; it is no part of the digest.
+    ignored : mapping of str to int, optional
+        Jobs of the log, as read, by what of them no simulation considers: those with GPUs, outside
+        the partition of most jobs. Transforms keep it; it is no part of the digest.
     epoch : int, optional
         Unix time of instant 0, s; -1 where unknown. Transforms keep it; on nodes alone a simulation
         may see it, as the time of day, so that on others it is no part of the digest.
@@ -76,12 +79,13 @@ class Workload(Columns):
     max_estimate: int = -1
     dropped: Mapping[str, int] = field(default_factory=dict)
     unasked: tuple[int, int] = (0, 0)
+    ignored: Mapping[str, int] = field(default_factory=dict)
     epoch: int = -1
     names: Names = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for key in ("dropped", "names"):
+        for key in ("dropped", "ignored", "names"):
             object.__setattr__(self, key, dict(getattr(self, key)))
         for key in ("max_estimate", "epoch"):
             given = whole(key, getattr(self, key), least=-1, most=HORIZON)

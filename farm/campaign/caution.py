@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.logs.sacct import IGNORED
 from core.numerals import grouped
 from core.workload.load import most_in_use, offered_load
 from core.workload.resample_weeks import WEEK
@@ -21,6 +22,9 @@ SDSC-SP2-1998-4.2-cln have 0.01 % and 0.1 %, OSC-Clust-2000-3.1-cln has all."""
 
 LONGEST_ESTIMATE = 366 * 86_400
 """Largest estimate that a user may mean, s: HPC2N-2002-2.2-cln allows 100 days."""
+
+CONSIDERABLE = 0.01
+"""Share of jobs from which on what no simulation considers is worth a word."""
 
 KILLED = 1 / 3
 """Share of killed jobs from which on estimates decide the answer; six logs of the archive have
@@ -152,6 +156,30 @@ def _too_small(case: Case) -> Numbers | None:
     return {"most": most, "processors": size} if most > size else None
 
 
+def ignored_shares(log: Workload) -> dict[str, float]:
+    """Return the shares of a log's jobs that no policy considers as the log's scheduler did.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 9], run=[9, 9], estimate=[9, 9], procs=[1, 1],
+    ...                           processors=1)
+    >>> ignored_shares(w)
+    {}
+    """
+    # Of all jobs as read, also where only some were taken; of one partition alone it is no matter.
+    jobs = log.unasked[1] or len(log)
+    columns = {what: getattr(log, name, None) for what, name in IGNORED.items()}
+    alone = {what for what, values in columns.items() if values is not None and not np.ptp(values)}
+    return {what: count / jobs for what, count in log.ignored.items() if what not in alone}
+
+
+def _ignored(case: Case) -> Numbers | None:
+    shares = ignored_shares(case.log) if case.log else {}
+    listed = (f"{100 * x:.0f} % {what}" for what, x in shares.items() if x >= CONSIDERABLE)
+    told = ", ".join(listed)
+    return {"told": told} if told else None
+
+
 def _part(part: int, whole: int) -> Numbers:
     return {"part": part, "whole": whole, "percent": 100 * part / whole if whole else 0.0}
 
@@ -200,6 +228,13 @@ CAUTIONS = (
         _too_small,
         "the log has up to {most} processors in use at once and {processors} were given, so that "
         "jobs wait longer here than they did; give at least {most}",
+    ),
+    Caution(
+        "ignored",
+        _ignored,
+        "policies here know neither partitions nor GPUs, qualities of service or Slurm's "
+        "priorities, and the log has {told} of its jobs; select one partition, with its own "
+        "processors, to come closer",
     ),
 )
 """Every caution, in the order in which they are said."""

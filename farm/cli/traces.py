@@ -126,12 +126,16 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     if as_json:
         click.echo(json.dumps(facts, indent=1))
         return
-    said, dropped = facts.pop("cautions"), facts.pop("dropped")
+    said, dropped, parts = (facts.pop(key) for key in ("cautions", "dropped", "shares"))
     for key, value in facts.items():
         click.echo(f"{TITLES.get(key, key):<26} {_shown(key, value)}")
     click.echo(f"{'rows dropped':<26} {grouped(sum(dropped.values()))}")
     for why, count in dropped.items():
         click.echo(f"  {why:<24} {grouped(count):>8}  {_meaning(why)}".rstrip())
+    for what, shares in parts.items():
+        click.echo(f"share of jobs by {what}")
+        for name, share in shares.items():
+            click.echo(f"  {name:<24} {100 * share:>7.1f} %")
     for sentence in said.values():
         click.echo(f"caution: {sentence}")
 
@@ -278,10 +282,42 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "largest_estimate_s": log.max_estimate,
         "killed": int(log.killed.sum()),
         "dropped": dict(log.dropped),
+        "shares": _shares(log),
         "cautions": cautions(Case(log, sized=trace.machine is not None)),
         "acknowledge": trace.acknowledgement() or "not known",
         "sha256_columns": log.digest(),
     }
+
+
+SHARED = {"group": "account", "queue": "queue or quality of service", "partition": "partition"}
+"""Of columns that a log may have: how the text calls them."""
+
+MOST = 12
+"""How many accounts, queues or partitions are listed, from the one with most jobs on."""
+
+
+def _shares(log: Workload) -> dict[str, dict[str, float]]:
+    """Return the shares of jobs by account, queue and partition, and of those with what is ignored.
+
+    A column whose jobs have all one value is left out.
+    """
+    import numpy as np
+
+    from farm.campaign.caution import ignored_shares
+
+    found = {}
+    for column, title in SHARED.items():
+        numbers, counts = np.unique(getattr(log, column), return_counts=True)
+        if numbers.size < 2:
+            continue
+        names = {-1: "unknown", **log.names.get(column, {})}
+        order = np.argsort(-counts, kind="stable")[:MOST]
+        found[title] = {
+            names.get(int(numbers[k]), str(numbers[k])): float(counts[k] / len(log)) for k in order
+        }
+    if beside := ignored_shares(log):
+        found["what no policy considers"] = beside
+    return found
 
 
 ASKED = {

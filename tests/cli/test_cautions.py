@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import xarray as xr
 
 from analysis.store import told
 from core import InputError, read_log
+from core.workload.select import select
 from farm import Campaign, Trace, run
-from farm.campaign.caution import CAUTIONS, Case, cautions
+from farm.campaign.caution import CAUTIONS, Case, cautions, ignored_shares
 from farm.store.manifest import COPY, MANIFEST, sealed, unsealed
 from tests.support.command_line import Farm
 from tests.support.paths import DOCS
@@ -43,8 +45,12 @@ LOGS = {
         7: {**JOBS[7], "wait": 0},
         8: {**JOBS[8], "submit": 7 * DAY + 99, "wait": 0},
     },
+    "ignored": JOBS,
 }
 """A log for each caution, by its key, that calls for no other."""
+
+SLURM = ("ignored",)
+"""Logs that sacct printed."""
 
 ALMOST = {
     "no_estimate": {
@@ -71,10 +77,26 @@ TOLD = {
     "overload": "offered load 1.03 of the log as it is: from 1 on",
     "too_wide": "1 of 30 jobs (3.3 %) are wider than the 2 processors given, and left out",
     "too_small": "the log has up to 4 processors in use at once and 2 were given",
+    "ignored": "the log has 33 % outside the largest partition, 10 % with GPUs of its jobs; select",
 }
 
-SIZE = {"too_wide": 2, "too_small": 2}
+SIZE = {"too_wide": 2, "too_small": 2, "ignored": 4}
 """Processors that the user gives."""
+
+
+def file_of(name: str) -> str:
+    return f"{name}.sacct" if name in SLURM else f"{name}.swf"
+
+
+def write_sacct(path: Path, jobs: dict[int, dict[str, int]]) -> None:
+    """Every third job in another partition, and every tenth with a GPU."""
+    lines = ["JobID|User|Partition|QOS|Submit|Elapsed|Timelimit|ReqCPUS|AllocTRES|Priority"]
+    for k, job in jobs.items():
+        submit = datetime.fromtimestamp(job["submit"], UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        part = "fat" if k in EVERY_THIRD else "thin"
+        tres = "cpu=2,gres/gpu:a100=1" if k % 10 == 0 else "cpu=2,gres/gpu=0"
+        lines.append(f"{k}|ann|{part}|normal|{submit}|00:01:40|00:03:20|{job['procs']}|{tres}|7")
+    path.write_text("\n".join(lines) + "\n")
 
 
 def write(path: Path, jobs: dict[int, dict[str, int]]) -> Path:
@@ -86,7 +108,7 @@ def write(path: Path, jobs: dict[int, dict[str, int]]) -> Path:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, jobs in LOGS.items():
-        write(tmp_path / f"{name}.swf", jobs)
+        (write_sacct if name in SLURM else write)(tmp_path / file_of(name), jobs)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -95,7 +117,7 @@ def campaign(*names: str, **keys: object) -> Path:
     """Write a campaign of these logs as `KEY-log`, one cheap policy and one sample each."""
     machine = {name: {"processors": size} for name, size in SIZE.items()}
     traces = [
-        {"name": f"{name}-log", "file": f"{name}.swf", **machine.get(name, {})} for name in names
+        {"name": f"{name}-log", "file": file_of(name), **machine.get(name, {})} for name in names
     ]
     plain = {"name": "c", "resamples": 1, "policies": ["fcfs+easy"], "traces": traces, **keys}
     Path("c.toml").write_text(tomli_w.dumps(plain))
@@ -121,8 +143,8 @@ def test_info_and_simulate_print_it(farm: Farm) -> None:
     for key in LOGS:
         machine = ("--processors", SIZE[key]) if key in SIZE else ()
         expected = [key] if key in TOLD else []
-        one = ("simulate", f"{key}.swf", "--policy", "fcfs+easy", "--resample", 1, *machine)
-        for words in (("traces", "info", f"{key}.swf", *machine), one):
+        one = ("simulate", file_of(key), "--policy", "fcfs+easy", "--resample", 1, *machine)
+        for words in (("traces", "info", file_of(key), *machine), one):
             lines = [x for x in farm(*words).output.splitlines() if x.startswith("caution: ")]
             assert len(lines) == len(expected), words
             assert all(TOLD[k] in line for k, line in zip(expected, lines, strict=True))
@@ -266,3 +288,16 @@ def test_the_load_of_an_example_is_no_caution(farm: Farm) -> None:
         write(Path("few.swf"), {k: {**JOBS[k], **job} for k in range(1, jobs + 1)})
         text = farm("simulate", "few.swf", "--policy", "easy").output
         assert text.count("offered load") == 1 + told_of
+
+
+def test_info_lists_shares(farm: Farm) -> None:
+    """Of partitions, and of what no policy considers; of one partition alone GPUs are left."""
+    facts = json.loads(farm("traces", "info", "ignored.sacct", "--processors", 4, "--json").output)
+    assert facts["shares"] == {
+        "partition": {"thin": 20 / 30, "fat": 10 / 30},
+        "what no policy considers": {"outside the largest partition": 10 / 30, "with GPUs": 0.1},
+    }
+    text = farm("traces", "info", "ignored.sacct", "--processors", 4).stdout
+    assert re.search(r"^share of jobs by partition\n  thin +66\.7 %\n  fat +33\.3 %$", text, re.M)
+    log = read_log("ignored.sacct", processors=4)
+    assert ignored_shares(select(log, partitions=["thin"])) == {"with GPUs": 0.1}
