@@ -5,7 +5,7 @@ matplotlib is imported when a figure is asked for, not before.
 """
 
 from analysis.bands import all_weekly_bands, bands, gains, weekly_bands
-from analysis.errors import StoreError, TooFewSamplesError
+from analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
 from analysis.figures import figure_notes, weekly_bands_figure
 from analysis.groups import changes, changes_csv, changes_facts, changes_text
 from analysis.notes import notes
@@ -14,6 +14,7 @@ from analysis.store import open_summary, open_trace, open_tree
 from analysis.tables import table, table_csv, table_facts, table_text, tables_csv
 
 __all__ = [
+    "NoSamplesError",
     "StoreError",
     "TooFewSamplesError",
     "all_weekly_bands",

@@ -27,3 +27,13 @@ class TooFewSamplesError(StoreError):
     ...
     analysis.errors.TooFewSamplesError: the store has no samples, only the log itself (resample 0)
     """
+
+
+class NoSamplesError(TooFewSamplesError):
+    """Say that there is no sample at all, only the logs themselves.
+
+    Examples
+    --------
+    >>> issubclass(NoSamplesError, TooFewSamplesError)
+    True
+    """

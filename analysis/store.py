@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import xarray as xr
 
-from analysis.errors import StoreError, TooFewSamplesError
+from analysis.errors import NoSamplesError, StoreError
 from analysis.place import StoreName, hierarchy, is_there, read_file
 from analysis.starts import with_starts
 from analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
@@ -223,7 +223,7 @@ def of_samples(data: Data) -> Data:
     Raises
     ------
     StoreError
-        A `TooFewSamplesError`, if the store has none.
+        A `NoSamplesError`, if the store has none.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def of_samples(data: Data) -> Data:
     """
     places = np.flatnonzero(data["resample"].values > LOG)
     if not places.size:
-        raise TooFewSamplesError(
+        raise NoSamplesError(
             "the store has no samples, only the log itself (resample 0); "
             "run the campaign with resamples"
         )

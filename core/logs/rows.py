@@ -100,6 +100,8 @@ def needed_size(
     fault: str,
     column: Mapping[str, Int64],
     clean: Clean = AS_HERE,
+    *,
+    add: str = "give the log as SWF, with MaxProcs in its header",
 ) -> int:
     """Return the size of the machine that a log does not tell.
 
@@ -115,6 +117,8 @@ def needed_size(
         As in `kept_rows`; from them the size follows that the log's jobs need at least.
     clean : Clean
         Which processors count.
+    add : str
+        What would be right where only the log can say it.
 
     Returns
     -------
@@ -130,7 +134,7 @@ def needed_size(
         raise SizeUnknown(
             f"{source}: {fault}",
             f"give it as processors (--processors){_at_least(column, clean)}",
-            "give the log as SWF, with MaxProcs in its header",
+            add,
         )
     return int(processors)
 

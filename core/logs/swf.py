@@ -183,7 +183,8 @@ def machine_of(
     """
     size = processors if processors is not None else log.processors or None
     fault = "the header gives neither MaxProcs nor MaxNodes"
-    return needed_size(source, size, fault, columns, clean)
+    add = "add MaxProcs to its header"
+    return needed_size(source, size, fault, columns, clean, add=add)
 
 
 def write_swf(

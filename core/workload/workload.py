@@ -108,6 +108,7 @@ class Workload(Columns):
         max_estimate: int = -1,
         dropped: Mapping[str, int] | None = None,
         unasked: tuple[int, int] = (0, 0),
+        ignored: Mapping[str, int] | None = None,
         epoch: int = -1,
         names: Names | None = None,
         **others: npt.ArrayLike | None,
@@ -122,7 +123,7 @@ class Workload(Columns):
             Size of the machine where it is a pool.
         platform : Platform, optional
             The machine; exactly one of `processors` and `platform` is given.
-        name, max_estimate, dropped, unasked, epoch, names
+        name, max_estimate, dropped, unasked, ignored, epoch, names
             As the attributes of the same names.
         **others : array_like, shape (n,), optional
             The columns that have a default, such as `user`, `job` and `killed`: by default -1 for
@@ -169,6 +170,7 @@ class Workload(Columns):
             max_estimate=max_estimate,
             dropped=dropped or {},
             unasked=unasked,
+            ignored=ignored or {},
             epoch=epoch,
             names=names or {},
         )

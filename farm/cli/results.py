@@ -341,7 +341,7 @@ def _gains(store: str, asked: Question, baseline: str | None) -> Answer:
 
     try:
         found = analysis.gains(store, asked.metric, baseline, **asked.rule, **asked.where)
-    except analysis.TooFewSamplesError as error:
+    except analysis.NoSamplesError as error:
         cells = analysis.plain_gains(store, asked.metric, baseline, **asked.where)
         return _of_cells(cells, str(error))
     return _of_band(store, found)

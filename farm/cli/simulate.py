@@ -40,6 +40,12 @@ SELDOM = frozenset({"refused", "lost"})
 LABEL, COLUMN = 46, 16
 """Widths of the names of metrics and of a column of numbers: two columns are 80 letters."""
 
+UNKNOWN_TO_LOGS = frozenset({"backfilled"})
+"""What the starts of a log do not say: which of its jobs its scheduler let overtake others."""
+
+MOST_GROUPS = 3
+"""How many users, accounts, queues or partitions are printed, from the one with most jobs on."""
+
 FEW = 0.05
 """Where the log does not say the wait of more jobs than this share, nothing stands beside."""
 
@@ -228,6 +234,11 @@ def _as_logged(jobs: Workload) -> Schedule | None:
 def _as_json(
     schedule: Schedule, was: Schedule | None, tau: int, cautions: Mapping[str, str]
 ) -> str:
+    from dataclasses import asdict
+
+    from core.metrics.logged import GROUPS as GROUPS_OF_JOBS
+    from core.metrics.logged import group_waits, wait_errors
+
     jobs = schedule.workload
     return json.dumps(
         {
@@ -239,7 +250,13 @@ def _as_json(
             "metrics": _plain(schedule, tau),
             "participants": _plain_participants(schedule, tau),
             "counts": dict(schedule.counts),
-            "as_logged": _plain(was, tau) if was else None,
+            "as_logged": _plain_of_log(was, tau) if was else None,
+            "wait_errors": wait_errors(schedule) if was else None,
+            "waits_by": {
+                by: [asdict(group) for group in group_waits(schedule, by)] for by in GROUPS_OF_JOBS
+            }
+            if was
+            else None,
             "sha256_starts": schedule.digest(),
         },
         indent=1,
@@ -250,6 +267,11 @@ def _plain(schedule: Schedule, tau: int) -> dict[str, float | None]:
     from core import summarise
 
     return {name: _fact(value) for name, value in summarise(schedule, tau).items()}
+
+
+def _plain_of_log(was: Schedule, tau: int) -> dict[str, float | None]:
+    found = _plain(was, tau)
+    return {**found, **dict.fromkeys(UNKNOWN_TO_LOGS & found.keys())}
 
 
 def _plain_participants(schedule: Schedule, tau: int) -> dict[str, dict[str, float | None]]:
@@ -298,17 +320,19 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     # What nobody reads costs a first run four kernels, a tenth of its CPU time.
     printed = None if every else {name for names in GROUPS.values() for name in names}
     found = summarise(schedule, tau, names=printed)
-    beside = summarise(was, tau, names=printed) if was else {}
+    beside: dict[str, float | None] = {**summarise(was, tau, names=printed)} if was else {}
+    beside.update(dict.fromkeys(UNKNOWN_TO_LOGS & beside.keys()))
     if was:
         lines.append(f"{'':<{LABEL + 2}}{'simulated':>{COLUMN}}{'as logged':>{COLUMN}}")
     unprinted = len(metrics_over(CELL, jobs.platform))
     for title, names in GROUPS.items():
         shown = [name for name in names if name not in SELDOM or found[name]]
-        lines += [title, *chain(*(_line(n, found.pop(n), beside.get(n)) for n in shown))]
+        lines += [title, *chain(*(_line(n, found.pop(n), beside) for n in shown))]
         unprinted -= len(shown)
+    lines += _errors(schedule) if was else []
     lines += [*_participants(schedule, tau), *_counted(schedule)]
     if every:
-        lines += ["further", *chain(*(_line(n, found[n], beside.get(n)) for n in found))]
+        lines += ["further", *chain(*(_line(n, found[n], beside) for n in found))]
     else:
         lines.append(f"--all prints {unprinted} more")
     if was:
@@ -346,14 +370,36 @@ def _counted(schedule: Schedule) -> list[str]:
     return ["counted", *chain(*rows)] if rows else []
 
 
-def _line(name: str, value: float, was: float | None) -> list[str]:
+def _line(name: str, value: float, logged: Mapping[str, float | None]) -> list[str]:
     from core.metrics.declared import METRICS
     from core.numerals import READABLE, lasting
 
-    if was is not None:
-        return _row(_label(METRICS[name]), [_value(value), _value(was)])
+    if name in logged:
+        was = logged[name]
+        beside = f"{'-':>{COLUMN}}" if was is None else _value(was)
+        return _row(_label(METRICS[name]), [_value(value), beside])
     longer = METRICS[name].unit == "s" and value >= READABLE
     return _row(_label(METRICS[name]), [_value(value), f" ({lasting(value)})" * longer])
+
+
+def _errors(schedule: Schedule) -> list[str]:
+    """Return lines of how far waits are from those of the log, by job and by group of jobs."""
+    from core.metrics.logged import ERRORS, GROUPS, group_waits, wait_errors
+    from core.numerals import counted
+
+    blank = " " * COLUMN
+    lines = ["simulated wait of a job - its wait in the log"]
+    for key, value in wait_errors(schedule).items():
+        lines += _row(f"{ERRORS[key][0]}, s", [blank, _value(value)])
+    for by in GROUPS:
+        groups = group_waits(schedule, by)
+        shown = groups if by == "width" else groups[:MOST_GROUPS]
+        for group in shown:
+            label = f"{by} {group.name}, {counted(group.jobs, 'job')}: mean wait, s"
+            lines += _row(label, [_value(group.simulated), _value(group.logged)])
+        if len(shown) < len(groups):
+            lines.append(f"  {by}: {len(groups) - len(shown)} more, which --json has")
+    return lines
 
 
 def _label(metric: Metric) -> str:

@@ -133,7 +133,7 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     for why, count in dropped.items():
         click.echo(f"  {why:<24} {grouped(count):>8}  {_meaning(why)}".rstrip())
     for what, shares in parts.items():
-        click.echo(f"share of jobs by {what}")
+        click.echo(f"share of jobs {SHARED.get(what, IGNORED)}")
         for name, share in shares.items():
             click.echo(f"  {name:<24} {100 * share:>7.1f} %")
     for sentence in said.values():
@@ -289,8 +289,15 @@ def _facts(trace: Trace) -> dict[str, Any]:
     }
 
 
-SHARED = {"group": "account", "queue": "queue or quality of service", "partition": "partition"}
-"""Of columns that a log may have: how the text calls them."""
+SHARED = {
+    "group": "by account",
+    "queue": "by queue or quality of service",
+    "partition": "by partition",
+}
+"""Of columns that a log may have: how the text calls their shares."""
+
+IGNORED = "that no policy considers as the log's did"
+"""How the text calls the shares of what is ignored."""
 
 MOST = 12
 """How many accounts, queues or partitions are listed, from the one with most jobs on."""
@@ -306,17 +313,17 @@ def _shares(log: Workload) -> dict[str, dict[str, float]]:
     from farm.campaign.caution import ignored_shares
 
     found = {}
-    for column, title in SHARED.items():
+    for column in SHARED:
         numbers, counts = np.unique(getattr(log, column), return_counts=True)
         if numbers.size < 2:
             continue
         names = {-1: "unknown", **log.names.get(column, {})}
         order = np.argsort(-counts, kind="stable")[:MOST]
-        found[title] = {
+        found[column] = {
             names.get(int(numbers[k]), str(numbers[k])): float(counts[k] / len(log)) for k in order
         }
     if beside := ignored_shares(log):
-        found["what no policy considers"] = beside
+        found["ignored"] = beside
     return found
 
 

@@ -295,7 +295,7 @@ def test_info_lists_shares(farm: Farm) -> None:
     facts = json.loads(farm("traces", "info", "ignored.sacct", "--processors", 4, "--json").output)
     assert facts["shares"] == {
         "partition": {"thin": 20 / 30, "fat": 10 / 30},
-        "what no policy considers": {"outside the largest partition": 10 / 30, "with GPUs": 0.1},
+        "ignored": {"outside the largest partition": 10 / 30, "with GPUs": 0.1},
     }
     text = farm("traces", "info", "ignored.sacct", "--processors", 4).stdout
     assert re.search(r"^share of jobs by partition\n  thin +66\.7 %\n  fat +33\.3 %$", text, re.M)

@@ -15,6 +15,7 @@ from core.models import poisson
 from farm import Campaign, run
 from tests.support.command_line import Farm
 from tests.support.refusals import Said, sentence, unlike
+from tests.support.swf_texts import row
 
 CAMPAIGN = """
 name = "{name}"
@@ -238,3 +239,23 @@ def test_a_figure_needs_three_quantiles(farm: Farm, stores: Path) -> None:
     assert refused.stdout == ""
     assert "give three quantiles, not [0.1, 0.9]" in sentence(refused.stderr)
     assert list(Path().iterdir()) == []
+
+
+def test_gains_without_samples(farm: Farm) -> None:
+    """Cell by cell: waits of 0, 8 and 16 s under the baseline, and 0, 10 and 7 s under SPF."""
+    rows = [row(1, 0, 9, time=9), row(2, 1, 9, time=9), row(3, 2, 2, time=2)]
+    Path("log.swf").write_text("; MaxProcs: 2\n" + "\n".join(rows) + "\n")
+    plain = {
+        "name": "c",
+        "resamples": 0,
+        "policies": ["fcfs+easy", "spf+easy"],
+        "traces": [{"name": "one", "file": "log.swf"}],
+    }
+    run(Campaign.from_dict(plain, Path()), "one.farm")
+    facts = json.loads(farm("gains", "one.farm", "--metric", "wait", "--json").stdout)
+    (cell,) = facts["cells"]
+    assert (cell["policy"], cell["wait"], cell["baseline"]) == ("spf+easy", 17 / 3, 8)
+    assert cell["gain"] == pytest.approx(1 - 17 / 24)
+    told = farm("gains", "one.farm", "--metric", "wait")
+    assert "spf+easy" in told.stdout
+    assert "no samples" in told.output

@@ -12,6 +12,7 @@ import pytest
 from tests.support import refusals
 from tests.support.command_line import Farm
 from tests.support.refusals import Said, unlike
+from tests.support.swf_texts import row as swf_row
 
 LOG = "; MaxProcs: 4\n" + "".join(
     f"{job} 0 -1 {run} 4{13 * ' -1'}\n" for job, run in enumerate([30, 20, 10], 1)
@@ -107,3 +108,39 @@ def test_what_is_printed_fits_a_terminal(farm: Farm, tmp_path: Path, more: tuple
     rows = [line for line in lines if re.search(r"  [\d.]+$", line)]
     assert {len(line) for line in rows} == {len(head)} == {80}
     assert any(line.startswith("  mean wait, s ") for line in rows)
+
+
+def test_errors_beside_the_log(farm: Farm, tmp_path: Path) -> None:
+    """Three jobs of 4 processors on 4 wait 0, 10 and 20 s, and 5, 10 and 60 s in the log."""
+    rows = [
+        swf_row(k + 1, wait=wait, procs=4, user=7 + k % 2) for k, wait in enumerate((5, 10, 60))
+    ]
+    path = tmp_path / "told.swf"
+    path.write_text("; MaxProcs: 4\n" + "\n".join([*rows, swf_row(4, 99, procs=1, wait=0)]) + "\n")
+    facts = json.loads(farm("simulate", path, "--policy", "fcfs+none", "--json").stdout)
+    assert facts["wait_errors"] == {
+        "mean_error": -11.25,
+        "mean_absolute_error": 11.25,
+        "absolute_error_p50": 2.5,
+        "absolute_error_p90": pytest.approx(29.5),
+    }
+    assert facts["waits_by"]["width"] == [
+        {"name": "1", "jobs": 1, "simulated": 0, "logged": 0, "mean_absolute_error": 0},
+        {"name": "3-4", "jobs": 3, "simulated": 10, "logged": 25, "mean_absolute_error": 15},
+    ]
+    assert [group["jobs"] for group in facts["waits_by"]["user"]] == [2, 1, 1]
+    assert facts["waits_by"]["partition"] == []
+    assert facts["as_logged"]["backfilled"] is None
+    text = farm("simulate", path, "--policy", "fcfs+none").stdout
+    assert re.search(r"^  number of jobs backfilled +0 +-$", text, re.M)
+    assert re.search(r"^  mean absolute error, s +11\.25$", text, re.M)
+    assert re.search(r"^  width 3-4, 3 jobs: mean wait, s +10 +25$", text, re.M)
+
+
+def test_no_errors_where_the_log_does_not_know_the_waits(farm: Farm, tmp_path: Path) -> None:
+    """One of two jobs is not enough."""
+    path = tmp_path / "half.swf"
+    path.write_text(f"; MaxProcs: 4\n{swf_row(1, wait=5)}\n{swf_row(2)}\n")
+    facts = json.loads(farm("simulate", path, "--policy", "fcfs+none", "--json").stdout)
+    assert facts["as_logged"] is facts["wait_errors"] is facts["waits_by"] is None
+    assert "its wait in the log" not in farm("simulate", path, "--policy", "fcfs+none").stdout

@@ -302,8 +302,8 @@ def test_a_job_wider_than_the_network_is_dropped_and_counted(tmp_path: Path) -> 
         ),
         (
             "mine.sacct",
-            "JobID|Submit|Start|End|NCPUS\n1|2024-01-01T00:00:00|2024-01-01T00:00:00|"
-            "2024-01-01T00:01:00|2\n",
+            "JobID|User|Submit|Start|End|Timelimit|NCPUS\n1|ann|2024-01-01T00:00:00|"
+            "2024-01-01T00:00:00|2024-01-01T00:01:00|02:00|2\n",
             "does not give the machine's size; give the log as SWF, with MaxProcs in its header",
         ),
     ],
