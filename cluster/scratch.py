@@ -7,6 +7,7 @@ folder in it first on Python's path: whoever made it first could run code in eve
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from cluster.errors import ClusterError
 
 KEY = "temporary-directory"
 """Of Dask's configuration."""
+
+VARIABLE = "DASK_TEMPORARY_DIRECTORY"
+"""Of the environment, where it is of one process and what this one starts."""
 
 SHELL = (
     "DASK_TEMPORARY_DIRECTORY=$(mktemp -d ${TMPDIR:-/tmp}/schedfarm-XXXXXXXXXX) || exit 1",
@@ -60,3 +64,21 @@ def scratch() -> Path:
             "of your own"
         )
     return place
+
+
+def main() -> None:
+    """Run what the arguments say, as Python does, with a scratch folder that is safe on this host.
+
+    ``python -m cluster.scratch -m distributed.cli.dask_worker ...`` is how hosts that SSH reaches
+    start Dask: the folder that the coordinator chose need not be its user's there.
+    """
+    try:
+        place = scratch()
+    except ClusterError:
+        place = Path(tempfile.mkdtemp(prefix="schedfarm-"))
+    os.environ[VARIABLE] = str(place)
+    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

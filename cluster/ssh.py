@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,7 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     options = dict(spec.options)
     options["worker_options"] = {**WORKER, **options.get("worker_options", {})}
     options["scheduler_options"] = {**ENCRYPTED, **options.get("scheduler_options", {})}
+    options["remote_python"] = _in_scratch(options.get("remote_python") or sys.executable)
     settings = {**SCHEDULER, **WORKERS, **UNTOLD, **({} if opening.watched else UNWATCHED)}
     known = security(spec.folder)
     with dask.config.set({**unset(settings), **certified(known)}):
@@ -57,6 +59,13 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
             raise ClusterError(f"ssh: {error}") from None
     with cluster, Client(cluster) as client:
         yield client
+
+
+def _in_scratch(python: str | list[str]) -> str | list[str]:
+    """Return commands that start Python with a scratch folder in which nobody else can write."""
+    if isinstance(python, str):
+        return f"{python} -m cluster.scratch"
+    return [f"{one} -m cluster.scratch" for one in python]
 
 
 def certified(known: Security) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cluster import ClusterError, ClusterSpec, connect
+from core.caches import exposed
 from tests.support.harness import PATIENCE, wait_for
 
 
@@ -57,3 +59,26 @@ def test_ssh_without_hosts__is_one_sentence() -> None:
     pytest.importorskip("asyncssh")
     with pytest.raises(ClusterError, match="ssh needs hosts"), connect("ssh"):
         raise AssertionError
+
+
+def test_what_others_planted_on_a_host_is_not_used(
+    options: dict[str, object], tmp_path: Path
+) -> None:
+    """Neither Dask's folder nor the one that the coordinator uses on its own host."""
+    planted = tmp_path / "shared" / "dask-scratch-space"
+    planted.mkdir(parents=True)
+    for folder in (planted, planted.parent):
+        folder.chmod(0o777)
+    opened = ClusterSpec("ssh", options=options)
+    with connect(opened) as client:
+        (place,) = client.run(lambda: os.environ["DASK_TEMPORARY_DIRECTORY"]).values()
+        (used,) = client.run(lambda dask_worker: dask_worker.local_directory).values()
+        assert Path(place) in Path(used).parents
+        assert exposed(Path(place)) is None
+    environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": str(planted.parent)}
+    code = "import os; print(os.environ['DASK_TEMPORARY_DIRECTORY'])"
+    words = [sys.executable, "-m", "cluster.scratch", "-c", code]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    assert exposed(Path(done.stdout.strip())) is None
+    assert Path(done.stdout.strip()) != planted.parent
+    Path(done.stdout.strip()).rmdir()
