@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import tokenize
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,8 +23,11 @@ from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
+from typing import Any, TypeVar
 
 from core.errors import InputError
+
+T = TypeVar("T")
 
 ORDERS, RULES, METRICS = "schedfarm.orders", "schedfarm.rules", "schedfarm.metrics"
 """Groups of entry points by which an installed package names what it brings."""
@@ -56,6 +59,41 @@ class Source:
     def sha256(self) -> str:
         """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+class RaisedError(InputError):
+    """Tell that a user's own order or rule raised.
+
+    Parameters
+    ----------
+    what : str
+        Kind and name, such as ``order 'mine:widest'``.
+    said : str
+        The error, and the call if known, on one line.
+
+    Examples
+    --------
+    >>> str(RaisedError.of("rule 'mine:late'", KeyError("queue")))
+    "rule 'mine:late' raised KeyError: 'queue'"
+    """
+
+    def __init__(self, what: str, said: str) -> None:
+        # Both in `args`: workers send it by them.
+        super().__init__(what, said)
+        self.said = said
+
+    @classmethod
+    def of(cls, what: str, error: Exception, call: str = "") -> RaisedError:
+        """Make one of what was raised, with the instant and the jobs of the call."""
+        why = " ".join(str(error).split()) or "no word of why"
+        return cls(what, f"raised {type(error).__name__}: {why}" + f" ({call})" * bool(call))
+
+    def __str__(self) -> str:
+        return " ".join(self.args)
+
+
+class NotLoaded(InputError):
+    """Tell that a module, or a name in it, cannot be loaded; what it raised is the cause."""
 
 
 _given: ContextVar[Mapping[str, Source] | None] = ContextVar("given", default=None)
@@ -148,7 +186,7 @@ def load(name: str) -> object:
 
     Raises
     ------
-    InputError
+    NotLoaded
         If there is no such module or name, or the module's own code fails.
 
     Examples
@@ -157,18 +195,18 @@ def load(name: str) -> object:
     True
     >>> load("core.own:lod")
     Traceback (most recent call last):
-    core.errors.InputError: 'core.own:lod' cannot be imported (module 'core.own' has no 'lod')
+    core.own.NotLoaded: 'core.own:lod' cannot be imported (module 'core.own' has no 'lod')
     """
     module, _, attribute = name.partition(":")
     source = (_given.get() or {}).get(module)
     try:
         found = importlib.import_module(module) if source is None else _run(source)
     except Exception as error:  # A user's module may fail in any way.
-        raise InputError(f"{name!r} cannot be imported ({_says(error)})") from error
+        raise NotLoaded(f"{name!r} cannot be imported ({_says(error)})") from error
     try:
         return reduce(getattr, attribute.split("."), found)
     except AttributeError:
-        raise InputError(
+        raise NotLoaded(
             f"{name!r} cannot be imported (module {module!r} has no {attribute!r})"
         ) from None
 
@@ -235,7 +273,7 @@ def brought(what: str, group: str, name: str) -> object | None:
 
     Raises
     ------
-    InputError
+    NotLoaded
         As `load`.
 
     Examples
@@ -248,8 +286,41 @@ def brought(what: str, group: str, name: str) -> object | None:
         return None
     try:
         return load(reference)
-    except InputError as error:
-        raise InputError(f"{what} {error}") from error.__cause__
+    except NotLoaded as error:
+        raise NotLoaded(f"{what} {error}") from error.__cause__
+
+
+def guarded(what: str, function: Callable[..., T]) -> Callable[..., T]:
+    """Return a user's function, whose errors tell that they are its own.
+
+    Parameters
+    ----------
+    what : str
+        Kind and name, for the sentence.
+    function : callable
+        Raises what it likes; an `InputError` is passed on as it is.
+
+    Raises
+    ------
+    RaisedError
+        If the function raises anything else.
+
+    Examples
+    --------
+    >>> guarded("rule 'mine:late'", [].pop)()
+    Traceback (most recent call last):
+    core.own.RaisedError: rule 'mine:late' raised IndexError: pop from empty list
+    """
+
+    def call(*given: Any, **named: Any) -> T:
+        try:
+            return function(*given, **named)
+        except InputError:
+            raise
+        except Exception as error:
+            raise RaisedError.of(what, error) from error
+
+    return call
 
 
 def entry_point(group: str, name: str) -> str | None:

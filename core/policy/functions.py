@@ -124,30 +124,6 @@ def _log10(values: Int64) -> Float64:
     return np.log10(np.maximum(values, 1))
 
 
-class OrderRaisedError(InputError):
-    """Tell that a user's order raised.
-
-    Parameters
-    ----------
-    order : str
-        Its name.
-    error : Exception
-        What it raised.
-    call : str
-        The instant and the jobs of that call.
-
-    Attributes
-    ----------
-    said : str
-        The error with the call, on one line.
-    """
-
-    def __init__(self, order: str, error: Exception, call: str) -> None:
-        why = " ".join(str(error).split()) or "no word of why"
-        self.said = f"raised {type(error).__name__}: {why} ({call})"
-        super().__init__(f"order {order!r} {self.said}")
-
-
 @dataclass(frozen=True)
 class OrderFunction:
     """Hold a function that orders the queue, and what it asks for.
@@ -262,8 +238,8 @@ procs, user, now, waited, worked
         try:
             values = self.call(**given)
         except Exception as error:  # A user's function may fail in any way.
-            raise OrderRaisedError(
-                self.name, error, self._called_with(workload.job[jobs], now)
+            raise own.RaisedError.of(
+                f"order {self.name!r}", error, self._called_with(workload.job[jobs], now)
             ) from error
         return as_key(values, workload.job[jobs], self.name)
 

@@ -80,7 +80,7 @@ def _order(name: str, text: str) -> str:
     try:
         find_order(text)
     except InputError as error:
-        raise InputError(str(error).replace("order", f"{name} order", 1)) from error.__cause__
+        raise InputError(str(error).replace("order", f"{name} order", 1)) from error
     return text
 
 

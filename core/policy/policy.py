@@ -170,7 +170,7 @@ class Policy:
             order, rule = aliased(order, orders.ALIASES), aliased(rule, rules.ALIASES)
             return cls(order, rule, **values)
         except InputError as error:
-            raise InputError(f"policy {text!r}: {error}") from None
+            raise InputError(f"policy {text!r}: {error}") from error
 
     def _check_together(self) -> None:
         why = self.row.check(self.order, self.given) if self.row.check else None

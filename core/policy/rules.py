@@ -132,10 +132,15 @@ class Rule:
             raise InputError(f"rule {self.name!r} has {_MISSING[part]}; its row names none")
         if isinstance(reference, Mapping):
             reference = reference[platform]
-        if callable(reference):
+        if not callable(reference):
+            reference = cast(Callable[..., Any], own.load(reference.format(platform=platform)))
+        if RULES.get(self.name) is self or part not in _CALLED:
             return reference
-        return cast(Callable[..., Any], own.load(reference.format(platform=platform)))
+        return own.guarded(f"rule {self.name!r}", reference)
 
+
+_CALLED = ("simulate", "promise", "fair_start")
+"""Parts that are functions; the others are classes."""
 
 _MISSING = {
     "simulate": "no simulation",

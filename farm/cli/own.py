@@ -37,8 +37,7 @@ def brought_policy(
         If it is no policy, or what is the user's own raises anything.
     """
     from core.errors import InputError
-    from core.own import sources
-    from core.policy.functions import OrderRaisedError
+    from core.own import RaisedError, sources
     from core.policy.policy import Policy, whole_name
     from farm.campaign.sources import collected
 
@@ -46,21 +45,11 @@ def brought_policy(
     try:
         with sources(known), patience(text, quiet=quiet):
             yield Policy.parse(whole_name(text))
-    except OrderRaisedError as error:
+    except RaisedError as error:
         where = _place(error.__cause__, text, known)
         if where is None:
             raise
         raise InputError(f"policy {text!r}: {where} {error.said}; mend it there") from error
-    except InputError:
-        raise
-    except Exception as error:
-        where = _place(error, text, known)
-        if where is None:
-            raise
-        said = " ".join(str(error).split()) or "no word of why"
-        raise InputError(
-            f"policy {text!r}: {where} raised {type(error).__name__}: {said}; mend it there"
-        ) from error
 
 
 def own_files(text: str) -> list[Path]:

@@ -23,6 +23,7 @@ from farm.campaign.draws import find_draw
 from farm.campaign.loads import LOAD_BY
 from farm.campaign.samples import sample, users_at
 from farm.campaign.trace import Trace
+from farm.execution.faults import Lacking
 from farm.store.block import Rows
 from farm.store.geometry import Block, Cell
 from farm.store.kept import is_kept, kept_of, recalled
@@ -85,11 +86,18 @@ class Simulations:
         Raises
         ------
         InputError
-            As `jobs`. What a user's own order raises passes through.
+            As `jobs`, and as `core.simulation.simulate.simulate`.
+        Lacking
+            If the system refuses what the simulation asks for.
         """
         if self._made is None or self._made[0] != cell:
             resample, load, policy = cell
-            self._made = cell, simulate(self.jobs(resample, load), policy)
+            jobs = self.jobs(resample, load)
+            try:
+                self._made = cell, simulate(jobs, policy)
+            except OSError as error:
+                # Of the kernels' files: no store is asked here.
+                raise Lacking(f"the kernels of {policy} cannot be read ({error})") from error
         return self._made[1]
 
     def recall(self, cell: Cell, stored: Rows) -> Schedule:

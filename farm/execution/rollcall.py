@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 ANSWER_SECONDS = 30.0
 """So long all workers are waited for. Who answers later is found out by the first task he gets."""
 
+WITHOUT = (ModuleNotFoundError, AttributeError)
+"""Errors by which a worker proves that it has no schedfarm, or one without this roll call. What a
+lost connection raises, or a lack of memory, proves nothing: the run goes on without the worker, or
+its first task finds out."""
+
 
 @dataclass(frozen=True)
 class Errand:
@@ -54,7 +59,9 @@ def unfit(client: Client, workers: Iterable[str], errand: Errand) -> dict[str, s
     asking.start()
     asking.join(ANSWER_SECONDS)
     return {
-        address: _sentence(address, answers[address]) for address in answers if answers[address]
+        address: _sentence(address, answer)
+        for address, answer in answers.items()
+        if _proves(answer) or (isinstance(answer, str) and answer)
     }
 
 
@@ -73,6 +80,14 @@ def lacking(errand: Errand) -> str:
         )
     except OSError as error:
         return f"{who} cannot use {error.filename or errand.store} ({error.strerror or error})"
+
+
+def _proves(answer: object) -> bool:
+    """Tell whether an answer proves that schedfarm is missing, or is an older one."""
+    # What Dask cannot send as it is, it sends as an Exception of its text.
+    texts = tuple(f"{error.__name__}(" for error in WITHOUT)
+    as_text = type(answer) is Exception and str(answer).startswith(texts)
+    return isinstance(answer, WITHOUT) or as_text
 
 
 def _sentence(address: str, answer: str | BaseException) -> str:

@@ -16,6 +16,7 @@ from msgspec import structs
 from farm.campaign.campaign import Campaign
 from farm.execution.executors import on_dask, serial
 from farm.execution.hearing import Hearing
+from farm.execution.isolate import Killed
 from farm.execution.rollcall import Errand
 from farm.execution.stop import FINISH_SECONDS, Stop
 from farm.planning.backlog import Backlog
@@ -279,7 +280,11 @@ def _work(prepared: Prepared, client: Client | None, stop: Stop, watch: All, cou
         for task, _ in lost
         for block in task.blocks
     ]
-    for task, error in _carry_out(prepared, alone, client, stop, watch, count):
+    lost = _carry_out(prepared, alone, client, stop, watch, count)
+    # What killed its process wherever it was tried has failed.
+    deadly = [replace(task, last=True) for task, error in lost if isinstance(error, Killed)]
+    lost = [one for one in lost if not isinstance(one[1], Killed)]
+    for task, error in lost + _carry_out(prepared, deadly, client, stop, watch, count):
         block = task.blocks[0]
         # Where none is missing, all are there and stay without what they were to learn.
         cells = prepared.missing[block] or cells_missing(prepared.store, block, None)

@@ -7,7 +7,8 @@ import os
 import platform
 from dataclasses import dataclass
 
-from farm.execution.task import SICK, run_task
+from farm.execution.faults import OF_WORKER
+from farm.execution.task import run_task
 from farm.planning.tasks import Task
 from farm.store.provenance import Foreign
 from farm.watching.events import BlockDone
@@ -53,7 +54,7 @@ def attempt(task: Task) -> list[BlockDone] | Sick:
     """Run a task; that this worker cannot do it is an answer, of which the others learn."""
     try:
         return run_task(task)
-    except SICK as error:
+    except OF_WORKER as error:
         return Sick(error, f"{platform.node()}:{os.getpid()}", _address())
 
 

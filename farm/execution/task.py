@@ -7,22 +7,19 @@ import platform
 import time
 from collections.abc import Iterable, Iterator
 
-from core.errors import Left
-from core.policy.functions import OrderRaisedError
+from core.errors import InputError, Left
 from farm.campaign.trace import Trace
 from farm.execution.cell import Figures, Simulations
 from farm.execution.courses import Course, course, is_stopping
+from farm.execution.faults import OF_WORKER, of_worker
 from farm.execution.isolate import Killed, isolated
 from farm.execution.lifetime import left, retire
 from farm.planning.tasks import Portion, Task
 from farm.store.block import OpenBlock, Rows, commit
 from farm.store.geometry import Block, Cell
-from farm.store.provenance import Foreign, check_program
+from farm.store.provenance import check_program
 from farm.store.store import Store
 from farm.watching.events import BlockDone
-
-SICK = (MemoryError, OSError, ImportError, Foreign)
-"""Errors that are the worker's and not the cell's: another one may do better."""
 
 Question = tuple[Block, Cell, Rows | None]
 """A block, a cell of it, and what is stored of that already."""
@@ -46,7 +43,7 @@ def run_task(task: Task) -> list[BlockDone]:
 
     Raises
     ------
-    OSError, MemoryError, ImportError, Foreign
+    OSError, MemoryError, ImportError, Foreign, Lacking, Killed
         If this worker cannot do it. A cell that fails by itself does not raise: that is recorded.
     """
     check_program(task.program)
@@ -82,7 +79,10 @@ def _carry_out(portion: Portion, made: Simulations, here: Course) -> list[BlockD
     wanted.sort(key=lambda one: one[0].cells[one[1]])
     questions = [(b.block, b.cells[place], b.lacking.get(place)) for b, place in wanted]
     here.enter([(block, cell) for block, cell, _ in questions])
-    answered = _answers_apart(made, questions) if task.careful else answers(made, questions)
+    if task.careful:
+        answered = _answers_apart(made, questions, last=task.last)
+    else:
+        answered = answers(made, questions)
     try:
         for (block, place), answer in zip(wanted, answered, strict=True):
             if isinstance(answer, Exception):
@@ -128,7 +128,7 @@ def answers(made: Simulations, questions: Iterable[Question]) -> Iterator[Answer
 
     Raises
     ------
-    OSError, MemoryError, ImportError
+    OSError, MemoryError, ImportError, Lacking
         If this worker cannot do it.
     """
     for block, cell, stored in questions:
@@ -138,18 +138,17 @@ def answers(made: Simulations, questions: Iterable[Question]) -> Iterator[Answer
             begun = time.process_time()
             values = made.values(block, cell, stored)
             yield *values, time.process_time() - begun
-        except SICK:
+        except OF_WORKER:
             raise
-        except OrderRaisedError as error:
-            # Memory and packages are the worker's; what else a user's order raises is its own.
-            if isinstance(error.__cause__, (MemoryError, ImportError)):
-                raise error.__cause__ from None
+        except InputError as error:
+            if fault := of_worker(error):
+                raise fault from error
             yield error
         except Exception as error:  # what the cell itself determines is data, whatever its kind
             yield error
 
 
-def _answers_apart(made: Simulations, questions: list[Question]) -> Iterator[Answer]:
+def _answers_apart(made: Simulations, questions: list[Question], *, last: bool) -> Iterator[Answer]:
     """Yield the same from processes of their own, halving the cells that take theirs along."""
     if not questions:
         return
@@ -158,10 +157,12 @@ def _answers_apart(made: Simulations, questions: list[Question]) -> Iterator[Ans
     except Killed as error:
         half = len(questions) // 2
         if half:
-            yield from _answers_apart(made, questions[:half])
-            yield from _answers_apart(made, questions[half:])
-        else:
+            yield from _answers_apart(made, questions[:half], last=last)
+            yield from _answers_apart(made, questions[half:], last=last)
+        elif last:
             yield error
+        else:
+            raise
 
 
 def _all_answers(store: Store, trace: Trace, questions: list[Question]) -> list[Answer]:

@@ -45,6 +45,8 @@ class Task:
     careful : bool
         Whether the cells run in processes of their own, so that one which kills its process takes
         no other with it.
+    last : bool
+        Whether a cell that kills such a process has failed; otherwise another worker is asked.
     run : str
         Name of the run that asks, without which nothing is written; see
         `farm.store.place.Place`. Empty where nobody else can be at the store.
@@ -57,6 +59,7 @@ class Task:
     portions: tuple[Portion, ...]
     seconds: float
     careful: bool = False
+    last: bool = False
     run: str = ""
     program: Program | None = None
 

@@ -16,9 +16,13 @@ from typing import Any
 import pytest
 
 import farm
+from farm.campaign.campaign import Campaign
 from farm.execution import window
+from farm.execution.isolate import Killed
 from farm.execution.rollcall import Errand
+from farm.execution.runner import begin
 from farm.execution.stop import Stop
+from farm.execution.task import run_task
 from farm.execution.workers import SchedulerLost, Workers
 from farm.store.place import place_of
 from farm.watching.events import Said, read_events
@@ -55,6 +59,24 @@ task.answers = answers
 """
 """A worker that has too little memory for whatever it is given."""
 
+UNMAPPED = """
+import sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "core.simulation.pool":
+            raise {error}
+
+sys.meta_path.insert(0, Finder())
+"""
+"""A worker whose kernels cannot be loaded; `ulimit -v` leads to the first of these errors."""
+
+REFUSALS = (
+    "ImportError('libllvmlite.so: failed to map segment from shared object')",
+    "MemoryError",
+    "OSError(5, 'Input/output error')",
+)
+
 WORDS = """
 import os
 
@@ -63,6 +85,44 @@ def name(submit):
         raise ImportError("no module named words")
     return submit
 """
+
+
+READER = """
+def name(submit):
+    return open("missing")
+
+def rule(workload, policy):
+    return open("missing")
+"""
+"""An order and a rule whose file is nowhere."""
+
+UNLIKE = """
+import os
+
+{at_import}
+
+def name(submit):
+    {in_call}
+    return submit
+"""
+"""An order that does something where the variable SICK is set: as it is imported, or is called."""
+
+FAULTS = {
+    "a package is missing": "import words_of_tomorrow",
+    "a file is missing": "open('words of tomorrow')",
+    "no memory": "raise MemoryError",
+    "its process is killed": "os.abort()",
+}
+"""What goes wrong on one worker, and not on another one."""
+
+
+def unlike(folder: Path, *, loading: str = "pass", calling: str = "pass") -> str:
+    """Write such an order's module beside a campaign; return the campaign."""
+    sick = "if os.environ.get('SICK'): "
+    (folder / "unlike.py").write_text(
+        UNLIKE.format(at_import=sick + loading, in_call=sick + calling)
+    )
+    return CAMPAIGN.replace("fcfs+easy", "unlike:name+easy")
 
 
 @pytest.fixture
@@ -79,11 +139,16 @@ def there(tmp_path: Path) -> Iterator[Site]:
         yield one
 
 
-def run(there: Site, folder: Path) -> Command:
+def joined(there: Site) -> None:
+    """Wait until both workers have joined."""
     from distributed import Client
 
     with Client(there.address) as client:
         client.wait_for_workers(2, timeout=PATIENCE)
+
+
+def run(there: Site, folder: Path) -> Command:
+    joined(there)
     return Command(folder, "run", "sick.toml", "--on", there.address)
 
 
@@ -176,6 +241,61 @@ def test_too_little_memory__another_worker_does_it(
     finished(there, tmp_path, 0)
     assert farm.status(tmp_path / "sick.farm").failed == 0
     assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_module_that_cannot_be_loaded_on_one_worker__another_one_has_it(
+    there: Site, tmp_path: Path, fault: str
+) -> None:
+    """Neither is a cell recorded as failed, nor is the run ended."""
+    (tmp_path / "sick.toml").write_text(unlike(tmp_path, loading=fault))
+    there.worker(SICK="1")
+    there.worker()
+    command = finished(there, tmp_path, 0)
+    assert counts(command.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
+
+
+@pytest.mark.parametrize("error", REFUSALS)
+def test_kernels_that_cannot_be_loaded_on_one_worker__another_one_has_them(
+    there: Site, tmp_path: Path, undisturbed: Path, error: str
+) -> None:
+    (tmp_path / "unmapped.py").write_text(UNMAPPED.format(error=error))
+    there.worker(options=("--preload", str(tmp_path / "unmapped.py")))
+    there.worker()
+    finished(there, tmp_path, 0)
+    assert farm.status(tmp_path / "sick.farm").failed == 0
+    assert_same_results(tmp_path / "sick.farm", undisturbed)
+
+
+def test_a_cell_that_kills_its_process__fails_once_nobody_else_is_left_to_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then it is the worker's fault, which is no record."""
+    text = unlike(tmp_path, calling=FAULTS["its process is killed"])
+    (tmp_path / "sick.toml").write_text(text)
+    monkeypatch.setenv("SICK", "1")
+    with begin(Campaign.from_toml(tmp_path / "sick.toml"), tmp_path / "s") as prepared:
+        task = replace(prepared.tasks[0], careful=True)
+        with pytest.raises(Killed, match="SIGABRT"):
+            run_task(task)
+        assert farm.status(tmp_path / "s").failed == 0
+        done = run_task(replace(task, last=True))
+    assert sum(block.failed for block in done) == farm.status(tmp_path / "s").failed > 0
+
+
+@pytest.mark.parametrize("policy", ["reader:name+easy", "fcfs+reader:rule"])
+def test_an_order_or_a_rule_that_reads_a_missing_file__fails_its_own_cells(
+    tmp_path: Path, policy: str
+) -> None:
+    """The store is not to blame, and the other policies' cells are simulated."""
+    (tmp_path / "reader.py").write_text(READER)
+    campaign = replace(SMALL, policies=("fcfs+easy", policy), folder=tmp_path)
+    ended = farm.run(campaign, tmp_path / "s")
+    half = campaign.cells // 2
+    assert (ended.done, ended.failed) == (campaign.cells, half)
+    failures = farm.status(tmp_path / "s").failures
+    assert {failure.policy for failure in failures} == {policy}
+    assert all("raised FileNotFoundError: [Errno 2]" in failure.error for failure in failures)
 
 
 def test_a_package_that_no_worker_has__leaves_cells_missing(

@@ -7,9 +7,14 @@ import platform
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from distributed.comm.core import CommClosedError
 
+from farm.execution.rollcall import Errand, unfit
+from farm.store.place import place_of
 from farm.watching.events import BlockDone, Said, read_events
 from tests.support.dask_processes import Site, site
 from tests.support.harness import PATIENCE, Command, counts, two_machines
@@ -118,3 +123,25 @@ def test_another_disk_at_the_same_path__is_named_and_set_aside(
         False: f"cannot use {store / 'turn.lock'} (No such file or directory)",
     }
     assert expected[has_folder] in sentence
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (ModuleNotFoundError("No module named 'farm'"), True),
+        (AttributeError("module 'farm.execution.rollcall' has no attribute 'lacking'"), True),
+        (Exception("ModuleNotFoundError(\"No module named 'farm'\")"), True),
+        (Exception("OSError('timed out')"), False),
+        (CommClosedError("Address removed."), False),
+        (MemoryError(), False),
+        (ImportError("libllvmlite.so: failed to map segment from shared object"), False),
+        ("", False),
+        ("worker h:1 cannot use /s (Permission denied)", True),
+    ],
+)
+def test_only_what_proves_a_lack__sets_a_worker_aside(answer: str | Exception, told: bool) -> None:
+    """A worker that dies while it is asked, or has no memory just then, may have the program."""
+    client: Any = SimpleNamespace(run=lambda *given, **named: {"tcp://h:1": answer})
+    found = unfit(client, ["tcp://h:1"], Errand(place_of("s"), "", None))
+    assert list(found) == ["tcp://h:1"] * told
+    assert all(str(answer) in sentence for sentence in found.values())
