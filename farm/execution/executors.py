@@ -14,7 +14,7 @@ from farm.execution.aside import aside
 from farm.execution.courses import Report, abandon, reports, stop
 from farm.execution.rollcall import Errand
 from farm.execution.sick import Sick, attempt
-from farm.execution.stop import Stop
+from farm.execution.stop import FINISH_SECONDS, LATE_SECONDS, Stop
 from farm.execution.window import Result, Window
 from farm.execution.workers import LOOK_SECONDS, Workers
 from farm.planning.backlog import Backlog
@@ -29,6 +29,13 @@ NEWS_SECONDS = 5.0
 NEWS_SHARE = 0.01
 """Those questions may take this share of the time: two workers answer in 5 ms."""
 
+ABANDON_SECONDS = 2.0
+"""So long workers are told to leave everything; one that hangs never hears of it."""
+
+ABANDONED = (
+    "abandoned what has not ended in {:.0f} s; the next run simulates what it had not stored"
+)
+
 Hear = Callable[[Sequence[Report], int], None]
 """Is told what runs, of tasks that have taken some seconds, and on how many worker threads."""
 
@@ -38,7 +45,13 @@ def ask(run: str, grace: float | None) -> list[Report]:
     return reports(run) if grace is None else stop(run, grace)
 
 
-def serial(backlog: Backlog, stop: Stop, run: str, hear: Hear) -> Iterator[tuple[Task, Result]]:
+class _Overdue(Exception):
+    """Say that a task hangs which was to end."""
+
+
+def serial(
+    backlog: Backlog, stop: Stop, run: str, hear: Hear, say: Callable[[str], None]
+) -> Iterator[tuple[Task, Result]]:
     """Run tasks in order, in this process: the specification of every other executor.
 
     Parameters
@@ -51,6 +64,8 @@ def serial(backlog: Backlog, stop: Stop, run: str, hear: Hear) -> Iterator[tuple
         Name of the run that the tasks belong to.
     hear : callable
         Told every few seconds what runs, and more often once the run stops.
+    say : callable
+        Told in one sentence that a task hangs when the run is to stop.
 
     Yields
     ------
@@ -63,6 +78,8 @@ def serial(backlog: Backlog, stop: Stop, run: str, hear: Hear) -> Iterator[tuple
         nonlocal heard
         now = time.monotonic()
         found = ask(run, stop.grace if stop.wished else None)
+        if stop.is_overdue:
+            raise _Overdue
         if now - heard >= NEWS_SECONDS or heard < stop.since < math.inf:
             heard = now
             hear(found, 1)
@@ -73,6 +90,10 @@ def serial(backlog: Backlog, stop: Stop, run: str, hear: Hear) -> Iterator[tuple
             try:
                 found = aside(partial(attempt, task), look, LOOK_SECONDS)
                 result: Result = found.error if isinstance(found, Sick) else found
+            except _Overdue:
+                abandon(run)
+                say(_abandoned())
+                return
             except Exception as error:
                 result = error
             yield task, result
@@ -99,8 +120,8 @@ def on_dask(
     backlog : Backlog
         What to do, in the order of submission.
     stop : Stop
-        Looked at whenever tasks end, and every second. What runs is then waited for, unless
-        there is no worker left that could run it.
+        Looked at whenever tasks end, and every second. What runs is then waited for, as long as
+        there is a worker left that could run it and it ends in time.
     errand : Errand
         What a worker must have before it is given a task.
     hear
@@ -125,18 +146,38 @@ def on_dask(
     try:
         window.refill()
         while window.running and (workers.count() or not stop.wished):
+            if stop.is_overdue:
+                _abandon(client, errand.run)
+                say(_abandoned())
+                break
             yield from window.ended()
+            window.hand_late_tasks_over()
             window.refill()
             if (found := news.latest()) is not None:
                 hear(found, workers.count())
     except BaseException:
         # The workers of a cluster that outlives the run are not to go on for minutes.
-        with suppress(Exception):
-            client.run(abandon, errand.run, wait=False, on_error="ignore")
+        _abandon(client, errand.run)
         raise
     finally:
         news.end()
         window.end()
+
+
+def _abandon(client: Client, run: str) -> None:
+    """Have all workers leave the tasks of a run; do not wait for one that hangs."""
+
+    def ask() -> None:
+        with suppress(Exception):
+            client.run(abandon, run, on_error="ignore")
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(ABANDON_SECONDS)
+
+
+def _abandoned() -> str:
+    return ABANDONED.format(FINISH_SECONDS + LATE_SECONDS)
 
 
 class _News:

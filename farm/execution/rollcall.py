@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from farm.store.lock import Superseded
 from farm.store.place import Place
@@ -35,8 +35,15 @@ class Errand:
     program: Program | None
 
 
-def unfit(client: Client, workers: Iterable[str], errand: Errand) -> dict[str, str]:
-    """Return why workers could not work for a run, by their addresses; nothing of those that can.
+class Answer(NamedTuple):
+    """Hold what a worker says of itself: host and process, and what it lacks, empty if nothing."""
+
+    who: str
+    lacks: str
+
+
+def call_roll(client: Client, workers: Iterable[str], errand: Errand) -> dict[str, Answer]:
+    """Return what workers answer, by their addresses; nothing of those that prove nothing.
 
     Parameters
     ----------
@@ -52,22 +59,29 @@ def unfit(client: Client, workers: Iterable[str], errand: Errand) -> dict[str, s
     def ask() -> None:
         # A worker that dies while it is asked is the business of the run.
         with suppress(Exception):
-            found = client.run(lacking, errand, workers=list(workers), on_error="return")
+            found = client.run(answer, errand, workers=list(workers), on_error="return")
             answers.update(found)
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(ANSWER_SECONDS)
-    return {
-        address: _sentence(address, answer)
-        for address, answer in answers.items()
-        if _proves(answer) or (isinstance(answer, str) and answer)
-    }
+    found: dict[str, Answer] = {}
+    for address, one in list(answers.items()):
+        if isinstance(one, Answer):
+            found[address] = one
+        elif _proves(one):
+            why = f"worker {address} cannot run this schedfarm ({one}); install it there"
+            found[address] = Answer(address, why)
+    return found
 
 
-def lacking(errand: Errand) -> str:
-    """Say in a sentence what this process lacks for a run; nothing if it lacks nothing."""
-    who = f"worker {platform.node()}:{os.getpid()}"
+def answer(errand: Errand) -> Answer:
+    """Say who this process is, and in a sentence what it lacks for a run."""
+    who = f"{platform.node()}:{os.getpid()}"
+    return Answer(who, _lack(errand, f"worker {who}"))
+
+
+def _lack(errand: Errand, who: str) -> str:
     try:
         check_program(errand.program)
         with errand.store.turn(errand.run):
@@ -88,10 +102,3 @@ def _proves(answer: object) -> bool:
     texts = tuple(f"{error.__name__}(" for error in WITHOUT)
     as_text = type(answer) is Exception and str(answer).startswith(texts)
     return isinstance(answer, WITHOUT) or as_text
-
-
-def _sentence(address: str, answer: str | BaseException) -> str:
-    """Make a sentence of an answer; what cannot even be asked has no schedfarm, or an older one."""
-    if isinstance(answer, str):
-        return answer
-    return f"worker {address} cannot run this schedfarm ({answer}); install it there"

@@ -311,7 +311,7 @@ def _carry_out(
         errand = Errand(prepared.store.place, run, tasks[0].program if tasks else None)
         results = on_dask(client, backlog, stop, errand, hearing.hear, say)
     else:
-        results = serial(backlog, stop, run, hearing.hear)
+        results = serial(backlog, stop, run, hearing.hear, say)
     for task, result in results:
         if isinstance(result, OSError):
             raise unwritable(prepared.store.place, result) from result

@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 FINISH_SECONDS = 10.0
 """What would end within this time of the wish to stop is finished, what takes longer is left."""
 
+LATE_SECONDS = 10.0
+"""What has not ended so long after that hangs, and is abandoned: the run is over 20 s after the
+wish, before batch systems and containers kill what they have asked to end (30 s)."""
+
 
 @dataclass
 class Stop:
@@ -29,3 +33,8 @@ class Stop:
     def grace(self) -> float:
         """Time that is left to what runs, s."""
         return max(0.0, self.since + FINISH_SECONDS - time.monotonic())
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether all that runs should have ended by now."""
+        return time.monotonic() > self.since + FINISH_SECONDS + LATE_SECONDS

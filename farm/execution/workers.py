@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from core.errors import InputError
 from core.numerals import lasting
-from farm.execution.rollcall import Errand, unfit
+from farm.execution.rollcall import Errand, call_roll
 from farm.execution.sick import Sick
 from farm.execution.stop import Stop
 
@@ -42,13 +43,15 @@ class Workers:
         self, client: Client, stop: Stop, say: Callable[[str], None], errand: Errand
     ) -> None:
         self.address = client.scheduler.address if client.scheduler else "its address"
-        self._client, self._stop, self._say = client, stop, say
+        self._client, self._stop, self.say = client, stop, say
         self._errand = errand
         self._greeted: set[str] = set()
         self._asked = -math.inf
         self._count = 0
         self._threads: dict[str, int] = {}
+        self._names: dict[str, str] = {}
         self._aside: set[str] = set()
+        self._late: Counter[str] = Counter()
         self._slept = ""
         self._before: int | None = None
 
@@ -68,7 +71,7 @@ class Workers:
         """
         self._slept = f"this machine stood still for {lasting(seconds)}"
         self._asked = -math.inf
-        self._say(f"{self._slept}; the run goes on if the cluster does")
+        self.say(f"{self._slept}; the run goes on if the cluster does")
 
     def lost(self) -> SchedulerLost:
         """Return the sentence for a scheduler that is no more."""
@@ -81,7 +84,25 @@ class Workers:
     def but(self, tried: set[str]) -> list[str] | None:
         """Return the workers that a task may go to; None for all."""
         barred = (self._aside | tried) & self._threads.keys()
+        # Where all that are left are late, none is kept from work.
+        late = self._late.keys() & self._threads.keys() - barred
+        if late < self._threads.keys() - barred:
+            barred |= late
         return [one for one in self._threads if one not in barred] if barred else None
+
+    def name(self, address: str) -> str:
+        """Return a worker's host and process, or its address where it has not told them."""
+        return self._names.get(address, address)
+
+    def note_late(self, address: str) -> None:
+        """Give a worker no task as long as it is late with one."""
+        self._late[address] += 1
+
+    def note_back(self, address: str) -> None:
+        """Take note that a worker has ended a task with which it was late."""
+        self._late[address] -= 1
+        if not self._late[address]:
+            del self._late[address]
 
     def are_gone(self, where: list[str]) -> bool:
         """Tell whether none of some workers is there any more, as of the last look."""
@@ -97,7 +118,7 @@ class Workers:
             self._asked = -math.inf
             left = [one for one in self._threads if one not in self._aside]
             if left:
-                self._say(f"{sick}; it is set aside, the others go on")
+                self.say(f"{sick}; it is set aside, the others go on")
         for_all = isinstance(sick.error, OSError) and not sick.sets_aside
         again = sick.sets_aside or (not for_all and len(tried) < TRIES)
         return again and self.but(tried) != []
@@ -115,21 +136,23 @@ class Workers:
         self._greeted |= newcomers
         if not newcomers:
             return
-        reasons = unfit(self._client, newcomers, self._errand)
+        answers = call_roll(self._client, newcomers, self._errand)
+        self._names |= {address: answer.who for address, answer in answers.items()}
+        reasons = {address: one.lacks for address, one in answers.items() if one.lacks}
         self._aside |= reasons.keys()
         if reasons and not self._threads.keys() - self._aside:
             raise InputError(_together(reasons.values()))
         for reason in reasons.values():
-            self._say(f"{reason}; it is set aside, the others go on")
+            self.say(f"{reason}; it is set aside, the others go on")
 
     def _tell(self, before: int | None, now: int) -> None:
         if self._stop.wished:
             return
         if before == 0 and now:
-            self._say(f"a worker of {self.address} is there; the run goes on")
+            self.say(f"a worker of {self.address} is there; the run goes on")
         elif before != 0 and not now:
             lack = "all workers of {} are gone" if before else "{} has no worker"
-            self._say(f"{lack.format(self.address)}; waiting for one (Ctrl-C stops)")
+            self.say(f"{lack.format(self.address)}; waiting for one (Ctrl-C stops)")
 
 
 def _together(reasons: Collection[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from distributed.comm.core import CommClosedError
 
-from farm.execution.rollcall import Errand, unfit
+from farm.execution.rollcall import Answer, Errand, call_roll
 from farm.store.place import place_of
 from farm.watching.events import BlockDone, Said, read_events
 from tests.support.dask_processes import Site, site
@@ -135,13 +135,14 @@ def test_another_disk_at_the_same_path__is_named_and_set_aside(
         (CommClosedError("Address removed."), False),
         (MemoryError(), False),
         (ImportError("libllvmlite.so: failed to map segment from shared object"), False),
-        ("", False),
-        ("worker h:1 cannot use /s (Permission denied)", True),
+        (Answer("h:1", ""), False),
+        (Answer("h:1", "worker h:1 cannot use /s (Permission denied)"), True),
     ],
 )
-def test_only_what_proves_a_lack__sets_a_worker_aside(answer: str | Exception, told: bool) -> None:
+def test_only_what_proves_a_lack__sets_a_worker_aside(
+    answer: Answer | Exception, told: bool
+) -> None:
     """A worker that dies while it is asked, or has no memory just then, may have the program."""
     client: Any = SimpleNamespace(run=lambda *given, **named: {"tcp://h:1": answer})
-    found = unfit(client, ["tcp://h:1"], Errand(place_of("s"), "", None))
-    assert list(found) == ["tcp://h:1"] * told
-    assert all(str(answer) in sentence for sentence in found.values())
+    found = call_roll(client, ["tcp://h:1"], Errand(place_of("s"), "", None))
+    assert [address for address, one in found.items() if one.lacks] == ["tcp://h:1"] * told
