@@ -97,6 +97,7 @@ class NotLoaded(InputError):
 
 
 _given: ContextVar[Mapping[str, Source] | None] = ContextVar("given", default=None)
+_distrusting: ContextVar[str] = ContextVar("distrusting", default="")
 _compiled: dict[Source, ModuleType] = {}
 _compiling = threading.RLock()
 
@@ -176,6 +177,30 @@ def sources(given: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         _given.reset(token)
+
+
+@contextmanager
+def distrust(who: str) -> Iterator[None]:
+    """Refuse to run any ``module:name`` of a user's, in this thread and as long as this lasts.
+
+    Parameters
+    ----------
+    who : str
+        Who asks for ``--trust``, for the sentence.
+
+    Examples
+    --------
+    >>> with distrust("farm plan"):
+    ...     brought("order", ORDERS, "mine:oldest")
+    Traceback (most recent call last):
+    core.errors.InputError: order 'mine:oldest' is Python code, which farm plan runs only with \
+--trust
+    """
+    token = _distrusting.set(who)
+    try:
+        yield
+    finally:
+        _distrusting.reset(token)
 
 
 def load(name: str) -> object:
@@ -275,6 +300,8 @@ def brought(what: str, group: str, name: str) -> object | None:
     ------
     NotLoaded
         As `load`.
+    InputError
+        Within `distrust`.
 
     Examples
     --------
@@ -284,6 +311,8 @@ def brought(what: str, group: str, name: str) -> object | None:
     reference = name if ":" in name else entry_point(group, name)
     if reference is None:
         return None
+    if ":" in name and (who := _distrusting.get()):
+        raise InputError(f"{what} {name!r} is Python code, which {who} runs only with --trust")
     try:
         return load(reference)
     except NotLoaded as error:

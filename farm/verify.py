@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.own import modules_of
 from farm.campaign.campaign import Campaign
 from farm.execution.cell import Simulations
 from farm.store.arrays import ARRAYS, open_results
@@ -62,14 +63,20 @@ class Again:
         How many of each policy, and of each kind of fairness under it.
     seed : int
         What they are drawn by.
+    trust : bool
+        Whether Python text that the store brings, or modules that it names, may run for that.
     done, cells : int
         How many were simulated again, and out of how many that are done.
+    left_out : tuple of str
+        Modules for want of whose execution none was.
     """
 
     each: int = 1
     seed: int = 0
+    trust: bool = False
     done: int = 0
     cells: int = 0
+    left_out: tuple[str, ...] = ()
 
 
 def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
@@ -80,7 +87,8 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     where : str, path or Place
         The store's folder or address.
     again : Again, optional
-        Which cells to simulate again and compare: by default one of each policy.
+        Which cells to simulate again and compare: by default one of each policy. None where that
+        takes modules which are not trusted.
 
     Yields
     ------
@@ -136,8 +144,18 @@ def repair(where: Where, faults: list[Fault]) -> list[Block]:
     -------
     list of Block
         Blocks that the next run does again.
+
+    Raises
+    ------
+    InputError
+        If a link leads out of the store: nothing is altered then.
     """
     place = place_of(where)
+    for name, target in place.links_out():
+        raise InputError(
+            f"store {place}: {name} is a link to {target}, outside of the store, which is not "
+            "repaired; replace the link by what it leads to"
+        )
     store = _described(place)
     store.save()
     blocks: dict[Block, None] = {}
@@ -323,6 +341,11 @@ Drawn = tuple[Record, int]
 
 def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterator[Fault]:
     """Simulate random cells of every policy again and compare every value."""
+    if not again.each:
+        return
+    if not again.trust and (modules := modules_in(store)):
+        again.left_out = modules
+        return
     # What the store was made with was meant, whatever the campaign's text has come to say.
     plain = {**tomllib.loads(store.text), "overload": True}
     # Nothing is read from the folder: logs and modules are the store's own.
@@ -335,6 +358,14 @@ def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterato
         known = _as_recorded(store, record)
         one = made[block.trace] if known is store else Simulations(known, traces[block.trace])
         yield from _differences(one, record, place)
+
+
+def modules_in(store: Store) -> tuple[str, ...]:
+    """Return the modules that a simulation of the store's cells executes, of users' own."""
+    plain = tomllib.loads(store.text)
+    held = [v.of for holding in store.holds.values() for v in (*holding.arrays, *holding.figures)]
+    names = [*store.axes["policy"], *plain.get("policies", ()), *plain.get("metrics", ()), *held]
+    return tuple(sorted({*store.own, *modules_of(filter(None, names))}))
 
 
 def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:

@@ -50,6 +50,15 @@ def brought_policy(
         if where is None:
             raise
         raise InputError(f"policy {text!r}: {where} {error.said}; mend it there") from error
+    except InputError:
+        raise
+    except Exception as error:
+        # Audits and reference simulations call what is the user's without a guard.
+        where = _place(error, text, known)
+        if where is None:
+            raise
+        raised = RaisedError.of("", error).said
+        raise InputError(f"policy {text!r}: {where} {raised}; mend it there") from error
 
 
 def own_files(text: str) -> list[Path]:

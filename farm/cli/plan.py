@@ -50,6 +50,9 @@ COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe 
     "--no-probe", "modelled", is_flag=True, help="Simulate nothing: CPU time as it is planned with."
 )
 @click.option(
+    "--trust", is_flag=True, help="Run Python code of the campaign's own orders, rules and metrics."
+)
+@click.option(
     "--workers",
     type=click.IntRange(min=1),
     help="Worker processes; by default those of the campaign's [cluster], or one a core here.",
@@ -60,6 +63,7 @@ def plan(
     store: str | None,
     folder: Path | None,
     modelled: bool,
+    trust: bool,
     workers: int | None,
     as_json: bool,
 ) -> None:
@@ -76,6 +80,7 @@ def plan(
     import json
 
     from core.numerals import counted, grouped, sized, timed
+    from core.own import distrust
     from core.simulation.compiling import compiling
     from farm.campaign.shipped import find
     from farm.planning.design import design
@@ -86,6 +91,8 @@ def plan(
     from farm.planning.tasks import plan as tasks_of
     from farm.store.place import place_of
 
+    if not trust:
+        click.get_current_context().with_resource(distrust("farm plan"))
     wanted = find(campaign)
     _hands(wanted, workers)
     check_report(wanted)

@@ -168,7 +168,19 @@ class ClusterOptions:
         table_s = given.get("coordinator", {})
         if self._coordinator and isinstance(table_s, Mapping):
             said["coordinator"] = {**table_s, **self._coordinator}
-        return ClusterSpec.of({**given, **self._options, **said, **self._secured})
+        spec = ClusterSpec.of({**given, **self._options, **said, **self._secured})
+        if given is table:
+            _show_commands(table)
+        return spec
+
+
+def _show_commands(table: Mapping[str, Any]) -> None:
+    """Print what a campaign has a launcher do, before that: some of its options are commands."""
+    from cluster.spec import KEYS
+
+    shown = [f"{key} = {table[key]!r}" for key in table if key not in KEYS or key == "coordinator"]
+    if shown:
+        click.echo(f"note: the campaign's [cluster] has {'; '.join(shown)}", err=True)
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -227,6 +227,10 @@ class Bucket:
         """Delete all objects below a folder."""
         self._delete(self.names(folder))
 
+    def links_out(self) -> Iterator[tuple[str, str]]:
+        """Yield nothing: a bucket has no links."""
+        yield from ()
+
     def tidy(self) -> None:
         """Leave all as it is: an object is there whole or not at all."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -139,6 +140,15 @@ class Folder:
         if path.is_dir():
             shutil.rmtree(path)
             sync(path.parent)
+
+    def links_out(self) -> Iterator[tuple[str, str]]:
+        """Yield links to what is not below this folder."""
+        own = self.path.resolve()
+        for folder, folders, files in os.walk(self.path):
+            for name in (*folders, *files):
+                path = Path(folder, name)
+                if path.is_symlink() and not path.resolve().is_relative_to(own):
+                    yield path.relative_to(self.path).as_posix(), str(path.resolve())
 
     def tidy(self) -> None:
         """Delete files that killed writers have left unfinished."""

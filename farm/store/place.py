@@ -88,6 +88,9 @@ class Place(Protocol):
     def remove_below(self, folder: str) -> None:
         """Delete all files below a folder, if it is there."""
 
+    def links_out(self) -> Iterator[tuple[str, str]]:
+        """Yield the names of links that lead out of the store, and where they lead."""
+
     def tidy(self) -> None:
         """Delete what killed writers have left."""
 

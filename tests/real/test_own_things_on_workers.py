@@ -15,7 +15,7 @@ import farm
 from cluster import connect
 from farm.campaign.campaign import Campaign
 from farm.store.records import read_heads
-from farm.verify import verify
+from farm.verify import Again, verify
 from tests.support.dask_processes import site
 from tests.support.growing import counts as outcome_counts
 from tests.support.harness import Command, arrays, assert_same_results, counts, wait_for
@@ -46,7 +46,7 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def test_by_the_command_line__from_another_folder(path: Path, serial: Path, tmp_path: Path) -> None:
     """Workers of a local cluster have the text, wherever the command is given; so has the rest."""
-    planned = farm_process(tmp_path, "plan", str(path), "--json")
+    planned = farm_process(tmp_path, "plan", str(path), "--trust", "--json")
     assert planned.returncode == 0, planned
     assert json.loads(planned.stdout)["cells_to_simulate"] == 12
     ended = farm_process(tmp_path, "run", str(path), "--workers", "2")
@@ -54,9 +54,9 @@ def test_by_the_command_line__from_another_folder(path: Path, serial: Path, tmp_
     assert counts(ended.stdout) == {"cells": 12, "before": 0, "done": 12, "failed": 0}
     store = tmp_path / "owned.farm"
     assert_same_results(store, serial)
-    again = farm_process(tmp_path, "plan", str(path), "--json")
+    again = farm_process(tmp_path, "plan", str(path), "--trust", "--json")
     assert json.loads(again.stdout)["cells_to_simulate"] == 0
-    sound = farm_process(tmp_path, "verify", "owned.farm", "--sample", "100")
+    sound = farm_process(tmp_path, "verify", "owned.farm", "--sample", "100", "--trust")
     assert (sound.returncode, sound.stdout.splitlines()[-1]) == (0, "owned.farm is sound"), sound
     assert "simulated 12 of 12 cells again" in sound.stdout
     told = farm_process(tmp_path, "status", "owned.farm", "--json")
@@ -131,4 +131,4 @@ def test_interrupted__goes_on(tmp_path: Path) -> None:
     assert 0 < counts(ended.stdout)["before"] < 24
     farm.run(Campaign.from_toml(path), tmp_path / "whole")
     assert_same_results(store, tmp_path / "whole")
-    assert list(verify(store)) == []
+    assert list(verify(store, Again(trust=True))) == []

@@ -97,7 +97,7 @@ def test_a_metric_of_the_program__reaches_a_store(
     assert np.isfinite(after["new_cell"]).all()
     assert np.nansum(after["log/new_user"]) > 0
     assert_same_results(store, tmp_path / "at-once")
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []
     written = {p: p.stat().st_mtime_ns for p in (store / "records").rglob("*.json")}
     assert counts(learnt(campaign, store)) == (CELLS, CELLS, 0, 0)
     assert {p: p.stat().st_mtime_ns for p in written} == written
@@ -154,7 +154,7 @@ def test_what_failed_before__runs_again_and_learns(
     assert farm.run(whole, store).failed == failed
     farm.run(whole, tmp_path / "at-once")
     assert_same_by_label(store, tmp_path / "at-once")
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []
 
 
 def test_a_run_that_ends_while_it_learns__goes_on(
@@ -185,7 +185,7 @@ def test_a_run_that_ends_while_it_learns__goes_on(
         assert learnt(campaign, store).interrupted
     lacking = farm.status(store)
     assert (lacking.done, lacking.missing) == (CELLS, 0)
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []
     assert np.isnan(arrays(store)["new_cell"]).any()
     assert np.isfinite(arrays(store)["new_cell"]).any()
     assert counts(learnt(campaign, store)) == (CELLS, CELLS, 0, 0)
@@ -224,7 +224,7 @@ def test_a_metric_that_fails__leaves_a_store_as_it_was(
             np.testing.assert_array_equal(now[name], old, err_msg=name, strict=True)
         assert np.isfinite(now["longest"][0]).all()
         assert np.isnan(now["longest"][1]).all()
-        assert list(verify(store, Again(100))) == []
+        assert list(verify(store, Again(100, trust=True))) == []
     monkeypatch.delenv(BEHAVIOUR)
     assert counts(learnt(larger, store)) == (CELLS, CELLS, 0, 0)
     assert_same_results(store, at_once)
@@ -246,7 +246,7 @@ def test_a_mended_metric__is_learnt_again(
     for name, values in before.items():
         if name != "longest":
             np.testing.assert_array_equal(now[name], values, err_msg=name)
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []
     assert farm.Store.open(store).own["mine"] == text
 
 
@@ -260,7 +260,7 @@ def test_a_mended_metric_of_users__is_written_again(campaign: Campaign, tmp_path
     (tmp_path / "theirs.py").write_text(THEIRS.format(factor=6))
     farm.run(grown(campaign, tmp_path, "theirs:most"), tmp_path / "at-once")
     assert_same_results(store, tmp_path / "at-once")
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []
     (tmp_path / "theirs.py").write_text(THEIRS.format(factor=6).replace("user", "width"))
     with pytest.raises(InputError, match="metric 'theirs:most' is on resample, load, policy, w"):
         farm.run(grown(campaign, tmp_path, "theirs:most"), store)
@@ -294,7 +294,7 @@ def test_kinds_of_fairness__reach_a_store(
     )
     assert_same_by_label(store, made_store(larger))
     assert all(np.isfinite(arrays(store)[f"unfairness_{kind}"]).all() for kind in kinds)
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []
 
 
 def test_a_metric_that_is_named_no_more__is_refused(
@@ -353,8 +353,8 @@ def test_a_store_of_fewer_metrics__is_sound(
             older.delitem(METRICS, name)
         farm.run(campaign, store)
     assert "nuwt_gini" not in arrays(store)
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []
     assert farm.status(store).missing == 0
     farm.run(campaign, store)
     assert_same_by_label(store, at_once)
-    assert list(verify(store, Again(100))) == []
+    assert list(verify(store, Again(100, trust=True))) == []

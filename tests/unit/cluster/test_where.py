@@ -42,6 +42,15 @@ def test_a_campaigns_table_counts() -> None:
     assert (spec.kind, spec.workers, spec.options["queue"]) == ("slurm", 8, "long")
 
 
+def test_a_campaigns_commands__are_printed_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a launcher is to execute is seen before it does; what the user gives is not repeated."""
+    hops = {"proxy_command": "nc %h %p"}
+    place().spec({"on": "ssh", "hosts": ["a"], "connect_options": hops})
+    assert "connect_options = {'proxy_command': 'nc %h %p'}" in capsys.readouterr().err
+    place(on="local").spec(TABLE)
+    assert capsys.readouterr().err == ""
+
+
 def test_the_command_line_goes_first() -> None:
     """The table of the same launcher is the ground, what the command line says lies above."""
     spec = place("queue=short", "cores=4", on="slurm", workers=2).spec(TABLE)
