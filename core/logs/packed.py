@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,14 +23,43 @@ MOST_PACKED, LEAST_LIMIT = 100, 2**26
 _GZIP = b"\x1f\x8b"
 
 
+_NO_FILES = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+"""Kinds of entries of a folder that may be without an end, or wait for somebody who writes."""
+
+
+def check_is_file(path: str | os.PathLike[str]) -> None:
+    """Refuse what may never come to an end.
+
+    Raises
+    ------
+    InputError
+        If it is a pipe, a device or a socket. What is not there is left to who opens it.
+    """
+    try:
+        kind = _NO_FILES.get(stat.S_IFMT(os.stat(path).st_mode))
+    except (OSError, ValueError):
+        return
+    if kind:
+        raise InputError(
+            f"{os.fspath(path)}: {kind}, which may have no end and cannot be read twice; give the "
+            "log as a file"
+        )
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return a file's bytes as they stand.
 
     Raises
     ------
     InputError
-        If it cannot be read.
+        If it cannot be read, and as `check_is_file`.
     """
+    check_is_file(path)
     try:
         return Path(path).read_bytes()
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import InputError
 from core.logs.clean import AS_HERE, Clean
 from core.logs.formats import FORMATS
+from core.logs.packed import check_is_file
 from core.own import load
 from core.platform.platform import Platform
 from core.workload.workload import Workload
@@ -159,6 +160,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 def _first_lines(source: str) -> list[str]:
+    check_is_file(source)
     try:
         with open(source, "rb") as file:
             begin = file.read(_PEEK)

@@ -17,7 +17,7 @@ from core.errors import InputError
 from core.files import write_whole
 from core.logs import swf_cache, swf_text
 from core.logs.clean import AS_HERE, Clean
-from core.logs.packed import unpacked_parts
+from core.logs.packed import check_is_file, unpacked_parts
 from core.logs.rows import (
     check_sizes,
     chosen_rows,
@@ -145,6 +145,7 @@ def read_fields(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text
 def _stored(path: str | os.PathLike[str], fields: tuple[str, ...]) -> Log:
     """Return these fields, int32 where they may be; a workload widens its own copy."""
     source = os.fspath(path)
+    check_is_file(path)
     try:
         with open(path, "rb") as file:
             log = _parsed(file, source, fields)

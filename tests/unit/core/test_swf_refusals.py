@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from pathlib import Path
 
 import pytest
 
-from core import InputError, read_swf
+from core import InputError, read_log, read_swf
 from tests.support.swf_texts import HEADER, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")
@@ -119,3 +120,15 @@ def test_a_file_of_one_line_is_no_log(tmp_path: Path) -> None:
     path.write_bytes(b"1 " * 2**24)
     with pytest.raises(InputError, match="holds a line of more than 16,777,216 bytes"):
         read_swf(path)
+
+
+@pytest.mark.parametrize("name", ["log.swf", "log.gwf", "log.sacct"])
+def test_a_pipe_or_a_device__is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    """Nobody writes to the one, and the other has no end."""
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=f"{name}: a pipe, which may have no end .* as a file"):
+        read_log(tmp_path / name, processors=4)
+    with pytest.raises(InputError, match="/dev/zero: a device"):
+        read_log("/dev/zero", processors=4)
+    with pytest.raises(InputError, match="/dev/full: a device"):
+        read_swf("/dev/full", processors=4)
