@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cluster.errors import ClusterError
+from cluster.settings import CLOSE_HTTP
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, CertificateBuilder
@@ -246,6 +247,10 @@ def _configuration(folder: Path) -> str:
     roles = "\n".join(f"      {role}: {pair}" for role in ROLES)
     return (
         "distributed:\n"
+        "  scheduler:\n"
+        f"    preload: [{CLOSE_HTTP}]\n"
+        "  worker:\n"
+        f"    preload: [{CLOSE_HTTP}]\n"
         "  comm:\n"
         "    default-scheme: tls\n"
         "    require-encryption: true\n"
