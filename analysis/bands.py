@@ -14,6 +14,7 @@ import xarray as xr
 
 from analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
 from analysis.errors import StoreError, TooFewSamplesError
+from analysis.relative import relative_gain
 from analysis.store import (
     Store,
     at_labels,
@@ -372,8 +373,7 @@ def _at(band: xr.Dataset, values: xr.DataArray) -> xr.DataArray:
 
 def _gain(values: xr.DataArray, baseline: str, *, larger: bool) -> xr.DataArray:
     base = values.sel(policy=baseline, drop=True)
-    better_by = values - base if larger else base - values
-    gain = (better_by / base.where(base != 0)).drop_sel(policy=baseline)
+    gain = relative_gain(values, base, larger=larger).drop_sel(policy=baseline)
     return gain.transpose(*values.dims)
 
 

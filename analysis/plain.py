@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import StoreError
+from analysis.relative import relative_gain
 from analysis.store import (
     LOG,
     Store,
@@ -136,11 +137,10 @@ def plain_gains(
     if own is None or chosen.empty:
         raise StoreError(f"no two cells of one log are finished under {base!r} and another policy")
     cells = pd.MultiIndex.from_tuples([key[:-1] for key in chosen.index], names=CELL[:-1])
-    under = own.reindex(cells).to_numpy(dtype=np.float64)
-    change = chosen.to_numpy(dtype=np.float64) - under
+    under = pd.Series(own.reindex(cells).to_numpy(dtype=np.float64), chosen.index)
     larger = summary[metric].attrs.get("better") == "larger"
-    frame = pd.DataFrame({metric: chosen, "baseline": under}, index=chosen.index)
-    frame["gain"] = (change if larger else -change) / np.where(under == 0, np.nan, under)
+    frame = pd.DataFrame({metric: chosen, "baseline": under})
+    frame["gain"] = relative_gain(chosen.astype(np.float64), under, larger=larger)
     unit = values.attrs["units"][metric]
     frame.attrs = {
         "units": {metric: unit, "baseline": unit, "gain": "1"},

@@ -1,4 +1,4 @@
-"""Dask's event loop, started once without a limit before anything depends on it."""
+"""Dask's event loop, started once, with more patience than Dask's, before anything needs it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,9 @@ def most_in_use(start: Int64, run: Int64, procs: Int64) -> int:
     7
     """
     runs = run > 0
-    start, end, width = start[runs], (start + run)[runs], procs[runs]
+    start, width = start[runs], procs[runs]
+    # Of damaged logs: an end past the clock's is as good as any other there.
+    end = start + np.minimum(run[runs], HORIZON - np.minimum(start, HORIZON))
     instants = np.concatenate([start, end])
     changes = np.concatenate([width, -width])
     # At one instant those that end stand first: their changes are below 0.
