@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ class _Overdue(Exception):
 
 def serial(
     backlog: Backlog, stop: Stop, run: str, hear: Hear, say: Callable[[str], None]
-) -> Iterator[tuple[Task, Result]]:
+) -> Generator[tuple[Task, Result], None, None]:
     """Run tasks in order, in this process: the specification of every other executor.
 
     Parameters
@@ -110,7 +110,7 @@ def on_dask(
     errand: Errand,
     hear: Hear,
     say: Callable[[str], None],
-) -> Iterator[tuple[Task, Result]]:
+) -> Generator[tuple[Task, Result], None, None]:
     """Run tasks on a Dask cluster through a bounded window, as `serial` does in this process.
 
     Parameters

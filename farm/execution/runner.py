@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -312,29 +312,31 @@ def _carry_out(
         results = on_dask(client, backlog, stop, errand, hearing.hear, say)
     else:
         results = serial(backlog, stop, run, hearing.hear, say)
-    for task, result in results:
-        if isinstance(result, OSError):
-            raise unwritable(prepared.store.place, result) from result
-        if isinstance(result, Foreign):
-            raise result
-        if isinstance(result, BaseException):
-            lost.append((task, result))
-            continue
-        for done in result:
-            backlog.learn(done.block, done.seconds)
-            _tell(done, count, watch)
-        # By the clock of this machine, and by what all its blocks took.
-        here, left, told = now(), hearing.left(), list[Event]()
-        for done in result:
-            # Not what this attempt simulated: one whose worker died may have left blocks done.
-            cells = 0 if done.why else prepared.missing[done.block]
-            count.done += cells
-            told.append(structs.replace(done, cells=cells, time=here, left=left))
-        watch.see_all(told)
-        if not stop.wished:
-            # A worker whose job ends soon has left some.
-            backlog.give_back_rest(task, {done.block for done in result})
-        _refresh(summary, prepared.store, count, watch)
+    # Where an error ends the run, workers are told now: no thread starts at the interpreter's end.
+    with closing(results):
+        for task, result in results:
+            if isinstance(result, OSError):
+                raise unwritable(prepared.store.place, result) from result
+            if isinstance(result, Foreign):
+                raise result
+            if isinstance(result, BaseException):
+                lost.append((task, result))
+                continue
+            for done in result:
+                backlog.learn(done.block, done.seconds)
+                _tell(done, count, watch)
+            # By the clock of this machine, and by what all its blocks took.
+            here, left, told = now(), hearing.left(), list[Event]()
+            for done in result:
+                # Not what this attempt simulated: one whose worker died may have left blocks done.
+                cells = 0 if done.why else prepared.missing[done.block]
+                count.done += cells
+                told.append(structs.replace(done, cells=cells, time=here, left=left))
+            watch.see_all(told)
+            if not stop.wished:
+                # A worker whose job ends soon has left some.
+                backlog.give_back_rest(task, {done.block for done in result})
+            _refresh(summary, prepared.store, count, watch)
     return lost
 
 
