@@ -62,7 +62,7 @@ class Source:
 
 
 class RaisedError(InputError):
-    """Tell that a user's own order or rule raised.
+    """Report an error of a user's own order or rule.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class RaisedError(InputError):
 
     @classmethod
     def of(cls, what: str, error: Exception, call: str = "") -> RaisedError:
-        """Make one of what was raised, with the instant and the jobs of the call."""
+        """Describe an error on one line, with the instant and the jobs of the call."""
         why = " ".join(str(error).split()) or "no word of why"
         return cls(what, f"raised {type(error).__name__}: {why}" + f" ({call})" * bool(call))
 
@@ -93,7 +93,7 @@ class RaisedError(InputError):
 
 
 class NotLoaded(InputError):
-    """Tell that a module, or a name in it, cannot be loaded; what it raised is the cause."""
+    """Report a module, or a name in it, that cannot be loaded; its own error is the cause."""
 
 
 _given: ContextVar[Mapping[str, Source] | None] = ContextVar("given", default=None)
@@ -181,12 +181,12 @@ def sources(given: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def distrust(who: str) -> Iterator[None]:
-    """Refuse to run any ``module:name`` of a user's, in this thread and as long as this lasts.
+    """Refuse any ``module:name`` of a user in this thread, for the length of this context.
 
     Parameters
     ----------
     who : str
-        Who asks for ``--trust``, for the sentence.
+        The command that takes ``--trust``, for the error.
 
     Examples
     --------
@@ -320,14 +320,14 @@ def brought(what: str, group: str, name: str) -> object | None:
 
 
 def guarded(what: str, function: Callable[..., T]) -> Callable[..., T]:
-    """Return a user's function, whose errors tell that they are its own.
+    """Return a user's function, whose errors become `RaisedError`.
 
     Parameters
     ----------
     what : str
         Kind and name, for the sentence.
     function : callable
-        Raises what it likes; an `InputError` is passed on as it is.
+        The function; an `InputError` of it is passed on.
 
     Raises
     ------

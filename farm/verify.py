@@ -68,7 +68,7 @@ class Again:
     done, cells : int
         How many were simulated again, and out of how many that are done.
     left_out : tuple of str
-        Modules for want of whose execution none was.
+        Modules that are not trusted, for which none was.
     """
 
     each: int = 1
@@ -361,7 +361,7 @@ def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterato
 
 
 def modules_in(store: Store) -> tuple[str, ...]:
-    """Return the modules that a simulation of the store's cells executes, of users' own."""
+    """Return the users' modules that a simulation of the store's cells executes."""
     plain = tomllib.loads(store.text)
     held = [v.of for holding in store.holds.values() for v in (*holding.arrays, *holding.figures)]
     names = [*store.axes["policy"], *plain.get("policies", ()), *plain.get("metrics", ()), *held]

@@ -101,8 +101,8 @@ def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bo
 
     if again.left_out:
         click.echo(
-            f"no cell was simulated again: that runs Python code of {', '.join(again.left_out)}, "
-            "for which --trust is needed",
+            "no cell was simulated again, since that executes Python code of the store "
+            f"({', '.join(again.left_out)}); --trust allows it",
             err=True,
         )
     if again.cells:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -170,17 +171,33 @@ class ClusterOptions:
             said["coordinator"] = {**table_s, **self._coordinator}
         spec = ClusterSpec.of({**given, **self._options, **said, **self._secured})
         if given is table:
-            _show_commands(table)
+            _show_options(table)
         return spec
 
 
-def _show_commands(table: Mapping[str, Any]) -> None:
-    """Print what a campaign has a launcher do, before that: some of its options are commands."""
+SECRET = re.compile("pass|secret|token", re.IGNORECASE)
+"""In the name of an option whose value is not printed."""
+
+
+def _show_options(table: Mapping[str, Any]) -> None:
+    """Print the launcher's options of a campaign before their use, since some are commands."""
     from cluster.spec import KEYS
 
-    shown = [f"{key} = {table[key]!r}" for key in table if key not in KEYS or key == "coordinator"]
-    if shown:
-        click.echo(f"note: the campaign's [cluster] has {'; '.join(shown)}", err=True)
+    options = {key: table[key] for key in table if key not in KEYS or key == "coordinator"}
+    if options:
+        shown = "; ".join(f"{key} = {value!r}" for key, value in _without_secrets(options).items())
+        click.echo(f"note: the campaign's [cluster] sets {shown}", err=True)
+
+
+def _without_secrets(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: "***"
+        if SECRET.search(key)
+        else _without_secrets(value)
+        if isinstance(value, Mapping)
+        else value
+        for key, value in table.items()
+    }
 
 
 def _option(text: str) -> tuple[str, Any]:

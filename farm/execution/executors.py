@@ -30,7 +30,7 @@ NEWS_SHARE = 0.01
 """Those questions may take this share of the time: two workers answer in 5 ms."""
 
 ABANDON_SECONDS = 2.0
-"""So long workers are told to leave everything; one that hangs never hears of it."""
+"""Longest wait for the workers' answers to that; one that hangs never answers."""
 
 ABANDONED = (
     "abandoned what has not ended in {:.0f} s; the next run simulates what it had not stored"
@@ -46,7 +46,7 @@ def ask(run: str, grace: float | None) -> list[Report]:
 
 
 class _Overdue(Exception):
-    """Say that a task hangs which was to end."""
+    """Report a task that has not ended in the time of a stopping run."""
 
 
 def serial(
@@ -151,7 +151,7 @@ def on_dask(
                 say(_abandoned())
                 break
             yield from window.ended()
-            window.hand_late_tasks_over()
+            window.back_up_stragglers()
             window.refill()
             if (found := news.latest()) is not None:
                 hear(found, workers.count())
@@ -165,7 +165,7 @@ def on_dask(
 
 
 def _abandon(client: Client, run: str) -> None:
-    """Have all workers leave the tasks of a run; do not wait for one that hangs."""
+    """Have all workers leave the tasks of a run, without waiting for one that hangs."""
 
     def ask() -> None:
         with suppress(Exception):

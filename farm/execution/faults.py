@@ -9,7 +9,7 @@ from farm.store.provenance import Foreign
 
 
 class Lacking(RuntimeError):
-    """Say what a worker lacks for a cell: memory, a package, or a file that a module reads.
+    """Report what a worker lacks for a cell: memory, a package, or a file that a module reads.
 
     No `OSError`, since those are about the store.
     """

@@ -36,7 +36,7 @@ class Errand:
 
 
 class Answer(NamedTuple):
-    """Hold what a worker says of itself: host and process, and what it lacks, empty if nothing."""
+    """Hold a worker's host and process, and what it lacks, empty if nothing."""
 
     who: str
     lacks: str
@@ -76,7 +76,7 @@ def call_roll(client: Client, workers: Iterable[str], errand: Errand) -> dict[st
 
 
 def answer(errand: Errand) -> Answer:
-    """Say who this process is, and in a sentence what it lacks for a run."""
+    """Return the host and process of this worker, and in a sentence what it lacks for a run."""
     who = f"{platform.node()}:{os.getpid()}"
     return Answer(who, _lack(errand, f"worker {who}"))
 

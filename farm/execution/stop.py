@@ -10,8 +10,8 @@ FINISH_SECONDS = 10.0
 """What would end within this time of the wish to stop is finished, what takes longer is left."""
 
 LATE_SECONDS = 10.0
-"""What has not ended so long after that hangs, and is abandoned: the run is over 20 s after the
-wish, before batch systems and containers kill what they have asked to end (30 s)."""
+"""Further time until tasks that have not ended are abandoned: batch systems and containers kill a
+process 30 s after they have asked it to end."""
 
 
 @dataclass

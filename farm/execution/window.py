@@ -8,14 +8,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from core.numerals import lasting
-from farm.execution.awake import SLEPT_SECONDS, awake, clock
+from farm.execution.awake import SLEPT_SECONDS, clock
 from farm.execution.parcel import Packer, attempt_packed
 from farm.execution.sick import Sick
 from farm.execution.stop import Stop
-from farm.execution.stragglers import Waiting, late
+from farm.execution.stragglers import Attempt, Stragglers
 from farm.execution.telling import Told
 from farm.execution.workers import LOOK_SECONDS, Workers
 from farm.planning.backlog import Backlog
@@ -40,9 +40,6 @@ together is handled together. Of 1,000 threads it is half a second of the 20 tha
 PACE_SECONDS = 0.5
 """But at most so long."""
 
-HELD_SECONDS = 10.0
-"""Time between two questions to the scheduler for the worker that has each task."""
-
 DONE = "finished"
 """State of a future whose task has returned."""
 
@@ -55,26 +52,16 @@ LOST = "lost"
 Result = list[BlockDone] | BaseException
 
 
-class _Sent(NamedTuple):
-    """A task that a worker has, or is to have; to which workers it may go, None for all."""
-
-    task: Task
-    future: Any
-    where: list[str] | None
-
-
 class Window:
     """The tasks that the scheduler knows of: a few for each worker thread."""
 
     def __init__(self, client: Client, backlog: Backlog, stop: Stop, workers: Workers) -> None:
         from distributed import as_completed
 
-        self.running: dict[str, _Sent] = {}
-        self._attempts = defaultdict[tuple[Block, ...], list[str]](list)
-        self._outrun: dict[str, Any] = {}
-        self._held: dict[str, tuple[str, float]] = {}
-        self._late: dict[str, str] = {}
-        self._looked = awake()
+        self.running: dict[str, Attempt] = {}
+        self._keys = defaultdict[tuple[Block, ...], list[str]](list)
+        self._outrun: dict[str, Attempt] = {}
+        self._stragglers = Stragglers(client, backlog)
         self._client, self._backlog, self._stop = client, backlog, stop
         self._workers = workers
         self._tried: dict[tuple[Block, ...], set[str]] = {}
@@ -91,7 +78,7 @@ class Window:
             if sent.where and self._workers.are_gone(sent.where):
                 self._forget(key)
                 cancel(self._client, [sent.future])
-                self._try_anew(sent.task)
+                self._try_again(sent.task)
         taken: list[Task] = []
         while self._backlog and not self._stop.wished:
             threads = max(1, self._workers.count())
@@ -118,50 +105,33 @@ class Window:
 
     def end(self) -> None:
         """Take back what the scheduler has not given away, and listen no more."""
-        running = [sent.future for sent in self.running.values()]
-        cancel(self._client, [*running, *self._outrun.values()])
+        attempts = (*self.running.values(), *self._outrun.values())
+        cancel(self._client, [attempt.future for attempt in attempts])
         self._told.end()
 
-    def hand_late_tasks_over(self) -> None:
-        """Give another worker each task that takes far longer than expected, and say so."""
-        now = awake()
-        if now - self._looked < HELD_SECONDS or self._stop.wished:
+    def back_up_stragglers(self) -> None:
+        """Submit each late task to a second worker, and report the late one."""
+        if self._stop.wished:
             return
-        self._looked = now
-        try:
-            found = self._client.processing()
-        except (OSError, RuntimeError):  # a lost scheduler is told of where its workers are counted
-            return
-        before, self._held = self._held, {}
-        for address, keys in found.items():
-            for key in keys:
-                known = before.get(key)
-                moved = known is None or known[0] != address
-                self._held[key] = (address, now) if moved or known is None else known
-        waiting = [
-            Waiting(key, self._held[key][1], self._backlog.expected(sent.task.blocks))
-            for key, sent in self.running.items()
-            if key in self._held
-        ]
-        for key, expected in late(waiting, now).items():
-            if self._attempts[self.running[key].task.blocks][-1] == key:
-                self._hand_over(key, expected, now)
+        for key, expected in self._stragglers.find(self.running).items():
+            # Of several attempts at a task only the latest one calls for another.
+            if self._keys[self.running[key].task.blocks][-1] == key:
+                self._back_up(self.running[key], expected)
 
-    def _hand_over(self, key: str, expected: float, now: float) -> None:
-        task, (address, since) = self.running[key].task, self._held[key]
-        holders = {self._held[one][0] for one in self._attempts[task.blocks] if one in self._held}
-        new = key not in self._late
-        if new:
-            self._late[key] = address
-            self._workers.note_late(address)
-        where = self._workers.but(self._tried.get(task.blocks, set()) | holders) or []
-        others = not holders & set(where) and where
-        if new or others:
+    def _back_up(self, attempt: Attempt, expected: float) -> None:
+        task, first = attempt.task, not attempt.late
+        if first:
+            attempt.late = attempt.holder
+            self._workers.note_late(attempt.late)
+        holders = {self.running[key].holder for key in self._keys[task.blocks]}
+        allowed = self._workers.but(self._tried.get(task.blocks, set()) | holders) or []
+        others = [address for address in allowed if address not in holders]
+        if first or others:
             more = f" and {len(task.blocks) - 1} more" * (len(task.blocks) > 1)
             self._workers.say(
-                f"worker {self._workers.name(address)} has had {task.blocks[0]}{more} for "
-                f"{lasting(now - since)}, where {lasting(max(1.0, expected))} were expected; "
-                + ("another worker is given it, too" if others else "there is no other worker")
+                f"worker {self._workers.name(attempt.holder)} has had {task.blocks[0]}{more} for "
+                f"{lasting(attempt.seconds)}, expected were {lasting(max(1.0, expected))}; "
+                + ("a second worker gets the task, too" if others else "there is no other worker")
             )
         if others:
             self._send([task], others)
@@ -176,37 +146,38 @@ class Window:
         if future.status == LOST and not isinstance(result, (list, Sick)):
             # What it has done is in the store; whoever gets it again finds that.
             cancel(self._client, [future])
-            self._try_anew(sent.task)
+            self._try_again(sent.task)
             return
         outcome = _result(future, result)
         if isinstance(outcome, list):
             self._outrun_others(sent.task)
             yield sent.task, outcome
-        elif self._attempts[sent.task.blocks]:
-            return  # the worker that was given it, too, is still at it
+        elif self._keys[sent.task.blocks]:
+            return  # another attempt goes on
         elif not isinstance(outcome, Sick):
             yield sent.task, outcome
         elif not self._goes_elsewhere(sent.task, outcome):
             yield sent.task, outcome.error
 
-    def _forget(self, key: str) -> _Sent | None:
-        """Take note that a worker has a task no more; return what it was, unless it was outrun."""
+    def _forget(self, key: str) -> Attempt | None:
+        """Remove an attempt that has ended; return it, unless another one was faster."""
+        attempt = self.running.get(key) or self._outrun.get(key)
+        if attempt is not None and attempt.late:
+            self._workers.note_back(attempt.late)
         self._outrun.pop(key, None)
-        if (address := self._late.pop(key, None)) is not None:
-            self._workers.note_back(address)
-        sent = self.running.pop(key, None)
-        if sent is not None:
-            self._attempts[sent.task.blocks].remove(key)
-        return sent
+        found = self.running.pop(key, None)
+        if found is not None:
+            self._keys[found.task.blocks].remove(key)
+        return found
 
     def _outrun_others(self, task: Task) -> None:
-        """Wait no more for others that have a task which is done; they find it done, too."""
-        for key in self._attempts.pop(task.blocks, []):
-            self._outrun[key] = self.running.pop(key).future
+        """Wait no longer for other attempts at a task that is done."""
+        for key in self._keys.pop(task.blocks, []):
+            self._outrun[key] = self.running.pop(key)
 
-    def _try_anew(self, task: Task) -> None:
-        """Give a task back, unless another worker has it, too."""
-        if not self._attempts[task.blocks]:
+    def _try_again(self, task: Task) -> None:
+        """Give a task back to the backlog, unless another attempt goes on."""
+        if not self._keys[task.blocks]:
             self._backlog.give_back(task)
 
     def _submit(self, tasks: list[Task]) -> None:
@@ -222,8 +193,8 @@ class Window:
         parcels = [self._packer.pack(task) for task in tasks]
         futures = self._client.map(attempt_packed, parcels, key=keys, pure=False, workers=where)
         for task, future in zip(tasks, futures, strict=True):
-            self.running[future.key] = _Sent(task, future, where)
-            self._attempts[task.blocks].append(future.key)
+            self.running[future.key] = Attempt(task, future, where)
+            self._keys[task.blocks].append(future.key)
         self._completed.update(futures)
 
     def _goes_elsewhere(self, task: Task, sick: Sick) -> bool:

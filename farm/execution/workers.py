@@ -95,11 +95,11 @@ class Workers:
         return self._names.get(address, address)
 
     def note_late(self, address: str) -> None:
-        """Give a worker no task as long as it is late with one."""
+        """Give a worker no other task until it has ended the one with which it is late."""
         self._late[address] += 1
 
     def note_back(self, address: str) -> None:
-        """Take note that a worker has ended a task with which it was late."""
+        """Let a worker that has ended a late task have others again."""
         self._late[address] -= 1
         if not self._late[address]:
             del self._late[address]

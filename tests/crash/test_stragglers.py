@@ -1,4 +1,4 @@
-"""A worker that hangs: another one is given its tasks, and a run that is to stop ends."""
+"""A worker that hangs: a second worker gets its tasks, and a run that is to stop ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import farm
 from cluster import ClusterSpec, connect
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
-from farm.execution import executors, stop, stragglers, window
+from farm.execution import executors, stop, stragglers
 from farm.watching.events import Said, read_events
 from tests.support.harness import Command, assert_same_results, wait_for
 
@@ -66,12 +66,12 @@ def test_a_worker_that_hangs__another_one_does_its_tasks(
 ) -> None:
     """It is named by host and process, and the results are those of an undisturbed run."""
     monkeypatch.setattr(stragglers, "LEAST_SECONDS", 2.0)
-    monkeypatch.setattr(window, "HELD_SECONDS", 0.5)
+    monkeypatch.setattr(stragglers, "LOOK_SECONDS", 0.5)
     ended = farm.run(campaign, tmp_path / "s", client)
     assert (ended.done, ended.failed) == (campaign.cells, 0)
     pid = (tmp_path / "marker").read_text()
-    handed = [text for text in said(tmp_path / "s") if "another worker is given it, too" in text]
-    assert any(f":{pid} has had " in text for text in handed)
+    reported = [text for text in said(tmp_path / "s") if "second worker gets the task" in text]
+    assert any(f":{pid} has had " in text for text in reported)
     # The one that hangs is this process by now: no cell is done again, and none by it.
     farm.run(campaign, tmp_path / "undisturbed")
     assert_same_results(tmp_path / "s", tmp_path / "undisturbed")

@@ -149,7 +149,7 @@ FLOORS = {
         ("__main__",),
     ),
     "analysis": (
-        ("errors",),
+        ("errors", "relative"),
         ("place",),
         ("vouched", "starts"),
         ("band_rule", "store"),

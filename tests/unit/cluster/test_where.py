@@ -42,11 +42,14 @@ def test_a_campaigns_table_counts() -> None:
     assert (spec.kind, spec.workers, spec.options["queue"]) == ("slurm", 8, "long")
 
 
-def test_a_campaigns_commands__are_printed_first(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a launcher is to execute is seen before it does; what the user gives is not repeated."""
-    hops = {"proxy_command": "nc %h %p"}
+def test_options_of_a_campaign__are_printed_without_passwords(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Options of the command line are not repeated."""
+    hops = {"proxy_command": "nc %h %p", "password": "sesame"}
     place().spec({"on": "ssh", "hosts": ["a"], "connect_options": hops})
-    assert "connect_options = {'proxy_command': 'nc %h %p'}" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "connect_options = {'proxy_command': 'nc %h %p', 'password': '***'}" in printed
     place(on="local").spec(TABLE)
     assert capsys.readouterr().err == ""
 
