@@ -20,6 +20,7 @@ from farm.campaign.campaign import Campaign
 from farm.execution.cell import Simulations
 from farm.store.arrays import ARRAYS, open_results
 from farm.store.bucket import Unavailable
+from farm.store.fingerprint import fingerprint_of, recorded
 from farm.store.geometry import Block, Cell
 from farm.store.logs import digest_in, load_log, log_bytes, stored_columns
 from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
@@ -395,27 +396,21 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
     store, block, body = made.store, record.head.block, record.body
     cell = record.head.span.cells[place]
     try:
-        _, rows, figures = made.values(block, cell, None)
+        jobs, rows, figures = made.values(block, cell, None)
     except Exception as error:  # a user's own order may raise anything
         why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
         yield Fault(record_name(block), why, block)
         return
-    dtypes = {v.name: v.dtype for v in block.product.columns(store.platform(block.trace))}
     # The program may have learnt more since: what the record has is what can differ.
-    for variable in store.arrays_of(block.trace, block.kind):
-        row = np.ascontiguousarray(rows[variable.name], variable.dtype)
-        if zlib.crc32(row.data) != body.crc[variable.name][place]:
-            yield Fault(
-                f"{ARRAYS}/{block.trace}/{variable.name}",
-                f"{block}: simulated again, {cell} comes out differently",
-                block,
-            )
-    for name, proofs in body.proofs.items():
-        if zlib.crc32(np.ascontiguousarray(rows[name], dtypes[name]).data) != proofs[place]:
-            why = f"{block}: simulated again, {name} of {cell} comes out differently"
-            yield Fault(record_name(block), why, block)
-    for name in sorted(figures.keys() & body.figures.keys()):
-        before, now = body.figures[name][place], np.float64(figures[name])
-        if before.tobytes() != now.tobytes() and not (before != before and now != now):
+    found = fingerprint_of(store, block, jobs, rows, figures)
+    for kind, name in recorded(record, place).differing(found):
+        if kind == "values" and name in body.crc:
+            why = f"{block}: simulated again, {cell} comes out differently"
+            yield Fault(f"{ARRAYS}/{block.trace}/{name}", why, block)
+        elif kind == "figures":
+            now, before = figures[name], body.figures[name][place]
             why = f"{block}: simulated again, {name} of {cell} is {now:g}, and was {before:g}"
+            yield Fault(record_name(block), why, block)
+        else:
+            why = f"{block}: simulated again, {name or kind} of {cell} comes out differently"
             yield Fault(record_name(block), why, block)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,8 +31,14 @@ from farm.cli.warm import warm
 from farm.cli.watch import watch
 from farm.cli.who import who
 
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
 BAD_INPUT = 2
 INTERRUPTED = 130
+
+AGAIN_SECONDS = 0.01
+"""After which a dropped interrupt is repeated."""
 
 
 @click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
@@ -89,6 +98,7 @@ cli.add_section(
 
 def main() -> None:
     """Run a command; bad input, or an interrupt, is one sentence and exit status 2, or 130."""
+    sys.unraisablehook = _interrupt_again
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
@@ -111,6 +121,21 @@ def main() -> None:
         # Names of files, and what a text is quoted with, may be anything.
         click.echo(f"farm: {printable(str(error))}", err=True)
         sys.exit(BAD_INPUT)
+
+
+def _interrupt_again(dropped: UnraisableHookArgs) -> None:
+    """Repeat an interrupt that met a destructor or a weak reference's callback.
+
+    Python prints a traceback there and goes on, so that the interrupt would be lost.
+    """
+    if issubclass(dropped.exc_type, KeyboardInterrupt):
+        # At once, it would be raised, and dropped, in this function.
+        main_thread = threading.main_thread().ident
+        again = threading.Timer(AGAIN_SECONDS, signal.pthread_kill, (main_thread, signal.SIGINT))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 def _is_bad_input(error: ValueError) -> bool:

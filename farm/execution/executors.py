@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -110,6 +110,7 @@ def on_dask(
     errand: Errand,
     hear: Hear,
     say: Callable[[str], None],
+    quarantined: Collection[str] = (),
 ) -> Generator[tuple[Task, Result], None, None]:
     """Run tasks on a Dask cluster through a bounded window, as `serial` does in this process.
 
@@ -128,6 +129,8 @@ def on_dask(
         As for `serial`.
     say : callable
         Told in one sentence that the cluster has lost its last worker, or has one again.
+    quarantined : collection of str
+        Host and process of workers that get no task; may grow.
 
     Yields
     ------
@@ -141,7 +144,7 @@ def on_dask(
     InputError
         If no worker has the run's program and its store.
     """
-    workers, news = Workers(client, stop, say, errand), _News(client, stop, errand.run)
+    workers, news = Workers(client, stop, say, errand, quarantined), _News(client, stop, errand.run)
     window = Window(client, backlog, stop, workers)
     try:
         window.refill()

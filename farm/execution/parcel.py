@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from farm.execution.sick import Sick, attempt
+from farm.execution.task import Done
 from farm.execution.telling import tell
 from farm.planning.tasks import Task
-from farm.watching.events import BlockDone
 
 SHARED = ("store", "trace", "run", "program")
 """What all tasks of a run have in common that are of the same trace."""
@@ -56,7 +56,7 @@ def unpacked(parcel: Parcel) -> Task:
     return Task(**_read(parcel.shared), **pickle.loads(parcel.own))
 
 
-def attempt_packed(parcel: Parcel) -> list[BlockDone] | Sick:
+def attempt_packed(parcel: Parcel) -> Done | Sick:
     """Run a packed task, as `farm.execution.sick.attempt` does, and tell what came of it."""
     result = attempt(unpacked(parcel))
     tell(result)

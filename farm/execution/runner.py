@@ -5,82 +5,34 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
 from farm.campaign.campaign import Campaign
-from farm.execution.executors import on_dask, serial
-from farm.execution.hearing import Hearing
-from farm.execution.isolate import Killed
-from farm.execution.rollcall import Errand
+from farm.execution.spotchecks import SHARE
 from farm.execution.stop import FINISH_SECONDS, Stop
-from farm.planning.backlog import Backlog
+from farm.execution.work import Prepared, Work
 from farm.planning.design import build, design, survey
-from farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
-from farm.store.files import unwritable, writing
-from farm.store.geometry import Block
+from farm.planning.tasks import cells_missing, missing_blocks, plan
+from farm.store.files import writing
 from farm.store.place import Where, place_of
-from farm.store.provenance import Foreign, origin, program
+from farm.store.provenance import origin, program
 from farm.store.store import Store
-from farm.store.summary import Refresher, Unfolded, fold
+from farm.store.summary import fold
 from farm.watching.events import (
     All,
     Begin,
-    BlockDone,
     End,
-    Event,
     EventLog,
-    Lost,
     Said,
     Watcher,
-    now,
 )
 
 if TYPE_CHECKING:
     from distributed import Client
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Hold what one run has to do.
-
-    Parameters
-    ----------
-    store : Store
-        Made or grown for the campaign.
-    tasks : list of Task
-        Longest first.
-    before : int
-        Cells that earlier runs have done.
-    missing : mapping of Block to int
-        Cells that each block of the tasks still needs.
-    mended : list of str
-        What of the store had been damaged and was made again, a sentence each.
-    """
-
-    store: Store
-    tasks: list[Task]
-    before: int
-    missing: Mapping[Block, int]
-    mended: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Count:
-    """Count the cells that a run has simulated, and those that no record tells as failed.
-
-    These are cells whose task was lost, and ones that are done but could not learn; `told` is why
-    they could not, and what else is said once only.
-    """
-
-    done: int = 0
-    lost: int = 0
-    told: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -101,6 +53,8 @@ class Outcome:
         Cells of the campaign that have failed.
     interrupted : bool
         Whether the run was asked to stop before the end.
+    compared : int
+        Cells that a second worker has simulated, too.
     """
 
     store: Store
@@ -109,6 +63,7 @@ class Outcome:
     done: int
     failed: int
     interrupted: bool
+    compared: int = 0
 
 
 def run(
@@ -118,6 +73,7 @@ def run(
     *,
     watch: Watcher | None = None,
     retry_failed: bool = False,
+    spot_checks: float = SHARE,
 ) -> Outcome:
     """Simulate every cell of a campaign that its store does not hold yet.
 
@@ -134,6 +90,10 @@ def run(
         Told of progress; by default nobody.
     retry_failed : bool
         Whether cells that failed before run again.
+    spot_checks : float
+        Share of the cells that a second worker simulates, too, 0 to 1: at least one of each worker
+        unless it is 0. A worker whose results are wrong is put in quarantine, and what it has done
+        in this run is simulated again.
 
     Returns
     -------
@@ -162,7 +122,7 @@ def run(
     ((4, 4), (4, 0))
     """
     with begin(campaign, store, retry_failed=retry_failed) as prepared:
-        return carry_out(prepared, client, watch or All())
+        return carry_out(prepared, client, watch or All(), spot_checks=spot_checks)
 
 
 @contextmanager
@@ -202,17 +162,20 @@ def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> It
         before = built.cells - sum(missing.values())
         own = program()
         tasks = [replace(task, run=name, program=own) for task in plan(built, campaign, blocks)]
-        yield Prepared(built, tasks, before, missing, mended)
+        kept = {b: heads[b].kept for b in blocks if b in heads}
+        yield Prepared(built, tasks, before, missing, kept, mended)
 
 
-def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outcome:
+def carry_out(
+    prepared: Prepared, client: Client | None, watch: Watcher, *, spot_checks: float = SHARE
+) -> Outcome:
     """Carry out what `begin` has prepared, and fold the summary.
 
     Parameters
     ----------
     prepared : Prepared
         From `begin`.
-    client, watch
+    client, watch, spot_checks
         As for `run`.
 
     Returns
@@ -225,16 +188,18 @@ def carry_out(prepared: Prepared, client: Client | None, watch: Watcher) -> Outc
     watchers.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
     for text in prepared.mended:
         watchers.see(Said(text=text))
-    count = Count()
     with ExitStack() as stack:
         stack.callback(lambda: watchers.see(End()))
         stack.callback(_settle, store)
         stop = stack.enter_context(interruptible(watchers))
-        _work(prepared, client, stop, watchers, count)
+        work = Work(prepared, client, stop, watchers, spot_checks if client else 0.0)
+        work.run()
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
-    failed = count.lost + sum(len(h.failed) for b, h in store.heads().items() if b.product.policies)
-    return Outcome(store, store.cells, prepared.before, count.done, failed, stop.wished)
+    failed = work.lost + sum(len(h.failed) for b, h in store.heads().items() if b.product.policies)
+    return Outcome(
+        store, store.cells, prepared.before, work.done, failed, stop.wished, work.compared
+    )
 
 
 def _settle(store: Store) -> None:
@@ -269,96 +234,3 @@ def interruptible(watch: Watcher) -> Iterator[Stop]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-
-
-def _work(prepared: Prepared, client: Client | None, stop: Stop, watch: All, count: Count) -> None:
-    lost = _carry_out(prepared, prepared.tasks, client, stop, watch, count)
-    # A task is lost when its worker died too often: its blocks run again one by one, their cells
-    # in processes of their own, so that the one which kills its process fails alone.
-    alone = [
-        replace(task, portions=((block,),), careful=True)
-        for task, _ in lost
-        for block in task.blocks
-    ]
-    lost = _carry_out(prepared, alone, client, stop, watch, count)
-    # What killed its process wherever it was tried has failed.
-    deadly = [replace(task, last=True) for task, error in lost if isinstance(error, Killed)]
-    lost = [one for one in lost if not isinstance(one[1], Killed)]
-    for task, error in lost + _carry_out(prepared, deadly, client, stop, watch, count):
-        block = task.blocks[0]
-        # Where none is missing, all are there and stay without what they were to learn.
-        cells = prepared.missing[block] or cells_missing(prepared.store, block, None)
-        count.lost += cells
-        watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
-
-
-def _carry_out(
-    prepared: Prepared,
-    tasks: list[Task],
-    client: Client | None,
-    stop: Stop,
-    watch: All,
-    count: Count,
-) -> list[tuple[Task, BaseException]]:
-    lost, summary = [], Refresher(prepared.store)
-
-    def say(text: str) -> None:
-        watch.see(Said(text=text))
-
-    backlog = Backlog(tasks, block_costs(prepared.store, (b for t in tasks for b in t.blocks)))
-    run, hearing = tasks[0].run if tasks else "", Hearing(backlog, stop, watch)
-    if client:
-        errand = Errand(prepared.store.place, run, tasks[0].program if tasks else None)
-        results = on_dask(client, backlog, stop, errand, hearing.hear, say)
-    else:
-        results = serial(backlog, stop, run, hearing.hear, say)
-    # Where an error ends the run, workers are told now: no thread starts at the interpreter's end.
-    with closing(results):
-        for task, result in results:
-            if isinstance(result, OSError):
-                raise unwritable(prepared.store.place, result) from result
-            if isinstance(result, Foreign):
-                raise result
-            if isinstance(result, BaseException):
-                lost.append((task, result))
-                continue
-            for done in result:
-                backlog.learn(done.block, done.seconds)
-                _tell(done, count, watch)
-            # By the clock of this machine, and by what all its blocks took.
-            here, left, told = now(), hearing.left(), list[Event]()
-            for done in result:
-                # Not what this attempt simulated: one whose worker died may have left blocks done.
-                cells = 0 if done.why else prepared.missing[done.block]
-                count.done += cells
-                told.append(structs.replace(done, cells=cells, time=here, left=left))
-            watch.see_all(told)
-            if not stop.wished:
-                # A worker whose job ends soon has left some.
-                backlog.give_back_rest(task, {done.block for done in result})
-            _refresh(summary, prepared.store, count, watch)
-    return lost
-
-
-def _refresh(summary: Refresher, store: Store, count: Count, watch: Watcher) -> None:
-    try:
-        with writing(store.place):
-            summary.look()
-    except Unfolded as error:
-        # A folder that is full now may have room at the end.
-        _say_once(str(error), str(error), count, watch)
-
-
-def _tell(done: BlockDone, count: Count, watch: Watcher) -> None:
-    """Count what could not learn, and say why: once for each reason, as blocks may be many."""
-    if not done.why:
-        return
-    count.lost += done.failed
-    text = f"{done.block} is left without what it lacks: {done.why}"
-    _say_once(done.why, text, count, watch)
-
-
-def _say_once(why: str, text: str, count: Count, watch: Watcher) -> None:
-    if why not in count.told:
-        count.told.add(why)
-        watch.see(Said(text=text))

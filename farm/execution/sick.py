@@ -8,10 +8,9 @@ import platform
 from dataclasses import dataclass
 
 from farm.execution.faults import OF_WORKER
-from farm.execution.task import run_task
+from farm.execution.task import Done, run_task
 from farm.planning.tasks import Task
 from farm.store.provenance import Foreign
-from farm.watching.events import BlockDone
 
 THE_STORES = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
 """Errors that every worker would have: no space is left, or the run's turn is over."""
@@ -50,7 +49,7 @@ class Sick:
         return f"worker {self.host} cannot use {path} ({getattr(error, 'strerror', None) or error})"
 
 
-def attempt(task: Task) -> list[BlockDone] | Sick:
+def attempt(task: Task) -> Done | Sick:
     """Run a task; that this worker cannot do it is an answer, of which the others learn."""
     try:
         return run_task(task)

@@ -6,6 +6,7 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from core.errors import InputError, Left
 from farm.campaign.trace import Trace
@@ -16,6 +17,7 @@ from farm.execution.isolate import Killed, isolated
 from farm.execution.lifetime import left, retire
 from farm.planning.tasks import Portion, Task
 from farm.store.block import OpenBlock, Rows, commit
+from farm.store.fingerprint import Fingerprint, fingerprint_of
 from farm.store.geometry import Block, Cell
 from farm.store.provenance import check_program
 from farm.store.store import Store
@@ -28,7 +30,27 @@ Answer = tuple[int, Rows, Figures, float] | Exception
 """What a block keeps of a cell and the CPU time it took, s; or why there is nothing."""
 
 
-def run_task(task: Task) -> list[BlockDone]:
+@dataclass(frozen=True)
+class Checked:
+    """Hold the fingerprint of a cell that was simulated a second time.
+
+    Parameters
+    ----------
+    worker : str
+        Host and process that did it.
+    fingerprint : Fingerprint
+        What it came to.
+    """
+
+    worker: str
+    fingerprint: Fingerprint
+
+
+Done = list[BlockDone] | list[Checked]
+"""What comes of a task that its worker could do."""
+
+
+def run_task(task: Task) -> Done:
     """Simulate a task's cells and store them, each block's record last.
 
     Parameters
@@ -40,6 +62,7 @@ def run_task(task: Task) -> list[BlockDone]:
     -------
     list of BlockDone
         One entry per block; none of those that were left, since the run stops or this worker ends.
+        Of a spot check, a list of one `Checked` instead.
 
     Raises
     ------
@@ -49,6 +72,8 @@ def run_task(task: Task) -> list[BlockDone]:
     check_program(task.program)
     if is_stopping(task.run):
         return []
+    if task.spot is not None:
+        return _check(task, task.spot)
     done: list[BlockDone] = []
     # One for all portions: the next one may have the same jobs.
     made = Simulations(task.store, task.trace)
@@ -105,9 +130,56 @@ def _told(block: OpenBlock) -> BlockDone:
         cells=0 if reasons else counts[0],
         failed=len(reasons) or counts[1],
         seconds=round(block.seconds, 6),
-        worker=f"{platform.node()}:{os.getpid()}",
+        worker=_worker(),
         why=reasons[0] if reasons else "",
     )
+
+
+def _worker() -> str:
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def _check(task: Task, cell: Cell) -> list[Checked]:
+    """Simulate one cell of a task's block for comparison; nothing where it is to be left."""
+    (block,) = task.blocks
+    made = Simulations(task.store, task.trace)
+    questions: list[Question] = [(block, cell, None)]
+    with course(task) as here:
+        here.enter([(block, cell)])
+        try:
+            if task.careful:
+                (answer,) = _answers_apart(made, questions, last=task.last)
+            else:
+                (answer,) = answers(made, questions)
+        except Left:
+            return []
+    return [Checked(_worker(), _fingerprint(task.store, block, answer))]
+
+
+def fingerprint_apart(task: Task) -> Fingerprint:
+    """Return the fingerprint of a spot check's cell, simulated in a process of its own.
+
+    Raises
+    ------
+    OSError, MemoryError, ImportError, Lacking, Killed
+        If it cannot be simulated here.
+    """
+    return isolated(_fingerprint_here, task)
+
+
+def _fingerprint_here(task: Task) -> Fingerprint:
+    (block,), cell = task.blocks, task.spot
+    if cell is None:
+        raise ValueError("only a spot check has one cell")
+    (answer,) = answers(Simulations(task.store, task.trace), [(block, cell, None)])
+    return _fingerprint(task.store, block, answer)
+
+
+def _fingerprint(store: Store, block: Block, answer: Answer) -> Fingerprint:
+    if isinstance(answer, Exception):
+        return Fingerprint(failed=True)
+    jobs, rows, figures, _ = answer
+    return fingerprint_of(store, block, jobs, rows, figures)
 
 
 def answers(made: Simulations, questions: Iterable[Question]) -> Iterator[Answer]:

@@ -16,12 +16,11 @@ from farm.execution.parcel import Packer, attempt_packed
 from farm.execution.sick import Sick
 from farm.execution.stop import Stop
 from farm.execution.stragglers import Attempt, Stragglers
+from farm.execution.task import Done
 from farm.execution.telling import Told
 from farm.execution.workers import LOOK_SECONDS, Workers
 from farm.planning.backlog import Backlog
 from farm.planning.tasks import Task
-from farm.store.geometry import Block
-from farm.watching.events import BlockDone
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -49,7 +48,7 @@ GONE = "cancelled"
 LOST = "lost"
 """State of a future whose worker left the cluster before it had handed its result over."""
 
-Result = list[BlockDone] | BaseException
+Result = Done | BaseException
 
 
 class Window:
@@ -59,12 +58,12 @@ class Window:
         from distributed import as_completed
 
         self.running: dict[str, Attempt] = {}
-        self._keys = defaultdict[tuple[Block, ...], list[str]](list)
+        self._keys = defaultdict[tuple[object, ...], list[str]](list)
         self._outrun: dict[str, Attempt] = {}
         self._stragglers = Stragglers(client, backlog)
         self._client, self._backlog, self._stop = client, backlog, stop
         self._workers = workers
-        self._tried: dict[tuple[Block, ...], set[str]] = {}
+        self._tried = defaultdict[tuple[object, ...], set[str]](set)
         self._number, self._packer = count(), Packer()
         # Keys are new for each run: a scheduler that outlives one must not answer from memory.
         self._prefix = f"cells-{uuid.uuid4().hex[:12]}"
@@ -115,7 +114,7 @@ class Window:
             return
         for key, expected in self._stragglers.find(self.running).items():
             # Of several attempts at a task only the latest one calls for another.
-            if self._keys[self.running[key].task.blocks][-1] == key:
+            if self._keys[self.running[key].task.key][-1] == key:
                 self._back_up(self.running[key], expected)
 
     def _back_up(self, attempt: Attempt, expected: float) -> None:
@@ -123,8 +122,8 @@ class Window:
         if first:
             attempt.late = attempt.holder
             self._workers.note_late(attempt.late)
-        holders = {self.running[key].holder for key in self._keys[task.blocks]}
-        allowed = self._workers.but(self._tried.get(task.blocks, set()) | holders) or []
+        holders = {self.running[key].holder for key in self._keys[task.key]}
+        allowed = self._workers.but(self._barred(task) | holders) or []
         others = [address for address in allowed if address not in holders]
         if first or others:
             more = f" and {len(task.blocks) - 1} more" * (len(task.blocks) > 1)
@@ -152,7 +151,7 @@ class Window:
         if isinstance(outcome, list):
             self._outrun_others(sent.task)
             yield sent.task, outcome
-        elif self._keys[sent.task.blocks]:
+        elif self._keys[sent.task.key]:
             return  # another attempt goes on
         elif not isinstance(outcome, Sick):
             yield sent.task, outcome
@@ -167,23 +166,25 @@ class Window:
         self._outrun.pop(key, None)
         found = self.running.pop(key, None)
         if found is not None:
-            self._keys[found.task.blocks].remove(key)
+            self._keys[found.task.key].remove(key)
         return found
 
     def _outrun_others(self, task: Task) -> None:
         """Wait no longer for other attempts at a task that is done."""
-        for key in self._keys.pop(task.blocks, []):
+        for key in self._keys.pop(task.key, []):
             self._outrun[key] = self.running.pop(key)
 
     def _try_again(self, task: Task) -> None:
         """Give a task back to the backlog, unless another attempt goes on."""
-        if not self._keys[task.blocks]:
+        if not self._keys[task.key]:
             self._backlog.give_back(task)
 
     def _submit(self, tasks: list[Task]) -> None:
         alike: dict[tuple[str, ...] | None, list[Task]] = defaultdict(list)
         for task in tasks:
-            where = self._workers.but(self._tried.get(task.blocks, set()))
+            where = self._workers.but(self._barred(task))
+            if where == [] and task.spot:
+                continue  # there is no other worker to compare with
             alike[None if where is None else tuple(where)].append(task)
         for only, those in alike.items():
             self._send(those, None if only is None else list(only))
@@ -194,11 +195,16 @@ class Window:
         futures = self._client.map(attempt_packed, parcels, key=keys, pure=False, workers=where)
         for task, future in zip(tasks, futures, strict=True):
             self.running[future.key] = Attempt(task, future, where)
-            self._keys[task.blocks].append(future.key)
+            self._keys[task.key].append(future.key)
         self._completed.update(futures)
 
+    def _barred(self, task: Task) -> set[str]:
+        """Return the workers that may not have a task."""
+        apart = self._workers.apart_from(task.maker) if task.maker else set()
+        return self._tried.get(task.key, set()) | apart
+
     def _goes_elsewhere(self, task: Task, sick: Sick) -> bool:
-        tried = self._tried.setdefault(task.blocks, set())
+        tried = self._tried[task.key]
         tried.add(sick.address)
         if not self._workers.others(sick, tried):
             return False

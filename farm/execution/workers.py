@@ -40,7 +40,12 @@ class Workers:
     """Know how many worker threads a cluster has, as of a moment ago, and say when none is left."""
 
     def __init__(
-        self, client: Client, stop: Stop, say: Callable[[str], None], errand: Errand
+        self,
+        client: Client,
+        stop: Stop,
+        say: Callable[[str], None],
+        errand: Errand,
+        quarantined: Collection[str] = (),
     ) -> None:
         self.address = client.scheduler.address if client.scheduler else "its address"
         self._client, self._stop, self.say = client, stop, say
@@ -50,7 +55,8 @@ class Workers:
         self._count = 0
         self._threads: dict[str, int] = {}
         self._names: dict[str, str] = {}
-        self._aside: set[str] = set()
+        self._unfit: set[str] = set()
+        self._quarantined = quarantined
         self._late: Counter[str] = Counter()
         self._slept = ""
         self._before: int | None = None
@@ -90,6 +96,23 @@ class Workers:
             barred |= late
         return [one for one in self._threads if one not in barred] if barred else None
 
+    def apart_from(self, maker: str) -> set[str]:
+        """Return the workers that may not check what one has made, by its host and process.
+
+        All of its host, whose memory they share, where there is a worker on another one.
+        """
+        host = maker.rpartition(":")[0]
+        near = {one for one, name in self._names.items() if name.rpartition(":")[0] == host}
+        if self._threads.keys() - self._aside - near:
+            return near
+        return {one for one, name in self._names.items() if name == maker}
+
+    @property
+    def _aside(self) -> set[str]:
+        """Workers that get no task: those that could do none, and those in quarantine."""
+        found = {one for one, name in self._names.items() if name in self._quarantined}
+        return self._unfit | found
+
     def name(self, address: str) -> str:
         """Return a worker's host and process, or its address where it has not told them."""
         return self._names.get(address, address)
@@ -114,7 +137,7 @@ class Workers:
         What the store itself lacks, and what a second worker could not do either, stays undone.
         """
         if sick.sets_aside and sick.address not in self._aside:
-            self._aside.add(sick.address)
+            self._unfit.add(sick.address)
             self._asked = -math.inf
             left = [one for one in self._threads if one not in self._aside]
             if left:
@@ -139,7 +162,7 @@ class Workers:
         answers = call_roll(self._client, newcomers, self._errand)
         self._names |= {address: answer.who for address, answer in answers.items()}
         reasons = {address: one.lacks for address, one in answers.items() if one.lacks}
-        self._aside |= reasons.keys()
+        self._unfit |= reasons.keys()
         if reasons and not self._threads.keys() - self._aside:
             raise InputError(_together(reasons.values()))
         for reason in reasons.values():

@@ -15,7 +15,7 @@ from core import own
 from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.planning.block_shape import SHARD_BYTES, goal_seconds
-from farm.store.geometry import Block, positions
+from farm.store.geometry import Block, Cell, positions
 from farm.store.product import PRODUCTS
 from farm.store.provenance import Program
 from farm.store.records import Head
@@ -52,6 +52,10 @@ class Task:
         `farm.store.place.Place`. Empty where nobody else can be at the store.
     program : Program, optional
         That of the run, which its workers must have, too.
+    spot : Cell, optional
+        The one cell to simulate a second time, of the one block; nothing is written then.
+    maker : str
+        Host and process that simulated that cell first, which does not get the task.
     """
 
     store: Store
@@ -62,6 +66,13 @@ class Task:
     last: bool = False
     run: str = ""
     program: Program | None = None
+    spot: Cell | None = None
+    maker: str = ""
+
+    @property
+    def key(self) -> tuple[tuple[Block, ...], Cell | None]:
+        """What tells it from other tasks, whoever attempts it."""
+        return self.blocks, self.spot
 
     @property
     def blocks(self) -> tuple[Block, ...]:

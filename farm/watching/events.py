@@ -87,6 +87,27 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
     left: float = UNKNOWN
 
 
+class Retracted(Happening, frozen=True, kw_only=True, tag="retracted"):
+    """Report that a block lost its record, since the worker that did it was wrong.
+
+    Parameters
+    ----------
+    block : Block
+        Which.
+    cells : int
+        Cells of a policy that are to be simulated again.
+    failed : int
+        How many of them had failed.
+    worker : str
+        Host and process of that worker; empty where it could not be found.
+    """
+
+    block: Block
+    cells: int
+    failed: int
+    worker: str
+
+
 class Doing(Struct, frozen=True, kw_only=True):
     """Say what a worker is at.
 
@@ -171,7 +192,7 @@ class End(Happening, frozen=True, kw_only=True, tag="end"):
     """Say that the run is over."""
 
 
-Event = Begin | BlockDone | Running | Lost | Said | End
+Event = Begin | BlockDone | Retracted | Running | Lost | Said | End
 """Whatever happens in a run."""
 
 

@@ -14,6 +14,7 @@ from farm.watching.events import (
     End,
     Event,
     Lost,
+    Retracted,
     Running,
     Said,
 )
@@ -46,6 +47,9 @@ class Meter:
                 self.done += event.cells
                 self.failed += event.failed
                 self.left = event.left
+            case Retracted():
+                self.done -= event.cells
+                self.failed -= event.failed
             case Running():
                 self.running, self.left = event, event.left
             case Lost():
@@ -136,6 +140,8 @@ class Bar:
                 # By the events' own times: whoever follows a run reads what happened long ago.
                 self._bar.set_postfix_str(self.meter.told(event.time), refresh=False)
                 self._bar.update(event.cells)
+            case Retracted():
+                self._bar.update(-event.cells)
             case Running(tasks=[longest, *_]):
                 self._bar.set_postfix_str(self.meter.told(event.time), refresh=False)
                 self._write(f"running: {_longest(event, longest)}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+from farm import cli
 from farm.execution import runner
 from tests.support.command_line import Farm
 from tests.support.refusals import GOOD, write
@@ -30,3 +32,24 @@ def test_an_early_interrupt_says_that_no_cell_was_begun(
         done.stderr.lstrip()
         == "farm: interrupted; no cell was begun; the same command begins anew\n"
     )
+
+
+def test_an_interrupt_in_a_destructor__is_raised_again_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Python itself prints a traceback there and drops the interrupt."""
+
+    class Interrupted:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt
+
+    def destroy() -> None:
+        held = Interrupted()
+        del held
+        time.sleep(60)
+        pytest.fail("the interrupt is lost")
+
+    monkeypatch.setattr("sys.unraisablehook", cli._interrupt_again)
+    with pytest.raises(KeyboardInterrupt):
+        destroy()
+    assert capfd.readouterr().err == ""

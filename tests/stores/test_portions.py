@@ -12,9 +12,10 @@ from farm.campaign.campaign import Campaign
 from farm.campaign.trace import Trace
 from farm.execution import courses, parcel, task
 from farm.execution.parcel import Packer, attempt_packed, unpacked
-from farm.execution.runner import Prepared, begin
+from farm.execution.runner import begin
 from farm.execution.sick import Sick
 from farm.execution.task import run_task
+from farm.execution.work import Prepared
 from farm.planning.backlog import Backlog
 from farm.planning.tasks import Task, block_costs
 from farm.store.records import record_name
