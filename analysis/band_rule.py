@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import StoreError
-from core.arrays import Bool, Float64, Int64
-from core.names import choices
+from schedfarm.analysis.errors import StoreError
+from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.names import choices
 
 BAND = ("low", "trimmed_mean", "high")
 """Labels of a trimmed band."""

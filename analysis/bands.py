@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
-from analysis.errors import StoreError, TooFewSamplesError
-from analysis.relative import relative_gain
-from analysis.store import (
+from schedfarm.analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
+from schedfarm.analysis.errors import StoreError, TooFewSamplesError
+from schedfarm.analysis.relative import relative_gain
+from schedfarm.analysis.store import (
     Store,
     at_labels,
     check_held,

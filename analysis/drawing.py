@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import xarray as xr
 
-from analysis.errors import StoreError
-from core.files import write_whole
+from schedfarm.analysis.errors import StoreError
+from schedfarm.core.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,7 +132,8 @@ def save(figure: Figure, path: Path) -> None:
     >>> save(Figure(), Path("out.jpeg"))
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: cannot write 'out.jpeg': a figure's name ends in .png, .pdf or .svg
+    schedfarm.analysis.errors.StoreError: cannot write 'out.jpeg': a figure's name ends in .png,
+    .pdf or .svg
     """
     from matplotlib import style
 

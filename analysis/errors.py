@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 
 class StoreError(InputError):
@@ -13,7 +13,8 @@ class StoreError(InputError):
     >>> raise StoreError("store 'out' has no store.json; name the folder that farm run wrote")
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: store 'out' has no store.json; name the folder that farm run wrote
+    schedfarm.analysis.errors.StoreError: store 'out' has no store.json; name the folder that farm
+    run wrote
     """
 
 
@@ -25,7 +26,8 @@ class TooFewSamplesError(StoreError):
     >>> raise TooFewSamplesError("the store has no samples, only the log itself (resample 0)")
     Traceback (most recent call last):
     ...
-    analysis.errors.TooFewSamplesError: the store has no samples, only the log itself (resample 0)
+    schedfarm.analysis.errors.TooFewSamplesError: the store has no samples, only the log itself
+    (resample 0)
     """
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import xarray as xr
 
-from analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
-from analysis.bands import RANKED_BY, bands, weekly_bands, weekly_log
-from analysis.drawing import (
+from schedfarm.analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
+from schedfarm.analysis.bands import RANKED_BY, bands, weekly_bands, weekly_log
+from schedfarm.analysis.drawing import (
     STYLE,
     Styles,
     band_panel,
@@ -25,10 +25,10 @@ from analysis.drawing import (
     save,
     whole_marks,
 )
-from analysis.errors import StoreError, TooFewSamplesError
-from analysis.store import Store, known_label, of_log, open_summary
-from analysis.tables import axis_label, axis_name, decimals_for
-from core.numerals import grouped
+from schedfarm.analysis.errors import StoreError, TooFewSamplesError
+from schedfarm.analysis.store import Store, known_label, of_log, open_summary
+from schedfarm.analysis.tables import axis_label, axis_name, decimals_for
+from schedfarm.core.numerals import grouped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,7 +128,8 @@ def weekly_bands_figure(
     >>> weekly_bands_figure("no/such/folder")
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
+    schedfarm.analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm
+    run wrote
     """
     from matplotlib import style
 
@@ -179,7 +180,8 @@ def drawn_rule(
     >>> drawn_rule("quantile", q=(0.1, 0.9))
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: a figure shows a line and a band around it: give three quantiles, \
+    schedfarm.analysis.errors.StoreError: a figure shows a line and a band around it: give three
+    quantiles, \
 not [0.1, 0.9]
     """
     rule = band_rule(kind, trim, q, level)
@@ -224,7 +226,8 @@ def figure_notes(
     >>> figure_notes("no/such/folder")
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
+    schedfarm.analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm
+    run wrote
     """
     rule = band_rule(kind, trim, q, level)
     panels = _panels(store, metric, load, trace, {"kind": rule.kind, **rule.options})

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.errors import StoreError, TooFewSamplesError
-from analysis.logs import logged_values
-from analysis.store import (
+from schedfarm.analysis.errors import StoreError, TooFewSamplesError
+from schedfarm.analysis.logs import logged_values
+from schedfarm.analysis.store import (
     LOG,
     Store,
     check_held,
@@ -23,12 +23,12 @@ from analysis.store import (
     open_summary,
     open_trace,
 )
-from analysis.tables import aligned, decimals_for, fact
-from core.arrays import Bool, Float64, Int64
-from core.metrics.slowdown import slowdowns
-from core.metrics.widths import WIDTHS, width_classes
-from core.numerals import grouped
-from core.schedule import State
+from schedfarm.analysis.tables import aligned, decimals_for, fact
+from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.metrics.slowdown import slowdowns
+from schedfarm.core.metrics.widths import WIDTHS, width_classes
+from schedfarm.core.numerals import grouped
+from schedfarm.core.schedule import State
 
 HOUR = 3600
 

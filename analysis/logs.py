@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from analysis.errors import StoreError
-from analysis.place import StoreName, read_file
-from analysis.store import Store, source_of
-from core.arrays import Int64
-from core.workload.resample_weeks import whole_weeks
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.place import StoreName, read_file
+from schedfarm.analysis.store import Store, source_of
+from schedfarm.core.arrays import Int64
+from schedfarm.core.workload.resample_weeks import whole_weeks
 
 
 class LogJobs(NamedTuple):
@@ -78,7 +78,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     >>> logged_values(xr.DataTree(xr.Dataset()), "KTH", "queue", np.array([1]))
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
+    schedfarm.analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
     """
     known = not isinstance(store, xr.DataTree)
     columns = _log_columns(store, trace, "job", column) if known else {}

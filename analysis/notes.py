@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from analysis.logs import LogJobs, log_jobs
-from analysis.store import (
+from schedfarm.analysis.logs import LogJobs, log_jobs
+from schedfarm.analysis.store import (
     LOG,
     Store,
     of_log,
@@ -16,10 +16,10 @@ from analysis.store import (
     open_summary,
     open_trace,
 )
-from analysis.tables import block_label, decimals_for
-from core.arrays import Float64
-from core.numerals import grouped
-from core.workload.weekly_load import spread, weekly_work
+from schedfarm.analysis.tables import block_label, decimals_for
+from schedfarm.core.arrays import Float64
+from schedfarm.core.numerals import grouped
+from schedfarm.core.workload.weekly_load import spread, weekly_work
 
 MOST_SAMPLES = 10
 """Samples whose weekly load is measured: each is read from the jobs in the store."""
@@ -47,7 +47,7 @@ def notes(store: Store, bands: xr.Dataset) -> list[str]:
 
     Examples
     --------
-    >>> from analysis import bands
+    >>> from schedfarm.analysis import bands
     >>> root = xr.Dataset({"wait": ("resample", [9.0, 1.0, 2.0])}, {"resample": [0, 1, 2]},
     ...                   {"draw": "replace"})
     >>> for note in notes(xr.DataTree(root), bands(xr.DataTree(root), "wait")):

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import StoreError
-from core.addresses import (
+from schedfarm.analysis.errors import StoreError
+from schedfarm.core.addresses import (
     MISSING,
     checked_address,
     connection,
@@ -21,7 +21,7 @@ from core.addresses import (
     scheme_of,
     settings,
 )
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 REQUESTS = 16
 """Requests to a bucket that are under way at the same time."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.errors import StoreError
-from analysis.relative import relative_gain
-from analysis.store import (
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.relative import relative_gain
+from schedfarm.analysis.store import (
     LOG,
     Store,
     at_labels,
@@ -19,8 +19,8 @@ from analysis.store import (
     known_label,
     open_summary,
 )
-from analysis.tables import aligned, block_label, decimals_for, fact
-from core.numerals import grouped
+from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact
+from schedfarm.core.numerals import grouped
 
 HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "utilisation")
 """Metrics that a plain table shows unless others are asked for, of those that the store has."""

@@ -10,7 +10,7 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from core.schedule import starts_of
+from schedfarm.core.schedule import starts_of
 
 START, SUBMIT, WAIT = "start", "submit", "wait"
 """Names of the arrays in a trace's group."""

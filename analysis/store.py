@@ -11,12 +11,12 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import xarray as xr
 
-from analysis.errors import NoSamplesError, StoreError
-from analysis.place import StoreName, hierarchy, is_there, read_file
-from analysis.starts import with_starts
-from analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
-from core.errors import InputError
-from core.labels import find_label
+from schedfarm.analysis.errors import NoSamplesError, StoreError
+from schedfarm.analysis.place import StoreName, hierarchy, is_there, read_file
+from schedfarm.analysis.starts import with_starts
+from schedfarm.analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
+from schedfarm.core.errors import InputError
+from schedfarm.core.labels import find_label
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
 """A store's folder or address, or the tree that `open_tree` made of it."""
@@ -181,7 +181,8 @@ def open_tree(store: StoreName) -> xr.DataTree:
     >>> open_tree("no/such/folder")
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
+    schedfarm.analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm
+    run wrote
     """
     _check(store)
     try:
@@ -350,7 +351,8 @@ def check_known(name: str, what: str, names: list[str]) -> None:
     >>> check_known("wiat", "metric", ["wait", "response"])
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: unknown metric 'wiat'; did you mean 'wait'? known: wait, response
+    schedfarm.analysis.errors.StoreError: unknown metric 'wiat'; did you mean 'wait'? known: wait,
+    response
     """
     known_label(what, name, names)
 
@@ -368,7 +370,7 @@ def check_held(group: xr.Dataset, *names: str) -> None:
     >>> check_held(xr.Dataset(attrs={"keep": "summary"}), "wait")
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: the store has no wait: its campaign says keep = 'summary'
+    schedfarm.analysis.errors.StoreError: the store has no wait: its campaign says keep = 'summary'
     """
     gone = [name for name in names if name not in group]
     if gone:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import ranks_text, share_text
-from analysis.store import ORIGIN
-from core.arrays import Float64
-from core.numerals import NOTHING, grouped
+from schedfarm.analysis.band_rule import ranks_text, share_text
+from schedfarm.analysis.store import ORIGIN
+from schedfarm.core.arrays import Float64
+from schedfarm.core.numerals import NOTHING, grouped
 
 STANDING = ("first", "last", "n", "missing", "coverage")
 """Columns that say what a row rests on: ranks and number of samples, and what they hold."""
@@ -48,7 +48,7 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from analysis import bands
+    >>> from schedfarm.analysis import bands
     >>> root = xr.Dataset({"wait": (("resample", "policy"), [[4.0], [6.0]])},
     ...                   {"resample": [1, 2], "policy": ["fcfs+easy"]})
     >>> frame = table(bands(xr.DataTree(root), "wait"))
@@ -88,7 +88,7 @@ def table_csv(bands: xr.Dataset) -> str:
 
     Examples
     --------
-    >>> from analysis import bands
+    >>> from schedfarm.analysis import bands
     >>> root = xr.Dataset({"wait": (("resample", "policy"), [[4.0], [6.0]], {"units": "s"})},
     ...                   {"resample": [1, 2], "policy": ["fcfs+easy"]})
     >>> print(table_csv(bands(xr.DataTree(root), "wait", kind="quantile", q=[0, 1])), end="")
@@ -139,7 +139,7 @@ def table_facts(bands: xr.Dataset) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from analysis import bands
+    >>> from schedfarm.analysis import bands
     >>> root = xr.Dataset({"wait": (("resample", "policy"), [[4.0], [6.0]], {"units": "s"})},
     ...                   {"resample": [1, 2], "policy": ["fcfs+easy"]})
     >>> facts = table_facts(bands(xr.DataTree(root), "wait"))
@@ -190,7 +190,7 @@ def table_text(bands: xr.Dataset) -> str:
 
     Examples
     --------
-    >>> from analysis import bands
+    >>> from schedfarm.analysis import bands
     >>> root = xr.Dataset({"wait": (("resample", "trace", "policy"), [[[1234.5]], [[1300.0]]],
     ...                    {"units": "s", "long_name": "mean wait"})},
     ...                   {"resample": [1, 2], "trace": ["KTH"], "policy": ["fcfs+easy"]})

@@ -20,9 +20,9 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from analysis.errors import StoreError
-from analysis.place import StoreName, list_files, read_file, read_files
-from core.policy.orders import revised_orders
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.place import StoreName, list_files, read_file, read_files
+from schedfarm.core.policy.orders import revised_orders
 
 SINCE = 5
 """The version of the format from which on records are as they are read here."""

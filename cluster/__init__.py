@@ -1,9 +1,9 @@
 """Where tasks run: one function gives a Dask client for a spec."""
 
-from cluster.connect import connect
-from cluster.encryption import exposure
-from cluster.errors import ClusterError
-from cluster.opening import Opening
-from cluster.spec import ClusterSpec
+from schedfarm.cluster.connect import connect
+from schedfarm.cluster.encryption import exposure
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.spec import ClusterSpec
 
 __all__ = ["ClusterError", "ClusterSpec", "Opening", "connect", "exposure"]

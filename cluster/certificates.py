@@ -14,8 +14,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cluster.errors import ClusterError
-from cluster.settings import CLOSE_HTTP
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.settings import CLOSE_HTTP
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, CertificateBuilder

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cluster.loop import check_loop
-from cluster.opening import Opening
-from cluster.scratch import KEY, scratch
-from cluster.spec import ClusterSpec
+from schedfarm.cluster.loop import check_loop
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.scratch import KEY, scratch
+from schedfarm.cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -41,7 +41,7 @@ def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -
 
     Examples
     --------
-    >>> from cluster import connect
+    >>> from schedfarm.cluster import connect
     >>> with connect("local") as client:  # doctest: +SKIP
     ...     client.submit(sum, [1, 2]).result()
     3

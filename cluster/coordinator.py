@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from inspect import signature
 from typing import Any
 
-from cluster.errors import ClusterError
-from cluster.jobs import one_line, with_defaults
-from cluster.launchers import imported
-from cluster.opening import Opening
-from cluster.queues import check_command, walltime_of
-from cluster.spec import ClusterSpec
-from cluster.walltime import COORDINATOR_SECONDS
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.jobs import one_line, with_defaults
+from schedfarm.cluster.launchers import imported
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.queues import check_command, walltime_of
+from schedfarm.cluster.spec import ClusterSpec
+from schedfarm.cluster.walltime import COORDINATOR_SECONDS
 
 SIZE = {"cores": 1, "processes": 1, "memory": "4 GB"}
 """A coordinator and its scheduler keep one core busy, and their memory is flat."""

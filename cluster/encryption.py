@@ -6,7 +6,7 @@ import ipaddress
 import socket
 from typing import TYPE_CHECKING
 
-from cluster.errors import ClusterError
+from schedfarm.cluster.errors import ClusterError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -46,7 +46,8 @@ def check_encrypted(address: str, *, insecure: bool = False) -> None:
     (None, None)
     >>> check_encrypted("tcp://10.0.0.1:8786")
     Traceback (most recent call last):
-    cluster.errors.ClusterError: tcp://10.0.0.1:8786 is not encrypted and asks nobody who he is: \
+    schedfarm.cluster.errors.ClusterError: tcp://10.0.0.1:8786 is not encrypted and asks nobody who
+    he is: \
 whoever reaches it over the network can run code as you and as its workers; 'farm certificates' \
 makes what a scheduler with certificates, a tls:// address, needs, and --insecure takes this one \
 as it is

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.certificates import default_folder, found
-from cluster.encryption import ENCRYPTED, check_encrypted
-from cluster.errors import ClusterError
-from cluster.opening import Opening
-from cluster.spec import ClusterSpec
+from schedfarm.cluster.certificates import default_folder, found
+from schedfarm.cluster.encryption import ENCRYPTED, check_encrypted
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cluster.errors import ClusterError
-from cluster.launchers import imported
-from cluster.opening import Opening
-from cluster.spec import ClusterSpec
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.launchers import imported
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client

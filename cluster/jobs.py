@@ -11,17 +11,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cluster.certificates import security
-from cluster.errors import ClusterError
-from cluster.launchers import imported
-from cluster.open_files import lift
-from cluster.opening import Opening
-from cluster.queues import GONE, QUEUES, Queue, check_command, is_over, states, walltime_of
-from cluster.quiet import quiet
-from cluster.scratch import SHELL
-from cluster.settings import CLOSE_HTTP, HEAP, JOBS, UNWATCHED, WORKERS, exports, unset
-from cluster.spec import ClusterSpec
-from cluster.walltime import ending
+from schedfarm.cluster.certificates import security
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.launchers import imported
+from schedfarm.cluster.open_files import lift
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.queues import (
+    GONE,
+    QUEUES,
+    Queue,
+    check_command,
+    is_over,
+    states,
+    walltime_of,
+)
+from schedfarm.cluster.quiet import quiet
+from schedfarm.cluster.scratch import SHELL
+from schedfarm.cluster.settings import CLOSE_HTTP, HEAP, JOBS, UNWATCHED, WORKERS, exports, unset
+from schedfarm.cluster.spec import ClusterSpec
+from schedfarm.cluster.walltime import ending
 
 if TYPE_CHECKING:
     from distributed import Client

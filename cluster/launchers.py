@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from inspect import Parameter, signature
 from typing import Any
 
-from cluster.errors import ClusterError
-from cluster.queues import QUEUES, Queue
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.queues import QUEUES, Queue
 
 NOT_OPTIONS = frozenset(
     {
@@ -132,7 +132,7 @@ def _batch(name: str, system: str) -> Launcher:
     return Launcher(
         form=name,
         meaning=f"jobs of {system}, each with worker processes",
-        opens="cluster.jobs:jobs_cluster",
+        opens="schedfarm.cluster.jobs:jobs_cluster",
         pattern=name,
         ours=True,
         package="dask_jobqueue",
@@ -150,21 +150,21 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "local": Launcher(
         form="local",
         meaning="a process for each core of this machine",
-        opens="cluster.local:opened",
+        opens="schedfarm.cluster.local:opened",
         pattern="local",
         ours=True,
     ),
     "address": Launcher(
         form="tls://HOST:PORT, tcp://HOST:PORT",
         meaning="a scheduler that runs already, by its address",
-        opens="cluster.existing:by_address",
+        opens="schedfarm.cluster.existing:by_address",
         pattern=r"((?:tcp|tls|ws|wss|inproc)://\S+)",
         found=True,
     ),
     "scheduler-file": Launcher(
         form="scheduler-file:PATH",
         meaning="a scheduler that runs already, or starts just now, by the file that it writes",
-        opens="cluster.existing:by_file",
+        opens="schedfarm.cluster.existing:by_file",
         pattern=r"scheduler-file:(.+)",
         found=True,
     ),
@@ -177,7 +177,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "kubernetes": Launcher(
         form="kubernetes",
         meaning="pods of a cluster that has Dask's operator",
-        opens="cluster.kubernetes:pods",
+        opens="schedfarm.cluster.kubernetes:pods",
         pattern="kubernetes",
         package="dask_kubernetes",
         extra="kubernetes",
@@ -186,7 +186,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "gateway": Launcher(
         form="gateway",
         meaning="a cluster of a Dask Gateway, as clouds and centres offer it",
-        opens="cluster.gateway:from_gateway",
+        opens="schedfarm.cluster.gateway:from_gateway",
         pattern="gateway",
         package="dask_gateway",
         extra="gateway",
@@ -196,7 +196,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "ssh": Launcher(
         form="ssh",
         meaning="hosts that SSH reaches, the first for the scheduler",
-        opens="cluster.ssh:over_ssh",
+        opens="schedfarm.cluster.ssh:over_ssh",
         pattern="ssh",
         package="asyncssh",
         extra="ssh",

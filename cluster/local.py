@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distributed import Client
 
-from cluster.errors import ClusterError
-from cluster.opening import Opening
-from cluster.settings import CLOSE_HTTP, SCHEDULER, UNTOLD, UNWATCHED, WORKERS
-from cluster.spec import ClusterSpec
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.settings import CLOSE_HTTP, SCHEDULER, UNTOLD, UNWATCHED, WORKERS
+from schedfarm.cluster.spec import ClusterSpec
 
 LOOPBACK = "127.0.0.1"
 
@@ -26,7 +26,7 @@ SETTINGS: dict[str, Any] = {
     **SCHEDULER,
     # A terminal's Ctrl-C reaches the whole process group; a worker that dies of it takes with it
     # the very block that the run wants to finish.
-    "distributed.worker.preload": ["cluster.ignore_interrupts"],
+    "distributed.worker.preload": ["schedfarm.cluster.ignore_interrupts"],
     **UNTOLD,
     # Who is dead is known by its connection and its nanny. Heartbeats may be late by any time: of a
     # user's own order in plain Python, and after a night in which the whole machine was suspended.

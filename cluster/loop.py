@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cluster.errors import ClusterError
+from schedfarm.cluster.errors import ClusterError
 
 ATTEMPTS = 6
 """How often a loop is started; Dask waits 10 s for each, and then raises an AssertionError."""

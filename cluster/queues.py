@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cluster.errors import ClusterError
-from cluster.walltime import walltime_seconds
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.walltime import walltime_seconds
 
 ANSWER_SECONDS = 60.0
 """A command of a batch system that takes longer is given up: its server hangs."""

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cluster.errors import ClusterError
+from schedfarm.cluster.errors import ClusterError
 
 KEY = "temporary-directory"
 """Of Dask's configuration."""
@@ -43,7 +43,7 @@ def scratch() -> Path:
     """
     import dask
 
-    from core.caches import exposed, make_private
+    from schedfarm.core.caches import exposed, make_private
 
     named = dask.config.get(KEY, None)
     # One for each user, not for each run: Dask removes in it what killed runs have left.
@@ -69,8 +69,8 @@ def scratch() -> Path:
 def main() -> None:
     """Run what the arguments say, as Python does, with a scratch folder that is safe on this host.
 
-    ``python -m cluster.scratch -m distributed.cli.dask_worker ...`` is how hosts that SSH reaches
-    start Dask: the folder that the coordinator chose need not be its user's there.
+    ``python -m schedfarm.cluster.scratch -m distributed.cli.dask_worker ...`` is how hosts that SSH
+    reaches start Dask: the folder that the coordinator chose need not be its user's there.
     """
     try:
         place = scratch()

@@ -37,7 +37,7 @@ UNWATCHED: Mapping[str, Any] = {
     "distributed.admin.system-monitor.interval": "5s",
 }
 
-CLOSE_HTTP = "cluster.close_http"
+CLOSE_HTTP = "schedfarm.cluster.close_http"
 """Preloaded where nobody watches."""
 
 HEAP: Mapping[str, int] = {

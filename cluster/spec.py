@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cluster.errors import ClusterError
-from cluster.launchers import LAUNCHERS, Launcher, recognised
-from cluster.walltime import is_walltime
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.launchers import LAUNCHERS, Launcher, recognised
+from schedfarm.cluster.walltime import is_walltime
 
 TABLE = "cluster"
 """Name of the table in a campaign, or in a file of its own."""
@@ -102,7 +102,7 @@ class ClusterSpec:
             raise ClusterError(f"insecure is {self.insecure!r}; it must be true or false")
 
     def _check_options(self) -> None:
-        from core.names import choices
+        from schedfarm.core.names import choices
 
         self.launcher.check_package(self.kind)
         known = self.launcher.options()
@@ -155,7 +155,7 @@ class ClusterSpec:
         """
         found = recognised(text)
         if found is None:
-            from core.names import choices
+            from schedfarm.core.names import choices
 
             forms = [row.form for row in LAUNCHERS.values()]
             raise ClusterError(f"cluster {text!r} is unknown; {choices(text, forms)}, FILE.toml")

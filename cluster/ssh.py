@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cluster.certificates import security
-from cluster.errors import ClusterError
-from cluster.opening import Opening
-from cluster.settings import SCHEDULER, UNTOLD, UNWATCHED, WORKERS, unset
-from cluster.spec import ClusterSpec
+from schedfarm.cluster.certificates import security
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.settings import SCHEDULER, UNTOLD, UNWATCHED, WORKERS, unset
+from schedfarm.cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -64,8 +64,8 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
 def _in_scratch(python: str | list[str]) -> str | list[str]:
     """Return commands that start Python with a scratch folder in which nobody else can write."""
     if isinstance(python, str):
-        return f"{python} -m cluster.scratch"
-    return [f"{one} -m cluster.scratch" for one in python]
+        return f"{python} -m schedfarm.cluster.scratch"
+    return [f"{one} -m schedfarm.cluster.scratch" for one in python]
 
 
 def certified(known: Security) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from cluster.errors import ClusterError
-from cluster.spec import ClusterSpec
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.spec import ClusterSpec
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss")
 """What an address of a bucket may begin with."""
@@ -62,7 +62,8 @@ def checked_address(text: str) -> str:
     's3://waits/2024/kth.farm'
     >>> checked_address("s3://me:secret@waits/kth.farm")
     Traceback (most recent call last):
-    core.errors.InputError: store s3://...@waits/kth.farm: an address has no user and no password \
+    schedfarm.core.errors.InputError: store s3://...@waits/kth.farm: an address has no user and no
+    password \
 in it; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
     """
     said, scheme = re.sub(r"//[^/]*@", "//...@", text), scheme_of(text)

@@ -7,8 +7,8 @@ from numbers import Real
 
 import numpy as np
 
-from core.arrays import Bool, Int64
-from core.errors import InputError
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.errors import InputError
 
 
 def is_whole(value: object) -> bool:
@@ -30,10 +30,10 @@ def whole(what: str, value: object, least: int | None = None, most: int | None =
     5
     >>> whole("jobs", 0, least=1)
     Traceback (most recent call last):
-    core.errors.InputError: jobs=0: give a whole number, at least 1
+    schedfarm.core.errors.InputError: jobs=0: give a whole number, at least 1
     >>> whole("jobs", 11, least=1, most=10)
     Traceback (most recent call last):
-    core.errors.InputError: jobs=11: give a whole number, at least 1 and at most 10
+    schedfarm.core.errors.InputError: jobs=11: give a whole number, at least 1 and at most 10
     """
     if isinstance(value, (int, np.integer)) and is_whole(value):
         number = int(value)
@@ -58,7 +58,7 @@ def positive(what: str, value: object, *, unit: str = "", most: float = math.inf
     0.9
     >>> positive("tau", float("inf"), unit="s")
     Traceback (most recent call last):
-    core.errors.InputError: tau=inf: give a finite number above 0 s
+    schedfarm.core.errors.InputError: tau=inf: give a finite number above 0 s
     """
     if isinstance(value, Real) and not isinstance(value, bool):
         try:
@@ -86,7 +86,7 @@ def share(what: str, value: object) -> float:
     0.7
     >>> share("computation", 70)
     Traceback (most recent call last):
-    core.errors.InputError: computation is 70; give a part, from 0 to 1
+    schedfarm.core.errors.InputError: computation is 70; give a part, from 0 to 1
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
@@ -117,7 +117,7 @@ def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
     >>> procs = np.array([1, 0])
     >>> refuse_jobs(procs < 1, procs, "procs", "at least 1")
     Traceback (most recent call last):
-    core.errors.InputError: procs of job 1 is 0; it must be at least 1
+    schedfarm.core.errors.InputError: procs of job 1 is 0; it must be at least 1
     """
     if bad.any():
         j = int(np.argmax(bad))

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from core.errors import InputError
-from core.names import nearest
-from core.policy.policy import Policy
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import nearest
+from schedfarm.core.policy.policy import Policy
 
 SHOWN = 20
 """Labels that a sentence lists at most: an axis may have a hundred thousand."""
@@ -49,7 +49,8 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
     'spf+easy,threshold=3d'
     >>> find_label("metric", "wiat", ["wait", "response"])
     Traceback (most recent call last):
-    core.errors.InputError: unknown metric 'wiat'; did you mean 'wait'? known: wait, response
+    schedfarm.core.errors.InputError: unknown metric 'wiat'; did you mean 'wait'? known: wait,
+    response
     """
     labels = list(known)
     if given in labels and not isinstance(given, bool):

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ def find_source(module: str, folder: Path | None = None) -> Source:
 
     Examples
     --------
-    >>> find_source("core.errors").text.startswith('\"\"\"The exception')
+    >>> find_source("schedfarm.core.errors").text.startswith('\"\"\"The exception')
     True
     """
     beside = None if folder is None else folder.joinpath(*module.split(".")).with_suffix(".py")
@@ -193,7 +193,8 @@ def distrust(who: str) -> Iterator[None]:
     >>> with distrust("farm plan"):
     ...     brought("order", ORDERS, "mine:oldest")
     Traceback (most recent call last):
-    core.errors.InputError: order 'mine:oldest' is Python code, which farm plan runs only with \
+    schedfarm.core.errors.InputError: order 'mine:oldest' is Python code, which farm plan runs only
+    with \
 --trust
     """
     token = _distrusting.set(who)
@@ -216,11 +217,11 @@ def load(name: str) -> object:
 
     Examples
     --------
-    >>> load("core.own:load") is load
+    >>> load("schedfarm.core.own:load") is load
     True
-    >>> load("core.own:lod")
+    >>> load("schedfarm.core.own:lod")
     Traceback (most recent call last):
-    core.own.NotLoaded: 'core.own:lod' cannot be imported (module 'core.own' has no 'lod')
+    schedfarm.core.own.NotLoaded: 'schedfarm.core.own:lod' cannot be imported (module ...'lod')
     """
     module, _, attribute = name.partition(":")
     source = (_given.get() or {}).get(module)
@@ -305,8 +306,10 @@ def brought(what: str, group: str, name: str) -> object | None:
 
     Examples
     --------
-    >>> brought("order", ORDERS, "core.own:ORDERS"), brought("order", ORDERS, "none of this name")
-    ('schedfarm.orders', None)
+    >>> brought("order", ORDERS, "schedfarm.core.own:ORDERS")
+    'schedfarm.orders'
+    >>> brought("order", ORDERS, "none of this name") is None
+    True
     """
     reference = name if ":" in name else entry_point(group, name)
     if reference is None:
@@ -338,7 +341,7 @@ def guarded(what: str, function: Callable[..., T]) -> Callable[..., T]:
     --------
     >>> guarded("rule 'mine:late'", [].pop)()
     Traceback (most recent call last):
-    core.own.RaisedError: rule 'mine:late' raised IndexError: pop from empty list
+    schedfarm.core.own.RaisedError: rule 'mine:late' raised IndexError: pop from empty list
     """
 
     def call(*given: Any, **named: Any) -> T:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import HORIZON, Bool, Int8, Int64
-from core.errors import InputError
-from core.numerals import counted, lasting
-from core.workload.workload import Workload
+from schedfarm.core.arrays import HORIZON, Bool, Int8, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.numerals import counted, lasting
+from schedfarm.core.workload.workload import Workload
 
 
 class State(IntEnum):
@@ -117,7 +117,7 @@ class Schedule:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[9, 5], estimate=[9, 5], procs=[2, 2],
     ...                           processors=2)
     >>> s = simulate(w, "fcfs+easy")

@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from farm.campaign.campaign import Campaign
-    from farm.campaign.trace import Trace
-    from farm.execution.runner import Outcome, run
-    from farm.store.names import names_of
-    from farm.store.reading import job_table
-    from farm.store.reading import open_store as open
-    from farm.store.store import Store
-    from farm.watching.status import Status, status
+    from schedfarm.farm.campaign.campaign import Campaign
+    from schedfarm.farm.campaign.trace import Trace
+    from schedfarm.farm.execution.runner import Outcome, run
+    from schedfarm.farm.store.names import names_of
+    from schedfarm.farm.store.reading import job_table, open_store as open
+    from schedfarm.farm.store.store import Store
+    from schedfarm.farm.watching.status import Status, status
 
 __all__ = [
     "Campaign",
@@ -55,4 +54,4 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     room, _, thing = _ROOMS[name].rpartition(".")
-    return getattr(import_module(f"farm.{room}"), thing)
+    return getattr(import_module(f"schedfarm.farm.{room}"), thing)

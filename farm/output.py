@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import InputError
-from core.files import sync
-from farm.store.manifest import COPY, MANIFEST
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import sync
+from schedfarm.farm.store.manifest import COPY, MANIFEST
 
 STANDARD = "-"
 """Stands for standard output."""
@@ -123,7 +123,8 @@ def output(
     True
     >>> output("--csv", "no such folder/waits.csv")
     Traceback (most recent call last):
-    core.errors.InputError: --csv no such folder/waits.csv: there is no folder no such folder; \
+    schedfarm.core.errors.InputError: --csv no such folder/waits.csv: there is no folder no such
+    folder; \
 make it, or give a file in another
     """
     text = os.fspath(path)
@@ -147,7 +148,8 @@ def output_once(*outputs: Output | None) -> None:
     --------
     >>> output_once(output("--csv", "-"), output("--plot", "-"))
     Traceback (most recent call last):
-    core.errors.InputError: --csv - and --plot -: one would replace the other; give two files
+    schedfarm.core.errors.InputError: --csv - and --plot -: one would replace the other; give two
+    files
     """
     there: dict[Path, Output] = {}
     for one in filter(None, outputs):

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
-from core.own import modules_of
-from farm.campaign.campaign import Campaign
-from farm.execution.cell import Simulations
-from farm.store.arrays import ARRAYS, open_results
-from farm.store.bucket import Unavailable
-from farm.store.fingerprint import fingerprint_of, recorded
-from farm.store.geometry import Block, Cell
-from farm.store.logs import digest_in, load_log, log_bytes, stored_columns
-from farm.store.manifest import CAMPAIGN, COPY, MANIFEST
-from farm.store.place import Place, Where, place_of
-from farm.store.product import PRODUCTS, Holding
-from farm.store.records import FOLDER, Record, block_of, record_name, record_names
-from farm.store.schema import Variable
-from farm.store.skeleton import skeleton_of, strangers
-from farm.store.store import Store
-from farm.store.summary import fold, folded
+from schedfarm.core.errors import InputError
+from schedfarm.core.own import modules_of
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.execution.cell import Simulations
+from schedfarm.farm.store.arrays import ARRAYS, open_results
+from schedfarm.farm.store.bucket import Unavailable
+from schedfarm.farm.store.fingerprint import fingerprint_of, recorded
+from schedfarm.farm.store.geometry import Block, Cell
+from schedfarm.farm.store.logs import digest_in, load_log, log_bytes, stored_columns
+from schedfarm.farm.store.manifest import CAMPAIGN, COPY, MANIFEST
+from schedfarm.farm.store.place import Place, Where, place_of
+from schedfarm.farm.store.product import PRODUCTS, Holding
+from schedfarm.farm.store.records import FOLDER, Record, block_of, record_name, record_names
+from schedfarm.farm.store.schema import Variable
+from schedfarm.farm.store.skeleton import skeleton_of, strangers
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import fold, folded
 
 STRANGE = "is none of the store's; move it elsewhere, if it is anybody's"
 

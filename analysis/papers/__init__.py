@@ -5,14 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.errors import StoreError
-from analysis.papers.needs import KEEPS
-from analysis.place import StoreName
-from core.names import choices
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.papers.needs import KEEPS
+from schedfarm.analysis.place import StoreName
+from schedfarm.core.names import choices
 
 if TYPE_CHECKING:
-    from analysis.papers.files import Made
-    from analysis.papers.needs import Needs
+    from schedfarm.analysis.papers.files import Made
+    from schedfarm.analysis.papers.needs import Needs
 
 
 class Report(NamedTuple):
@@ -32,18 +32,25 @@ class Report(NamedTuple):
 
 
 REPORTS = {
-    "saf-2019": Report("analysis.papers.saf_2019.report", "analysis.papers.saf_2019.study:NEEDS"),
+    "saf-2019": Report(
+        "schedfarm.analysis.papers.saf_2019.report",
+        "schedfarm.analysis.papers.saf_2019.study:NEEDS",
+    ),
     "sabin-2005": Report(
-        "analysis.papers.sabin_2005.report", "analysis.papers.sabin_2005.printed:NEEDS"
+        "schedfarm.analysis.papers.sabin_2005.report",
+        "schedfarm.analysis.papers.sabin_2005.printed:NEEDS",
     ),
     "klusacek-2012": Report(
-        "analysis.papers.klusacek_2012.report", "analysis.papers.klusacek_2012.names:NEEDS"
+        "schedfarm.analysis.papers.klusacek_2012.report",
+        "schedfarm.analysis.papers.klusacek_2012.names:NEEDS",
     ),
     "eyraud-2006": Report(
-        "analysis.papers.eyraud_2006.report", "analysis.papers.eyraud_2006.printed:NEEDS"
+        "schedfarm.analysis.papers.eyraud_2006.report",
+        "schedfarm.analysis.papers.eyraud_2006.printed:NEEDS",
     ),
     "jones-2005": Report(
-        "analysis.papers.jones_2005.report", "analysis.papers.jones_2005.names:NEEDS"
+        "schedfarm.analysis.papers.jones_2005.report",
+        "schedfarm.analysis.papers.jones_2005.names:NEEDS",
     ),
 }
 """The reports there are."""
@@ -97,9 +104,9 @@ def make_report(name: str, store: StoreName) -> Made:
     >>> make_report("no-such-paper", "kth.farm")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
+    schedfarm.analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
-    from analysis.store import open_summary
+    from schedfarm.analysis.store import open_summary
 
     row, needs = _row(name), needs_of(name)
     keep = open_summary(store).attrs.get("keep", KEEPS[-1])

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import save
-from analysis.place import StoreName
-from analysis.store import open_tree
-from core.files import write_whole
+from schedfarm.analysis.drawing import save
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.store import open_tree
+from schedfarm.core.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

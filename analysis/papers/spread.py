@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import Trimmed, quantiles, ranks_text, share_text
-from analysis.store import LOG, of_log, of_samples
+from schedfarm.analysis.band_rule import Trimmed, quantiles, ranks_text, share_text
+from schedfarm.analysis.store import LOG, of_log, of_samples
 
 RULE = Trimmed()
 """The rule of every band in a report: the published one (Carastan-Santos et al. 2019, section

@@ -40,14 +40,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.arrays import HORIZON
-from core.audit.kinds import KINDS
-from core.audit.verdict import CLOCKS, Fault, Verdict
-from core.errors import InputError
-from core.logs.read import read_schedule
-from core.logs.schedules import LoggedSchedule
-from core.policy.policy import Policy
-from core.schedule import Schedule
+from schedfarm.core.arrays import HORIZON
+from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.audit.verdict import CLOCKS, Fault, Verdict
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.read import read_schedule
+from schedfarm.core.logs.schedules import LoggedSchedule
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
 
 __all__ = ["CLOCKS", "LoggedSchedule", "Verdict", "audit", "read_schedule"]
 
@@ -77,7 +77,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     Examples
     --------
     >>> import dataclasses, numpy as np
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[9, 5], estimate=[9, 5], procs=[2, 2],
     ...                           processors=2)
     >>> good = simulate(w, "fcfs+easy")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.audit.machine_of_nodes import Asks, Levels, NodesTaken
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.machine_of_nodes import Asks, Levels, NodesTaken
 
 
 @dataclass(order=True)

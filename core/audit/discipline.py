@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.audit.machine import Machine, Pass
-from core.policy.policy import Policy
+from schedfarm.core.audit.machine import Machine, Pass
+from schedfarm.core.policy.policy import Policy
 
 
 class Discipline:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.audit.discipline import Discipline
-from core.audit.machine import Machine, Pass
-from core.audit.profile import Profile
-from core.policy.policy import Policy
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.discipline import Discipline
+from schedfarm.core.audit.machine import Machine, Pass
+from schedfarm.core.audit.profile import Profile
+from schedfarm.core.policy.policy import Policy
 
 Right = Callable[[Int64], npt.NDArray[np.bool_]]
 """Tells which of some jobs would start, as processors and reservations now stand."""

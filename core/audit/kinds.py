@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.audit import times, times_on_network, times_on_nodes
-from core.audit.replay import Replay
-from core.audit.replay_of_network import NetworkReplay
-from core.audit.replay_of_nodes import NodesReplay
-from core.audit.verdict import Fault
-from core.platform.grid import Grid
-from core.platform.network import Network
-from core.platform.nodes import Nodes
-from core.platform.pool import Pool
-from core.policy.policy import Policy
-from core.schedule import Schedule
+from schedfarm.core.audit import times, times_on_network, times_on_nodes
+from schedfarm.core.audit.replay import Replay
+from schedfarm.core.audit.replay_of_network import NetworkReplay
+from schedfarm.core.audit.replay_of_nodes import NodesReplay
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.platform.grid import Grid
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
 
 Proof = Callable[[Schedule], Fault | None]
 """Finds the first fault of one kind, straight from the columns."""

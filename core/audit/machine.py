@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.audit.order import Past, QueueOrder
-from core.audit.profile import Profile
-from core.policy.policy import Policy
-from core.schedule import Schedule
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.order import Past, QueueOrder
+from schedfarm.core.audit.profile import Profile
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
 
 
 class Site:

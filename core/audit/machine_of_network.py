@@ -9,11 +9,11 @@ from math import ceil, inf, isqrt
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.audit.profile import Profile
-from core.errors import InputError
-from core.platform.network import THOUSAND, Network
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.profile import Profile
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.network import THOUSAND, Network
+from schedfarm.core.workload.workload import Workload
 
 Parts = tuple[tuple[int, int], ...]
 """Indices of clusters, ascending, and the processors of each."""

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.platform.nodes import Nodes
-from core.workload.workload import MILLION, Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.workload.workload import MILLION, Workload
 
 NodesTaken = tuple[int, ...]
 """Indices of nodes, ascending."""

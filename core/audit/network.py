@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.audit import times_on_network
-from core.audit.machine_of_network import PLENTY, Clusters, Parts
-from core.audit.profile import Profile
-from core.audit.verdict import Fault
-from core.policy.policy import Policy
-from core.schedule import Schedule
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit import times_on_network
+from schedfarm.core.audit.machine_of_network import PLENTY, Clusters, Parts
+from schedfarm.core.audit.profile import Profile
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
 
 Rooms = npt.NDArray[np.int64]
 """Processors of each cluster for each of some jobs, int64[clusters, jobs]."""
@@ -395,7 +395,7 @@ def best_split(rooms: Int64, spare: Int64, demands: Int64) -> Parts | None:
 
     Examples
     --------
-    >>> from core.audit.machine_of_network import demands_of
+    >>> from schedfarm.core.audit.machine_of_network import demands_of
     >>> demands = demands_of(4, 1000, 1000)
     >>> best_split(np.array([2, 2, 2]), np.array([1500, 1000, 1500]), demands)
     ((0, 2), (2, 2))

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Float64, Int64
-from core.durations import seconds_of
-from core.errors import InputError
-from core.policy.orders import order_function
-from core.policy.policy import Policy
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.orders import order_function
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
 
 EXACT = 2**53
 """Below this, whole numbers are floats without rounding, and a quotient keeps their order."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.audit.discipline import Discipline
-from core.audit.disciplines import earliest
-from core.audit.machine import Machine, Pass
-from core.audit.profile import Profile
-from core.policy.policy import Policy
+from schedfarm.core.audit.discipline import Discipline
+from schedfarm.core.audit.disciplines import earliest
+from schedfarm.core.audit.machine import Machine, Pass
+from schedfarm.core.audit.profile import Profile
+from schedfarm.core.policy.policy import Policy
 
 
 class Plan(Discipline):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.audit.disciplines import rule_of
-from core.audit.machine import Machine, Pass
-from core.audit.verdict import Fault
-from core.policy.policy import Policy
-from core.schedule import Schedule
+from schedfarm.core.audit.disciplines import rule_of
+from schedfarm.core.audit.machine import Machine, Pass
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
 
 
 class Replay:

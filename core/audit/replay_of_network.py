@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Int64
-from core.audit.machine_of_network import Clusters, Parts
-from core.audit.network import Isolated, Step
-from core.audit.order import Past, QueueOrder
-from core.audit.times_on_network import parts_of
-from core.audit.verdict import Fault
-from core.policy.policy import Policy
-from core.schedule import Schedule
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.machine_of_network import Clusters, Parts
+from schedfarm.core.audit.network import Isolated, Step
+from schedfarm.core.audit.order import Past, QueueOrder
+from schedfarm.core.audit.times_on_network import parts_of
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
 
 
 class NetworkReplay:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.audit.carrying_out import CarriedOut
-from core.audit.machine_of_nodes import Asks, Levels, NodesTaken
-from core.audit.order import Past, QueueOrder
-from core.audit.verdict import Fault
-from core.policy.policy import Policy
-from core.schedule import Schedule, State
+from schedfarm.core.audit.carrying_out import CarriedOut
+from schedfarm.core.audit.machine_of_nodes import Asks, Levels, NodesTaken
+from schedfarm.core.audit.order import Past, QueueOrder
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule, State
 
 
 class NodesDiscipline:

@@ -7,8 +7,8 @@ from functools import cmp_to_key
 
 import numpy as np
 
-from core.arrays import Int64
-from core.audit.machine_of_nodes import Asks
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.machine_of_nodes import Asks
 
 Counts = tuple[int, ...]
 """How many nodes are in each class."""

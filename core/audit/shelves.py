@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.audit.replay_of_nodes import NodesDiscipline, NodesReplay
-from core.audit.shelf_choice import choice
-from core.durations import DAY, seconds_of
-from core.policy.policy import Policy
+from schedfarm.core.audit.replay_of_nodes import NodesDiscipline, NodesReplay
+from schedfarm.core.audit.shelf_choice import choice
+from schedfarm.core.durations import DAY, seconds_of
+from schedfarm.core.policy.policy import Policy
 
 
 @dataclass

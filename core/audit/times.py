@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.audit.verdict import Fault
-from core.logs.schedules import LoggedSchedule
-from core.schedule import Schedule
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.logs.schedules import LoggedSchedule
+from schedfarm.core.schedule import Schedule
 
 
 def unstarted(schedule: Schedule) -> Fault | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.audit.machine_of_network import demand
-from core.audit.times import first_over
-from core.audit.verdict import Fault
-from core.platform.network import Network
-from core.schedule import Schedule, Segments
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.machine_of_network import demand
+from schedfarm.core.audit.times import first_over
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.platform.network import Network
+from schedfarm.core.schedule import Schedule, Segments
+from schedfarm.core.workload.workload import Workload
 
 
 def says(work: Workload, job: int) -> str:

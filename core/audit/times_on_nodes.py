@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.audit.machine_of_nodes import Asks
-from core.audit.replay_of_nodes import nodes_of
-from core.audit.verdict import Fault
-from core.schedule import Schedule, State
+from schedfarm.core.audit.machine_of_nodes import Asks
+from schedfarm.core.audit.replay_of_nodes import nodes_of
+from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.schedule import Schedule, State
 
 
 def unstarted(schedule: Schedule) -> Fault | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.policy.policy import Policy
+from schedfarm.core.policy.policy import Policy
 
 CLOCKS = {
     "instant": "at one instant completions come before submissions, then one pass",
@@ -38,8 +38,8 @@ class Verdict:
 
     Examples
     --------
-    >>> from core.audit import audit
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core.audit import audit
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0], run=[3], estimate=[3], procs=[1], processors=1)
     >>> audit(simulate(w, "fcfs+none"), "fcfs+none").why
     'every one of the 1 jobs keeps start, submit, kills, capacity and fcfs+none'

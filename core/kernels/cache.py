@@ -28,9 +28,9 @@ from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.runtime import rtsys
 
-from core.caches import exposed, make_private, user_folder
-from core.kernels.bounds import CHECKED
-from core.kernels.sources import digest
+from schedfarm.core.caches import exposed, make_private, user_folder
+from schedfarm.core.kernels.bounds import CHECKED
+from schedfarm.core.kernels.sources import digest
 
 LIMIT_BYTES = 256 * 2**20
 """Size above which the kernels used longest ago are removed; those of one version take 40 MB."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, give_back, release
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs, Running, give_back, release
 
 NOW, ARRIVED = 0, 1
 """First fields of a clock that is kept between calls: the instant, s, and how many jobs arrived."""

@@ -12,15 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite.binding import Linkage
-from numba.core import codegen, compiler
-from numba.core import typed_passes as typed
-from numba.core import untyped_passes as untyped
+from numba.core import codegen, compiler, typed_passes as typed, untyped_passes as untyped
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
 
-from core.kernels.contexts import contexts
+from schedfarm.core.kernels.contexts import contexts
 
 
 class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]

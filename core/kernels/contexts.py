@@ -21,7 +21,7 @@ from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
 from numba.core.typing import templates
 
-from core.kernels.bounds import from_the_front
+from schedfarm.core.kernels.bounds import from_the_front
 
 _TYPES, _CODE = templates.Registry(), imputils.Registry("kernels")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.clock import turn_clock
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, Running, find_shadow, launch
-from core.kernels.queue import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import turn_clock
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import Jobs, Running, find_shadow, launch
+from schedfarm.core.kernels.queue import (
     Queue,
     close_cell,
     dequeue,
@@ -15,8 +15,8 @@ from core.kernels.queue import (
     precedes,
     tidy,
 )
-from core.kernels.words import WORD, first_places, highest, least, lowest, up_to
-from core.kernels.world import EASY, EXTRA, KNOWN, NONE, SHADOW, Options, World
+from schedfarm.core.kernels.words import WORD, first_places, highest, least, lowest, up_to
+from schedfarm.core.kernels.world import EASY, EXTRA, KNOWN, NONE, SHADOW, Options, World
 
 STARVED = -(2**63)
 """Key of a starving job: before all others, first come first served among themselves."""

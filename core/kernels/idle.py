@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.kernels.jit import kernel, verb
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.kernels.jit import kernel, verb
 
 SUBMITTED, STARTED, BEGUN, ENDED, PASSED = 0, 1, 2, 3, 4
 """What happens: a job comes and waits, starts after that, or at once, or ends; a span is over."""

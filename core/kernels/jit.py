@@ -8,9 +8,9 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from core.kernels.bounds import CHECKED
-from core.kernels.cache import KernelCache, folder
-from core.kernels.compiler import KernelCompiler, Step
+from schedfarm.core.kernels.bounds import CHECKED
+from schedfarm.core.kernels.cache import KernelCache, folder
+from schedfarm.core.kernels.compiler import KernelCompiler, Step
 
 NEVER = 2**63 - 1
 """An instant that does not come, s."""

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.kernels.jit import kernel
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.kernels.jit import kernel
 
 
 def logarithms(values: Float64) -> Float64:

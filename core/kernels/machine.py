@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.kernels.jit import verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
 
 
 class Jobs(NamedTuple):

@@ -10,12 +10,17 @@ cannot reach its ratio (`core.kernels.ranking`); who may is compared exactly.
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.clock import ARRIVED, NOW
-from core.kernels.fixed_order import may_backfill, may_backfill_here, reserve, within_reach
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, launch
-from core.kernels.queue import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import ARRIVED, NOW
+from schedfarm.core.kernels.fixed_order import (
+    may_backfill,
+    may_backfill_here,
+    reserve,
+    within_reach,
+)
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import Jobs, launch
+from schedfarm.core.kernels.queue import (
     SEEN_AT,
     SEEN_FIRST,
     Queue,
@@ -25,7 +30,7 @@ from core.kernels.queue import (
     still_waits,
     take_out,
 )
-from core.kernels.ranking import (
+from schedfarm.core.kernels.ranking import (
     Ranking,
     Rankings,
     bar_of,
@@ -33,8 +38,8 @@ from core.kernels.ranking import (
     may_have_rivals,
     rivals,
 )
-from core.kernels.words import WORD, first_places, lowest, without
-from core.kernels.world import EXTRA, NONE, SHADOW, Options, World, starving_before, turn
+from schedfarm.core.kernels.words import WORD, first_places, lowest, without
+from schedfarm.core.kernels.world import EXTRA, NONE, SHADOW, Options, World, starving_before, turn
 
 
 @verb

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, launch
-from core.kernels.profile import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs, Running, launch
+from schedfarm.core.kernels.profile import (
     HEAD,
     TAIL,
     Profile,
@@ -27,7 +27,7 @@ from core.kernels.profile import (
     step_at,
     step_from,
 )
-from core.kernels.words import (
+from schedfarm.core.kernels.words import (
     WORD,
     first_places,
     highest,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.jit import verb
-from core.kernels.machine import Jobs
-from core.kernels.plan import COUNT, POINTS, STARVING, Plan, columns_of, cut
-from core.kernels.queue import precedes
-from core.kernels.ranking import Ranking, climbers, goes_before
-from core.kernels.words import WORD, below, first_places, lowest, slide
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.plan import COUNT, POINTS, STARVING, Plan, columns_of, cut
+from schedfarm.core.kernels.queue import precedes
+from schedfarm.core.kernels.ranking import Ranking, climbers, goes_before
+from schedfarm.core.kernels.words import WORD, below, first_places, lowest, slide
 
 
 @verb

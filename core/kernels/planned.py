@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.clock import next_end
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, Running, give_back, launch, release
-from core.kernels.profile import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import next_end
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import Jobs, Running, give_back, launch, release
+from schedfarm.core.kernels.profile import (
     HEAD,
     TAIL,
     Profile,
@@ -30,8 +30,8 @@ from core.kernels.profile import (
     move,
     step_from,
 )
-from core.kernels.ranking import Ranking, goes_before
-from core.kernels.words import (
+from schedfarm.core.kernels.ranking import Ranking, goes_before
+from schedfarm.core.kernels.words import (
     ALL,
     WORD,
     below,
@@ -44,7 +44,7 @@ from core.kernels.words import (
     slide,
     up_to,
 )
-from core.kernels.world import Options, starving_before
+from schedfarm.core.kernels.world import Options, starving_before
 
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
 """Codes of the walks: in which order reservations are lifted out and put into earlier gaps."""

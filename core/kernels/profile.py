@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, verb
-from core.kernels.words import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.words import (
     ALL,
     WORD,
     below,

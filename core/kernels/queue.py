@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs
-from core.kernels.words import WORD, carry, first_places, least, room, slide
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.words import WORD, carry, first_places, least, room, slide
 
 BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.kernels.jit import verb
-from core.kernels.machine import Jobs
-from core.kernels.ratios import as_large, as_small, ratios_from, ratios_up_to
-from core.kernels.words import ALL
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.ratios import as_large, as_small, ratios_from, ratios_up_to
+from schedfarm.core.kernels.words import ALL
 
 KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
 """Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import kernel, verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import kernel, verb
 
 DIGIT = 12
 """Bits by which numbers are told apart at a time."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.arrays import Int64
-from core.kernels.words import WORD, Lanes, in_lanes
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.words import WORD, Lanes, in_lanes
 
 BITS = 31
 """Of a product's factors; the product and its sign fit int64."""

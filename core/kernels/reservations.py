@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import NO_PROMISE, Int64
-from core.kernels.clock import ARRIVED, NOW, next_end
-from core.kernels.jit import NEVER, kernel, verb
-from core.kernels.machine import Jobs, Running, give_back, release
-from core.kernels.plan import (
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.kernels.clock import ARRIVED, NOW, next_end
+from schedfarm.core.kernels.jit import NEVER, kernel, verb
+from schedfarm.core.kernels.machine import Jobs, Running, give_back, release
+from schedfarm.core.kernels.plan import (
     COUNT,
     DUE,
     KEPT,
@@ -28,10 +28,10 @@ from core.kernels.plan import (
     start_at,
     void,
 )
-from core.kernels.plan_queue import insert, place_by_key, resort, starve
-from core.kernels.profile import HEAD, advance, has_room, reserve, reserve_at
-from core.kernels.ranking import Rankings, goes_before
-from core.kernels.world import Options, starving_before
+from schedfarm.core.kernels.plan_queue import insert, place_by_key, resort, starve
+from schedfarm.core.kernels.profile import HEAD, advance, has_room, reserve, reserve_at
+from schedfarm.core.kernels.ranking import Rankings, goes_before
+from schedfarm.core.kernels.world import Options, starving_before
 
 BEFORE, SEEN, ANEW, LOWEST, HIGHEST, TURNED, CLOCK = range(2, 9)
 """Further fields of a clock: jobs that arrived before the instant; jobs known to starve or to have

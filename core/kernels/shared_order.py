@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from core.arrays import NO_PROMISE, Int64
-from core.kernels import planned, reservations
-from core.kernels.clock import ARRIVED, NOW
-from core.kernels.jit import kernel, routine, verb
-from core.kernels.moving_order import advance, decide
-from core.kernels.plan import COUNT
-from core.kernels.planned import Bookkeeper
-from core.kernels.queue import gather
-from core.kernels.ranking import Rankings
-from core.kernels.reservations import BEFORE, Planner, pass_over
-from core.kernels.users_line import Sharing, rank_by_shares
-from core.kernels.world import Options, World, starving_before
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.kernels import planned, reservations
+from schedfarm.core.kernels.clock import ARRIVED, NOW
+from schedfarm.core.kernels.jit import kernel, routine, verb
+from schedfarm.core.kernels.moving_order import advance, decide
+from schedfarm.core.kernels.plan import COUNT
+from schedfarm.core.kernels.planned import Bookkeeper
+from schedfarm.core.kernels.queue import gather
+from schedfarm.core.kernels.ranking import Rankings
+from schedfarm.core.kernels.reservations import BEFORE, Planner, pass_over
+from schedfarm.core.kernels.users_line import Sharing, rank_by_shares
+from schedfarm.core.kernels.world import Options, World, starving_before
 
 
 @routine

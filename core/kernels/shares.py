@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.kernels.jit import kernel, verb
-from core.kernels.machine import Jobs, Running
-from core.kernels.ranking import ratio_exceeds
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.kernels.jit import kernel, verb
+from schedfarm.core.kernels.machine import Jobs, Running
+from schedfarm.core.kernels.ranking import ratio_exceeds
 
 MOST_WAITED, LEAST_WORKED = range(2)
 """Codes of who comes first: most wait for the work that was done; least work."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Bool, Float64, Int64, fixed
-from core.kernels.jit import kernel
+from schedfarm.core.arrays import Bool, Float64, Int64, fixed
+from schedfarm.core.kernels.jit import kernel
 
 
 def slowdowns_of(response: Int64, run: Int64, tau: float, procs: Int64 | None = None) -> Float64:

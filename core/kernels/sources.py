@@ -24,7 +24,7 @@ def digest(file: Path) -> str:
 
     Examples
     --------
-    >>> from core.kernels import clock, jit
+    >>> from schedfarm.core.kernels import clock, jit
     >>> digest(Path(clock.__file__)) == digest(Path(jit.__file__))
     False
     """
@@ -40,7 +40,7 @@ def closure(file: Path) -> set[Path]:
 
     Examples
     --------
-    >>> from core.kernels import clock
+    >>> from schedfarm.core.kernels import clock
     >>> names = {path.stem for path in closure(Path(clock.__file__))}
     >>> "machine" in names, "planned" in names
     (True, False)

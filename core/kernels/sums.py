@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Float64, Int64, fixed
-from core.kernels.jit import kernel
+from schedfarm.core.arrays import Float64, Int64, fixed
+from schedfarm.core.kernels.jit import kernel
 
 
 class Sums(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.jit import kernel, verb
-from core.kernels.machine import Jobs, Running
-from core.kernels.ranking import Rankings
-from core.kernels.shares import Shares, follow, goes_first
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import kernel, verb
+from schedfarm.core.kernels.machine import Jobs, Running
+from schedfarm.core.kernels.ranking import Rankings
+from schedfarm.core.kernels.shares import Shares, follow, goes_first
 
 NOBODY = -1
 """Code of a line that no order asks for."""

@@ -20,10 +20,10 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from core.arrays import Int64
-from core.kernels.bounds import CHECKED, check
-from core.kernels.contexts import lowered, target_features
-from core.kernels.jit import NEVER, verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.bounds import CHECKED, check
+from schedfarm.core.kernels.contexts import lowered, target_features
+from schedfarm.core.kernels.jit import NEVER, verb
 
 WORD = 16 if "+avx512f" in target_features() else 8
 """Places that are looked at together: two vectors of the processor, where one holds 4 or 8. With 16

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.clock import turn_clock
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, idle_machine
-from core.kernels.queue import Queue, empty_queue, enqueue
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import turn_clock
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs, Running, idle_machine
+from schedfarm.core.kernels.queue import Queue, empty_queue, enqueue
 
 NONE, AGGRESSIVE, EASY, RESERVING = 0, 1, 2, 3
 """Codes of the rules: which reservations every pass makes anew."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import HORIZON, Bool, Int64
-from core.checks import is_whole, whole
-from core.errors import InputError
-from core.models.estimates import HOUR, draw_estimates
-from core.names import choices
-from core.workload.columns import UNKNOWN
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.checks import is_whole, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.estimates import HOUR, draw_estimates
+from schedfarm.core.names import choices
+from schedfarm.core.workload.columns import UNKNOWN
 
 PROCESSORS = {
     "requested": "the requested ones, where unknown the allocated ones",

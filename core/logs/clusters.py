@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import whole
-from core.errors import InputError
-from core.logs.clean import AS_HERE, Clean
-from core.logs.folded import plain
-from core.logs.machine import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.folded import plain
+from schedfarm.core.logs.machine import (
     check_keys,
     comments,
     machine_file,
@@ -26,7 +26,7 @@ from core.logs.machine import (
     time_of,
     write_beside,
 )
-from core.logs.rows import (
+from schedfarm.core.logs.rows import (
     Kept,
     check_sizes,
     chosen_rows,
@@ -34,14 +34,22 @@ from core.logs.rows import (
     number_words,
     to_workload,
 )
-from core.logs.schedules import LoggedSchedule
-from core.logs.table import SHOWN, Form, Table, read_table, share_word, table_bytes, user_words
-from core.logs.table_schedules import told_schedule, written_schedule
-from core.names import choices
-from core.platform.network import Network
-from core.schedule import Schedule
-from core.workload.columns import UNKNOWN
-from core.workload.workload import Workload
+from schedfarm.core.logs.schedules import LoggedSchedule
+from schedfarm.core.logs.table import (
+    SHOWN,
+    Form,
+    Table,
+    read_table,
+    share_word,
+    table_bytes,
+    user_words,
+)
+from schedfarm.core.logs.table_schedules import told_schedule, written_schedule
+from schedfarm.core.names import choices
+from schedfarm.core.platform.network import Network
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.workload import Workload
 
 DIGITS = 3
 """Decimals of a part: communication and what goes to all are counted in thousandths."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 MOST = 1_000_000
 """More names are a slip in a range."""
@@ -39,7 +39,8 @@ def unfolded(text: object, where: str) -> list[str]:
     (['ita08', 'ita09', 'ita10', 'ita12'], ['big'])
     >>> unfolded("ita[9-8]", "names")
     Traceback (most recent call last):
-    core.errors.InputError: names is 'ita[9-8]': '9-8' is no range of numbers, such as 001-104
+    schedfarm.core.errors.InputError: names is 'ita[9-8]': '9-8' is no range of numbers, such as
+    001-104
     """
     if not isinstance(text, str) or not (found := _FOLDED.fullmatch(text)):
         return [plain(text, where)]

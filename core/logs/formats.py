@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from core.own import load
+from schedfarm.core.own import load
 
 if TYPE_CHECKING:
-    from core.schedule import Schedule
-    from core.workload.workload import Workload
+    from schedfarm.core.schedule import Schedule
+    from schedfarm.core.workload.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -102,22 +102,22 @@ FORMATS: dict[str, Format] = {
         ends=(".swf",),
         opens=lambda line: line.startswith(";"),
         fields=18,
-        function="core.logs.swf:read_swf",
-        schedules="core.logs.schedules:read_swf_schedule",
+        function="schedfarm.core.logs.swf:read_swf",
+        schedules="schedfarm.core.logs.schedules:read_swf_schedule",
     ),
     "gwf": Format(
         meaning="Grid Workloads Format",
         ends=(".gwf",),
         opens=lambda line: line.startswith("#"),
         fields=29,
-        function="core.logs.gwf:read_gwf",
+        function="schedfarm.core.logs.gwf:read_gwf",
     ),
     "sacct": Format(
         meaning="what Slurm's sacct --parsable2 prints",
         ends=(".sacct",),
         opens=lambda line: not {"jobid", "jobidraw"}.isdisjoint(line.lower().split("|")),
         fields=None,
-        function="core.logs.sacct:read_sacct",
+        function="schedfarm.core.logs.sacct:read_sacct",
     ),
     "oar": Format(
         meaning="jobs on nodes as CSV, and the machine as TOML beside it",
@@ -126,9 +126,11 @@ FORMATS: dict[str, Format] = {
             {"job", "submit", "walltime"} <= {w.strip() for w in line.lower().split(",")}
         ),
         fields=None,
-        function="core.logs.oar:read_oar",
-        schedules="core.logs.oar:read_oar_schedule",
-        beside=Beside("nodes", "core.logs.machine:read_machine", "core.logs.oar:oar_bytes"),
+        function="schedfarm.core.logs.oar:read_oar",
+        schedules="schedfarm.core.logs.oar:read_oar_schedule",
+        beside=Beside(
+            "nodes", "schedfarm.core.logs.machine:read_machine", "schedfarm.core.logs.oar:oar_bytes"
+        ),
     ),
     "clusters": Format(
         meaning="jobs on clusters with links as CSV, and the clusters as TOML beside it",
@@ -137,10 +139,12 @@ FORMATS: dict[str, Format] = {
             {"submit", "procs", "origin"} <= {w.strip() for w in line.lower().split(",")}
         ),
         fields=None,
-        function="core.logs.clusters:read_clusters",
-        schedules="core.logs.clusters:read_clusters_schedule",
+        function="schedfarm.core.logs.clusters:read_clusters",
+        schedules="schedfarm.core.logs.clusters:read_clusters_schedule",
         beside=Beside(
-            "network", "core.logs.clusters:read_network", "core.logs.clusters:clusters_bytes"
+            "network",
+            "schedfarm.core.logs.clusters:read_network",
+            "schedfarm.core.logs.clusters:clusters_bytes",
         ),
     ),
 }
@@ -153,7 +157,7 @@ def beside_of(platform: str) -> Beside | None:
     Examples
     --------
     >>> beside_of("network").writes, beside_of("pool")
-    ('core.logs.clusters:clusters_bytes', None)
+    ('schedfarm.core.logs.clusters:clusters_bytes', None)
     """
     rows = (known.beside for known in FORMATS.values())
     return next((row for row in rows if row is not None and row.platform == platform), None)

@@ -6,11 +6,11 @@ import os
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.logs.clean import AS_HERE, Clean
-from core.logs.packed import text_lines
-from core.logs.rows import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.packed import text_lines
+from schedfarm.core.logs.rows import (
     check_sizes,
     chosen_rows,
     kept_rows,
@@ -19,7 +19,7 @@ from core.logs.rows import (
     to_workload,
     whole_field,
 )
-from core.workload.workload import Names, Workload
+from schedfarm.core.workload.workload import Names, Workload
 
 FIELDS = (
     "JobID",

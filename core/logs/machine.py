@@ -11,13 +11,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.arrays import HORIZON
-from core.checks import whole
-from core.errors import InputError
-from core.files import write_whole
-from core.logs.folded import MOST, folded, plain, unfolded
-from core.names import choices
-from core.platform.nodes import Nodes
+from schedfarm.core.arrays import HORIZON
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import write_whole
+from schedfarm.core.logs.folded import MOST, folded, plain, unfolded
+from schedfarm.core.names import choices
+from schedfarm.core.platform.nodes import Nodes
 
 KEYS = ("epoch", "max_walltime", "nodes", "sets", "down")
 """What the file may say."""

@@ -11,11 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from core.arrays import Bool, Int64
-from core.errors import InputError
-from core.logs.clean import AS_HERE, Clean
-from core.logs.machine import Machine, machine_file, machine_text, read_machine, write_beside
-from core.logs.rows import (
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.machine import (
+    Machine,
+    machine_file,
+    machine_text,
+    read_machine,
+    write_beside,
+)
+from schedfarm.core.logs.rows import (
     Kept,
     check_sizes,
     chosen_rows,
@@ -23,14 +29,22 @@ from core.logs.rows import (
     number_words,
     to_workload,
 )
-from core.logs.schedules import LoggedSchedule
-from core.logs.table import SHOWN, Form, Table, read_table, share_word, table_bytes, user_words
-from core.logs.table_schedules import told_schedule, written_schedule
-from core.names import choices
-from core.platform.nodes import ANY, MOST, Nodes
-from core.schedule import Schedule
-from core.workload.columns import UNKNOWN, is_filled
-from core.workload.workload import Workload
+from schedfarm.core.logs.schedules import LoggedSchedule
+from schedfarm.core.logs.table import (
+    SHOWN,
+    Form,
+    Table,
+    read_table,
+    share_word,
+    table_bytes,
+    user_words,
+)
+from schedfarm.core.logs.table_schedules import told_schedule, written_schedule
+from schedfarm.core.names import choices
+from schedfarm.core.platform.nodes import ANY, MOST, Nodes
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.columns import UNKNOWN, is_filled
+from schedfarm.core.workload.workload import Workload
 
 REASONS = {
     "too heavy": "more processors on each node than any node of its set has",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 PART = 2**20
 """Bytes that are unpacked at a time."""

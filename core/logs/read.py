@@ -8,16 +8,16 @@ import zlib
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InputError
-from core.logs.clean import AS_HERE, Clean
-from core.logs.formats import FORMATS
-from core.logs.packed import check_is_file
-from core.own import load
-from core.platform.platform import Platform
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.formats import FORMATS
+from schedfarm.core.logs.packed import check_is_file
+from schedfarm.core.own import load
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:
-    from core.logs.schedules import LoggedSchedule
+    from schedfarm.core.logs.schedules import LoggedSchedule
 
 _PEEK = 2**16
 _GZIP_WINDOW = 31
@@ -105,7 +105,7 @@ def read_schedule(
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from core import Workload, simulate, write_swf
+    >>> from schedfarm.core import Workload, simulate, write_swf
     >>> w = Workload.from_columns(submit=[0, 1], run=[5, 5], estimate=[6, 6], procs=[2, 2],
     ...                           processors=3)
     >>> with TemporaryDirectory() as folder:

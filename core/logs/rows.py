@@ -10,16 +10,16 @@ from decimal import Decimal
 
 import numpy as np
 
-from core.arrays import Bool, Int64
-from core.checks import is_whole, printable, whole
-from core.errors import InputError, SizeUnknown
-from core.logs.clean import AS_HERE, Clean
-from core.logs.formats import FORMATS
-from core.platform.platform import Platform
-from core.platform.pool import Pool
-from core.workload.columns import UNKNOWN
-from core.workload.load import most_in_use
-from core.workload.workload import Names, Workload
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.checks import is_whole, printable, whole
+from schedfarm.core.errors import InputError, SizeUnknown
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.formats import FORMATS
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.load import most_in_use
+from schedfarm.core.workload.workload import Names, Workload
 
 REASONS = {
     "no wait": "its wait is not known, left out by no_wait = drop",

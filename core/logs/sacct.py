@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.logs.clean import AS_HERE, Clean
-from core.logs.packed import text_lines
-from core.logs.rows import REASONS as ROW_REASONS
-from core.logs.rows import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.packed import text_lines
+from schedfarm.core.logs.rows import (
+    REASONS as ROW_REASONS,
     Kept,
     check_sizes,
     chosen_rows,
@@ -24,7 +24,7 @@ from core.logs.rows import (
     to_workload,
     whole_field,
 )
-from core.workload.workload import Names, Workload
+from schedfarm.core.workload.workload import Names, Workload
 
 REASONS = {
     "step": "a step of a job, such as 123.batch: its job has a row of its own",

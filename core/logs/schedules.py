@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import HORIZON, Bool, Int64
-from core.errors import InputError
-from core.logs.clean import AS_HERE, Clean
-from core.logs.rows import check_sizes, kept_rows, to_workload
-from core.logs.swf import USED, machine_of, read_fields
-from core.schedule import Schedule
-from core.workload.columns import UNKNOWN
-from core.workload.workload import Workload
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.rows import check_sizes, kept_rows, to_workload
+from schedfarm.core.logs.swf import USED, machine_of, read_fields
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.workload import Workload
 
 KILL_MARK = 1
 """A killed job is written as running so much past its request, s (`core.write_swf`)."""
@@ -88,7 +88,7 @@ def read_swf_schedule(
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from core import Workload, simulate, write_swf
+    >>> from schedfarm.core import Workload, simulate, write_swf
     >>> w = Workload.from_columns(submit=[0, 1], run=[5, 5], estimate=[6, 6], procs=[2, 2],
     ...                           processors=3)
     >>> with TemporaryDirectory() as folder:

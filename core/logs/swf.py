@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.files import write_whole
-from core.logs import swf_cache, swf_text
-from core.logs.clean import AS_HERE, Clean
-from core.logs.packed import check_is_file, unpacked_parts
-from core.logs.rows import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import write_whole
+from schedfarm.core.logs import swf_cache, swf_text
+from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.packed import check_is_file, unpacked_parts
+from schedfarm.core.logs.rows import (
     check_sizes,
     chosen_rows,
     kept_rows,
     needed_size,
     to_workload,
 )
-from core.logs.swf_text import Log
-from core.workload.workload import Workload
+from schedfarm.core.logs.swf_text import Log
+from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:
-    from core.schedule import Schedule
+    from schedfarm.core.schedule import Schedule
 
 USED = (
     "job",

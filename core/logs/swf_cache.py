@@ -22,9 +22,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from core.caches import exposed, make_private, user_folder
-from core.files import write_whole
-from core.logs.swf_text import FIELDS, Log
+from schedfarm.core.caches import exposed, make_private, user_folder
+from schedfarm.core.files import write_whole
+from schedfarm.core.logs.swf_text import FIELDS, Log
 
 VERSION = 4
 """Version of an entry's format; another version has other names."""

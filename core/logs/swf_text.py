@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.logs.rows import whole_field
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.rows import whole_field
 
 FIELDS = (
     "job",

@@ -15,13 +15,13 @@ from decimal import Decimal
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.logs.packed import text_lines
-from core.logs.rows import LONGEST_INT64
-from core.names import choices
-from core.workload.columns import UNKNOWN
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.packed import text_lines
+from schedfarm.core.logs.rows import LONGEST_INT64
+from schedfarm.core.names import choices
+from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.workload import Workload
 
 SCHEDULED = ("start", "end", "state", "on")
 """Columns of a schedule, in any form."""

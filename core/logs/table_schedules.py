@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from core.arrays import Int8
-from core.errors import InputError
-from core.logs.clean import Clean
-from core.logs.folded import unfolded
-from core.logs.rows import Kept
-from core.logs.schedules import KILL_MARK, LoggedSchedule
-from core.logs.table import SCHEDULED, SHOWN, Table
-from core.names import choices
-from core.platform.platform import Platform
-from core.schedule import Schedule, Segments, State
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int8
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import Clean
+from schedfarm.core.logs.folded import unfolded
+from schedfarm.core.logs.rows import Kept
+from schedfarm.core.logs.schedules import KILL_MARK, LoggedSchedule
+from schedfarm.core.logs.table import SCHEDULED, SHOWN, Table
+from schedfarm.core.names import choices
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.schedule import Schedule, Segments, State
+from schedfarm.core.workload.workload import Workload
 
 STATES = {state.name.lower(): state for state in State}
 """How the states of jobs are written."""

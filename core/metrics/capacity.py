@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Float64, Int64, fixed
-from core.schedule import Schedule
+from schedfarm.core.arrays import Float64, Int64, fixed
+from schedfarm.core.schedule import Schedule
 
 
 def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
@@ -36,13 +36,13 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
     --------
     Two of three processors are idle for the 5 s that a job of three waits.
 
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[5, 2], estimate=[5, 2], procs=[1, 3],
     ...                           processors=3)
     >>> lost_capacity(simulate(w, "fcfs+none"), np.array([0, 4, 7])).tolist()
     [8.0, 2.0]
     """
-    from core.kernels.idle import KIND, idle_while_asked
+    from schedfarm.core.kernels.idle import KIND, idle_while_asked
 
     jobs, start, end = schedule.workload, schedule.start, schedule.end
     submit, taken = jobs.submit, schedule.taken

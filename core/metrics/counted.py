@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import HORIZON, Bool, Float64, Int64
-from core.checks import whole
-from core.errors import InputError
-from core.metrics.capacity import lost_capacity
-from core.metrics.groups import Groups, Means, means_of_groups
-from core.metrics.links import link_demands
-from core.metrics.participants import coallocated, migrated, node_time
-from core.metrics.percentiles import percentiles
-from core.metrics.slowdown import SECOND_TAU, TAU, checked_tau
-from core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
-from core.metrics.widths import WIDTHS, width_classes
-from core.metrics.window import NO_WARMUP, Window, window_of
-from core.schedule import Schedule
-from core.workload.resample_weeks import WEEK
+from schedfarm.core.arrays import HORIZON, Bool, Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.capacity import lost_capacity
+from schedfarm.core.metrics.groups import Groups, Means, means_of_groups
+from schedfarm.core.metrics.links import link_demands
+from schedfarm.core.metrics.participants import coallocated, migrated, node_time
+from schedfarm.core.metrics.percentiles import percentiles
+from schedfarm.core.metrics.slowdown import SECOND_TAU, TAU, checked_tau
+from schedfarm.core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
+from schedfarm.core.metrics.widths import WIDTHS, width_classes
+from schedfarm.core.metrics.window import NO_WARMUP, Window, window_of
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.resample_weeks import WEEK
 
 MAX_WEEKS = 100_000
 """A longer schedule, of two thousand years, has its times in another unit."""
@@ -63,7 +63,7 @@ class Counted:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
     >>> counted = Counted(simulate(w, "fcfs+none"))
@@ -140,7 +140,7 @@ class Counted:
 
         Examples
         --------
-        >>> from core import Workload, simulate
+        >>> from schedfarm.core import Workload, simulate
         >>> w = Workload.from_columns(submit=[0, 0], run=[4, 2], estimate=[4, 2], procs=[2, 2],
         ...                           partition=[1, 2], processors=2)
         >>> counted = Counted(simulate(w, "fcfs+none"))
@@ -162,7 +162,7 @@ class Counted:
     @cached_property
     def pp_slowdown(self) -> Float64:
         """Per-processor bounded slowdown, float64[k]."""
-        from core.kernels.slowdowns import slowdowns_of
+        from schedfarm.core.kernels.slowdowns import slowdowns_of
 
         return slowdowns_of(self.response, self.held, checked_tau(self.tau), self.procs)
 
@@ -175,7 +175,7 @@ class Counted:
     @cached_property
     def slowdowns_apart(self) -> tuple[Float64, Float64]:
         """Bounded slowdowns of the premature jobs, and of the others."""
-        from core.kernels.slowdowns import apart
+        from schedfarm.core.kernels.slowdowns import apart
 
         return apart(self.slowdown, self.premature)
 
@@ -195,7 +195,7 @@ class Counted:
     @cached_property
     def log_slowdown(self) -> Float64:
         """Natural logarithm of the bounded slowdown, float64[k]."""
-        from core.kernels.logarithm import logarithms
+        from schedfarm.core.kernels.logarithm import logarithms
 
         return logarithms(self.slowdown)
 
@@ -310,7 +310,7 @@ class Counted:
         return self.nuwt[enough & (self.by_user.work > 0)]
 
     def _slowdowns(self, tau: float) -> Float64:
-        from core.kernels.slowdowns import slowdowns_of
+        from schedfarm.core.kernels.slowdowns import slowdowns_of
 
         return slowdowns_of(self.response, self.run, checked_tau(tau))
 

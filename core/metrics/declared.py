@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from core import own
-from core.arrays import Float64, Int64
-from core.errors import InputError
-from core.metrics.counted import Counted, mean, ratio, total
-from core.metrics.groups import means
-from core.metrics.links import link_loads, link_peaks
-from core.metrics.metric import (
+from schedfarm.core import own
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.counted import Counted, mean, ratio, total
+from schedfarm.core.metrics.groups import means
+from schedfarm.core.metrics.links import link_loads, link_peaks
+from schedfarm.core.metrics.metric import (
     LARGER,
     NEITHER,
     ORIGIN,
@@ -31,13 +31,13 @@ from core.metrics.metric import (
     WIDTH,
     Metric,
 )
-from core.metrics.participants import given, received
-from core.metrics.slowdown import SECOND_TAU
-from core.metrics.users import fairness_of_users, gini_index, jain_index
-from core.names import choices
-from core.platform.platform import Platform
-from core.workload.load import work
-from core.workload.workload import Workload
+from schedfarm.core.metrics.participants import given, received
+from schedfarm.core.metrics.slowdown import SECOND_TAU
+from schedfarm.core.metrics.users import fairness_of_users, gini_index, jain_index
+from schedfarm.core.names import choices
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.workload.load import work
+from schedfarm.core.workload.workload import Workload
 
 
 def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:

@@ -11,12 +11,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Float64, Int64
-from core.errors import InputError
-from core.metrics.counted import Counted, mean, ratio, total
-from core.metrics.declared import METRICS
-from core.metrics.metric import Metric
-from core.schedule import Schedule
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.counted import Counted, mean, ratio, total
+from schedfarm.core.metrics.declared import METRICS
+from schedfarm.core.metrics.metric import Metric
+from schedfarm.core.schedule import Schedule
 
 
 def resource_equality(schedule: Schedule) -> Float64:
@@ -44,7 +44,7 @@ def resource_equality(schedule: Schedule) -> Float64:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[9, 3], estimate=[9, 3], procs=[2, 1],
     ...                           processors=2)
     >>> resource_equality(simulate(w, "fcfs+none")).tolist()
@@ -77,7 +77,7 @@ def discrimination(schedule: Schedule) -> Float64:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[9, 3], estimate=[9, 3], procs=[2, 1],
     ...                           processors=2)
     >>> discrimination(simulate(w, "fcfs+none")).tolist()
@@ -136,7 +136,7 @@ def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
     ...                           processors=2)
     >>> lateness(simulate(w, "fcfs+none"), [0, 7]).tolist()
@@ -176,7 +176,7 @@ def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
     ...                           processors=2)
     >>> unfairness(simulate(w, "fcfs+none"), [0, 7])
@@ -192,7 +192,7 @@ def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
     ...                           processors=2)
     >>> unfair_share(simulate(w, "fcfs+none"), [0, 7])
@@ -223,13 +223,13 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
     ...                           procs=[1, 2, 1], processors=2)
     >>> [x.tolist() for x in slips_and_skips(simulate(w, "fcfs+easy"))]
     [[0, 1, 0], [0, 0, 1]]
     """
-    from core.kernels.overtaking import overtakings
+    from schedfarm.core.kernels.overtaking import overtakings
 
     there = ~schedule.refused
     place = np.unique(schedule.start[there], return_inverse=True)[1]
@@ -312,7 +312,7 @@ def summarise_fairness(
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 3], estimate=[9, 3], procs=[2, 1],
     ...                           user=[1, 1], processors=2)
     >>> m = summarise_fairness(simulate(w, "fcfs+none"), [0, 7])

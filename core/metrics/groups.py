@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.arrays import Bool, Float64, Int64
+from schedfarm.core.arrays import Bool, Float64, Int64
 
 if TYPE_CHECKING:
-    from core.metrics.counted import Counted
+    from schedfarm.core.metrics.counted import Counted
 
 
 class Means(NamedTuple):
@@ -45,8 +45,8 @@ def means_of_groups(some: Groups, others: Groups, counted: Counted) -> tuple[Mea
 
     Examples
     --------
-    >>> from core import Workload, simulate
-    >>> from core.metrics.counted import Counted
+    >>> from schedfarm.core import Workload, simulate
+    >>> from schedfarm.core.metrics.counted import Counted
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
     >>> weeks, widths = Groups(np.array([1, 1]), 2), Groups(np.array([0, 2]), 3)
@@ -56,7 +56,7 @@ def means_of_groups(some: Groups, others: Groups, counted: Counted) -> tuple[Mea
     >>> other.wait.tolist()
     [0.0, nan, 40.0]
     """
-    from core.kernels.sums import sums_at
+    from schedfarm.core.kernels.sums import sums_at
 
     sums = sums_at(
         *some,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.metrics.window import Window
-from core.platform.network import THOUSAND
-from core.schedule import Schedule
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.metrics.window import Window
+from schedfarm.core.platform.network import THOUSAND
+from schedfarm.core.schedule import Schedule
 
 
 def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
@@ -64,9 +64,9 @@ def link_demands(schedule: Schedule) -> Int64:
     --------
     Four processors on two clusters, all of whose 100 kbit/s goes to all others alike.
 
-    >>> from core import Workload
-    >>> from core.platform.network import Network
-    >>> from core.schedule import Segments
+    >>> from schedfarm.core import Workload
+    >>> from schedfarm.core.platform.network import Network
+    >>> from schedfarm.core.schedule import Segments
     >>> w = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[4], bandwidth=[100],
     ...                           alltoall=[1000], platform=Network([3, 3], ["a", "b"]))
     >>> parts = Segments(np.array([0, 0]), np.array([0, 1]), np.array([3, 1]))

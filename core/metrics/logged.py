@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Bool, Float64
-from core.metrics.widths import WIDTHS, width_classes
-from core.schedule import Schedule
+from schedfarm.core.arrays import Bool, Float64
+from schedfarm.core.metrics.widths import WIDTHS, width_classes
+from schedfarm.core.schedule import Schedule
 
 ERRORS: dict[str, tuple[str, Callable[[Float64], float]]] = {
     "mean_error": ("mean error", lambda error: float(error.mean())),
@@ -65,7 +65,7 @@ def wait_errors(schedule: Schedule) -> dict[str, float]:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1], run=[10, 3], estimate=[20, 3], procs=[2, 4],
     ...                           processors=4, logged_wait=[0, 19])
     >>> wait_errors(simulate(w, "fcfs+none"))["mean_error"]
@@ -96,7 +96,7 @@ def group_waits(schedule: Schedule, by: str) -> list[GroupWait]:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1], run=[10, 3], estimate=[20, 3], procs=[2, 4],
     ...                           processors=4, logged_wait=[0, 19])
     >>> [(g.name, g.simulated, g.logged) for g in group_waits(simulate(w, "fcfs+none"), "width")]

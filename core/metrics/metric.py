@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import InputError
-from core.metrics.counted import Counted
-from core.platform.platform import Platform
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.platform.platform import Platform
 
 CELL, WEEK, USER, WIDTH, ORIGIN = "cell", "week", "user", "width", "origin"
 """What there is one value of: a simulation, or each week, user, width class or participant of it.
@@ -53,7 +53,7 @@ class Metric:
 
     Examples
     --------
-    >>> from core.metrics.declared import METRICS
+    >>> from schedfarm.core.metrics.declared import METRICS
     >>> METRICS["wait"].unit, METRICS["user_nuwt"].over, METRICS["utilisation"].better
     ('s', 'user', 'larger')
     """
@@ -77,8 +77,8 @@ class Metric:
 
         Examples
         --------
-        >>> from core import Pool
-        >>> from core.metrics.declared import METRICS
+        >>> from schedfarm.core import Pool
+        >>> from schedfarm.core.metrics.declared import METRICS
         >>> METRICS["wait"].there_is(Pool(4)), METRICS["origin_wait"].there_is(Pool(4))
         (True, False)
         """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Bool, Int64
-from core.metrics.users import added
-from core.metrics.window import Window
-from core.schedule import Schedule
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.metrics.users import added
+from schedfarm.core.metrics.window import Window
+from schedfarm.core.schedule import Schedule
 
 
 def node_time(schedule: Schedule, window: Window) -> Int64:
@@ -27,10 +27,10 @@ def node_time(schedule: Schedule, window: Window) -> Int64:
 
     Examples
     --------
-    >>> from core import Workload
-    >>> from core.metrics.window import window_of
-    >>> from core.platform.network import Network
-    >>> from core.schedule import Segments
+    >>> from schedfarm.core import Workload
+    >>> from schedfarm.core.metrics.window import window_of
+    >>> from schedfarm.core.platform.network import Network
+    >>> from schedfarm.core.schedule import Segments
     >>> w = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[4], origin=[1],
     ...                           platform=Network([3, 3], ["a", "b"]))
     >>> parts = Segments(np.array([0, 0]), np.array([0, 1]), np.array([3, 1]))

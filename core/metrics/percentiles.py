@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import Float64, Int64
+from schedfarm.core.arrays import Float64, Int64
 
 PERCENTILES = (50, 90, 99)
 """The percentiles of jobs in a summary: the least value that so many percent do not exceed."""
@@ -25,7 +25,7 @@ def percentiles(values: Int64 | Float64) -> dict[int, Any]:
     >>> [int(value) for value in percentiles(np.arange(1, 201)).values()]
     [100, 180, 198]
     """
-    from core.kernels.ranks import ranked
+    from schedfarm.core.kernels.ranks import ranked
 
     n = len(values)
     if not n:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.checks import positive
-from core.schedule import Schedule
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.checks import positive
+from schedfarm.core.schedule import Schedule
 
 TAU = 10
 """Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
@@ -44,7 +44,7 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
 
     Examples
     --------
-    >>> from core import Workload
+    >>> from schedfarm.core import Workload
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
     >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool))
@@ -84,7 +84,7 @@ def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
 
     Examples
     --------
-    >>> from core import Workload
+    >>> from schedfarm.core import Workload
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
     >>> s = Schedule(w, "fcfs+none", np.array([0, 40]), np.zeros(2, bool))

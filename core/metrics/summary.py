@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from core.metrics.counted import Counted
-from core.metrics.declared import find_metric, metrics_over
-from core.metrics.metric import CELL, ORIGIN
-from core.metrics.slowdown import TAU
-from core.metrics.window import NO_WARMUP
-from core.schedule import Schedule
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import find_metric, metrics_over
+from schedfarm.core.metrics.metric import CELL, ORIGIN
+from schedfarm.core.metrics.slowdown import TAU
+from schedfarm.core.metrics.window import NO_WARMUP
+from schedfarm.core.schedule import Schedule
 
 
 def summarise(
@@ -50,7 +50,7 @@ def summarise(
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
     >>> m = summarise(simulate(w, "fcfs+none"))
@@ -94,7 +94,7 @@ def by_origin(
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0], run=[40], estimate=[40], procs=[2], processors=2)
     >>> by_origin(simulate(w, "fcfs+none"))
     {}

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Float64, Int64
-from core.checks import whole
-from core.errors import InputError
-from core.schedule import Schedule
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:
-    from core.metrics.counted import Counted
+    from schedfarm.core.metrics.counted import Counted
 
 UNKNOWN = -1
 """The user of a job whose log does not tell; such jobs count for no user."""
@@ -127,8 +127,8 @@ def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
 
     Examples
     --------
-    >>> from core import Workload, simulate
-    >>> from core.metrics.counted import Counted
+    >>> from schedfarm.core import Workload, simulate
+    >>> from schedfarm.core.metrics.counted import Counted
     >>> w = Workload.from_columns(submit=[0, 0, 0], run=[4, 2, 2], estimate=[4, 2, 2],
     ...                           procs=[2, 2, 1], user=[7, 3, 3], processors=2)
     >>> sums = sums_of_users(index_users(w), Counted(simulate(w, "fcfs+none")))
@@ -156,7 +156,7 @@ def added(place: Int64, count: int, values: Int64) -> Int64:
     >>> added(np.array([1, 0, 1, 2]), 2, np.array([5, 6, 7, 8])).tolist()
     [6, 12]
     """
-    from core.kernels.sums import whole_sums_at
+    from schedfarm.core.kernels.sums import whole_sums_at
 
     return whole_sums_at(place, count + 1, values)[:count]
 
@@ -199,7 +199,7 @@ def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0, 0], run=[4, 2, 2], estimate=[4, 2, 2],
     ...                           procs=[2, 2, 1], user=[7, 3, 3], processors=2)
     >>> waits = user_waits(simulate(w, "fcfs+none"))
@@ -208,7 +208,7 @@ def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
     >>> user_waits(simulate(w, "fcfs+none"), least_jobs=2).user.tolist()
     [3]
     """
-    from core.metrics.counted import Counted
+    from schedfarm.core.metrics.counted import Counted
 
     least, index = whole("least_jobs", least_jobs, least=1), index_users(schedule.workload)
     sums = sums_of_users(index, Counted(schedule))

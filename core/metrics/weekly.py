@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from core.metrics.counted import Counted
-from core.metrics.declared import metrics_over
-from core.metrics.metric import WEEK
-from core.metrics.slowdown import TAU
-from core.metrics.window import NO_WARMUP
-from core.schedule import Schedule
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import metrics_over
+from schedfarm.core.metrics.metric import WEEK
+from schedfarm.core.metrics.slowdown import TAU
+from schedfarm.core.metrics.window import NO_WARMUP
+from schedfarm.core.schedule import Schedule
 
 
 def weekly(
@@ -51,7 +51,7 @@ def weekly(
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0], run=[40, 2], estimate=[40, 2], procs=[2, 2],
     ...                           processors=2)
     >>> weekly(simulate(w, "fcfs+none"))["week_wait"].tolist()

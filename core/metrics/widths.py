@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Float64, Int64
+from schedfarm.core.arrays import Float64, Int64
 
 WIDTHS = {
     "1": 1,

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.arrays import HORIZON, Bool, Int64
-from core.durations import duration, seconds_of
-from core.errors import InputError
-from core.schedule import Schedule
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.durations import duration, seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.schedule import Schedule
 
 NO_WARMUP = 0.0
 """The share of a metric over all jobs."""
@@ -69,7 +69,7 @@ def window_of(
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 0, 9], run=[4, 6, 5], estimate=[4, 6, 5],
     ...                           procs=[1, 1, 1], processors=2)
     >>> whole = window_of(simulate(w, "fcfs+easy"), 0.34, cooldown=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import positive
-from core.errors import InputError
-from core.models.parts import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import positive
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.parts import (
     LONGEST,
     Key,
     check_size,
@@ -18,8 +18,8 @@ from core.models.parts import (
     generator,
     sums,
 )
-from core.models.speedup import downey_speedup
-from core.workload.workload import Workload
+from schedfarm.core.models.speedup import downey_speedup
+from schedfarm.core.workload.workload import Workload
 
 WORK = (70.0, 310_000.0)
 """Least and most work of a job, s x processors: where a straight line through the middle 80 % of

@@ -7,12 +7,12 @@ from numbers import Real
 
 import numpy as np
 
-from core.arrays import HORIZON, Int64
-from core.checks import shown, whole
-from core.errors import InputError
-from core.models.tsafrir import tsafrir
-from core.names import choices
-from core.philox import philox
+from schedfarm.core.arrays import HORIZON, Int64
+from schedfarm.core.checks import shown, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.tsafrir import tsafrir
+from schedfarm.core.names import choices
+from schedfarm.core.philox import philox
 
 GRAIN = 60
 """Users ask for whole minutes, s."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Float64
-from core.errors import InputError
+from schedfarm.core.arrays import Float64
+from schedfarm.core.errors import InputError
 
 MAX_ORDER = 100
 """No fit is tried with more stages."""

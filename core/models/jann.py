@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.models.hyper_erlang import HyperErlang
-from core.models.parts import Key, check_size, cut, finish, generator, sums
-from core.names import choices
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.hyper_erlang import HyperErlang
+from schedfarm.core.models.parts import Key, check_size, cut, finish, generator, sums
+from schedfarm.core.names import choices
+from schedfarm.core.workload.workload import Workload
 
 
 @dataclass(frozen=True)

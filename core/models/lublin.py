@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import MOST_JOBS, Float64, Int64
-from core.checks import whole
-from core.errors import InputError
-from core.models.parts import BLOCK, Key, check_size, cut, finish, generator
-from core.names import choices
-from core.workload.workload import Workload
+from schedfarm.core.arrays import MOST_JOBS, Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.parts import BLOCK, Key, check_size, cut, finish, generator
+from schedfarm.core.names import choices
+from schedfarm.core.workload.workload import Workload
 
 BUCKET = 1_800
 """The daily cycle changes every half hour, s."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
-from core.checks import positive, whole
-from core.errors import InputError
-from core.models.parts import LONGEST, Key, check_amount, finish, generator, sums
-from core.models.poisson import MEAN_RUN, NODES, PER_WEEK
-from core.platform.network import Network
-from core.platform.platform import Platform
-from core.workload.join import join
-from core.workload.load import scale_load
-from core.workload.on_network import (
+from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
+from schedfarm.core.checks import positive, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.parts import LONGEST, Key, check_amount, finish, generator, sums
+from schedfarm.core.models.poisson import MEAN_RUN, NODES, PER_WEEK
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.workload.join import join
+from schedfarm.core.workload.load import scale_load
+from schedfarm.core.workload.on_network import (
     ALLTOALL,
     BANDWIDTH,
     COMPUTATION,
@@ -23,8 +23,8 @@ from core.workload.on_network import (
     asked_of_links,
     each,
 )
-from core.workload.resample_weeks import WEEK
-from core.workload.workload import Workload
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.workload import Workload
 
 PROCESSORS = 100
 """Size of the paper's clusters that get `PER_WEEK` jobs a week at the low end of its figures."""

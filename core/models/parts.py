@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
-from core.checks import whole
-from core.errors import InputError
-from core.models.estimates import draw_estimates
-from core.philox import philox
-from core.platform.pool import Pool
-from core.workload.load import scale_load
-from core.workload.resample_weeks import WEEK
-from core.workload.workload import Workload
+from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.estimates import draw_estimates
+from schedfarm.core.philox import philox
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.workload.load import scale_load
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.workload import Workload
 
 Key = tuple[str, int, int]
 """What draws are keyed by: the workload's name, the seed and the index."""

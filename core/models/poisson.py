@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import positive, whole
-from core.errors import InputError
-from core.models.parts import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import positive, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.parts import (
     LONGEST,
     Key,
     check_size,
@@ -18,8 +18,8 @@ from core.models.parts import (
     generator,
     sums,
 )
-from core.workload.resample_weeks import WEEK
-from core.workload.workload import Workload
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.workload import Workload
 
 PER_WEEK = 570.0
 """Jobs a week that the paper's clusters of 100 nodes get at the low end of its figures."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import HORIZON, Bool, Float64, Int64
-from core.checks import whole
-from core.errors import InputError
-from core.workload.workload import MILLION
+from schedfarm.core.arrays import HORIZON, Bool, Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.workload.workload import MILLION
 
 MOST_PROCESSORS = 10**5
 """No moldable job is offered more processors: products of Amdahl's law then fit int64."""

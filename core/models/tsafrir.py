@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.checks import whole
-from core.errors import InputError
-from core.philox import philox
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.philox import philox
 
 HEAD = 20
 """How many estimates are the popular ones."""

@@ -6,14 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from core.errors import InputError
-from core.names import choices
-from core.offline.batches import batches
-from core.offline.dual import Approximation
-from core.offline.instance import Instance
-from core.offline.list_schedules import gang, heaviest_first, listed, sequential, smallest_first
-from core.offline.plan import Plan
-from core.offline.shelves import SHUFFLES, shelves
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.offline.batches import batches
+from schedfarm.core.offline.dual import Approximation
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.offline.list_schedules import (
+    gang,
+    heaviest_first,
+    listed,
+    sequential,
+    smallest_first,
+)
+from schedfarm.core.offline.plan import Plan
+from schedfarm.core.offline.shelves import SHUFFLES, shelves
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +137,8 @@ def find_algorithm(name: str) -> Algorithm:
     --------
     >>> find_algorithm("shelfs")
     Traceback (most recent call last):
-    core.errors.InputError: algorithm 'shelfs' is unknown; did you mean 'shelves'? known: \
+    schedfarm.core.errors.InputError: algorithm 'shelfs' is unknown; did you mean 'shelves'? known:
+    \
 shelves, batches, dual, gang, sequential, list, saf, smith
     """
     if name not in ALGORITHMS:

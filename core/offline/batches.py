@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.offline.dual import dual, is_small
-from core.offline.instance import Instance
-from core.offline.list_schedules import by_ratio
-from core.offline.plan import Plan
-from core.offline.shelves import lengths
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.offline.dual import dual, is_small
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.offline.list_schedules import by_ratio
+from schedfarm.core.offline.plan import Plan
+from schedfarm.core.offline.shelves import lengths
 
 TOO_MUCH = 2**60
 """Stands for the work of what does not fit; above that of any guess on any machine, s x processors,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from core.offline.instance import Instance
+from schedfarm.core.offline.instance import Instance
 
 
 def makespan_bound(instance: Instance) -> int:

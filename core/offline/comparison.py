@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.offline.algorithms import Algorithm, Case
-from core.offline.bounds import minsum_bound
-from core.offline.dual import PRECISION, approximate
-from core.offline.instance import Instance
-from core.offline.plan import Plan
-from core.offline.shelves import SHUFFLES
+from schedfarm.core.offline.algorithms import Algorithm, Case
+from schedfarm.core.offline.bounds import minsum_bound
+from schedfarm.core.offline.dual import PRECISION, approximate
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.offline.plan import Plan
+from schedfarm.core.offline.shelves import SHUFFLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def compare(
 
     Examples
     --------
-    >>> from core.offline.algorithms import ALGORITHMS
+    >>> from schedfarm.core.offline.algorithms import ALGORITHMS
     >>> jobs = Instance([[12, 7, 5], [4, 4, 4]])
     >>> for one in compare(jobs, ALGORITHMS.values()):
     ...     print(one.algorithm, one.plan.makespan, one.plan.minsum)

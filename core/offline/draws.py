@@ -8,15 +8,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.checks import whole
-from core.errors import InputError
-from core.models.downey import VARIANCE
-from core.models.speedup import MOST_PROCESSORS, amdahl, downey
-from core.names import choices
-from core.offline.instance import Instance
-from core.philox import philox
-from core.workload.workload import MILLION
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.downey import VARIANCE
+from schedfarm.core.models.speedup import MOST_PROCESSORS, amdahl, downey
+from schedfarm.core.names import choices
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.philox import philox
+from schedfarm.core.workload.workload import MILLION
 
 MOST_JOBS = 10**5
 """No instance is drawn with more jobs."""
@@ -97,7 +97,8 @@ def find_speedup(name: str) -> Speedup:
     --------
     >>> find_speedup("amdal")
     Traceback (most recent call last):
-    core.errors.InputError: speed-up model 'amdal' is unknown; did you mean 'amdahl'? known: \
+    schedfarm.core.errors.InputError: speed-up model 'amdal' is unknown; did you mean 'amdahl'?
+    known: \
 amdahl, downey
     """
     if name not in SPEEDUPS:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Bool, Int64
-from core.checks import shown
-from core.errors import InputError
-from core.offline.bounds import makespan_bound
-from core.offline.instance import Instance
-from core.offline.knapsack import knapsack
-from core.offline.plan import Plan
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.checks import shown
+from schedfarm.core.errors import InputError
+from schedfarm.core.offline.bounds import makespan_bound
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.offline.knapsack import knapsack
+from schedfarm.core.offline.plan import Plan
 
 PRECISION = 0.01
 """How far, relatively, the shortest guess taken may lie above the bound when the search ends."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.checks import shown
-from core.errors import InputError
-from core.models.speedup import breaks
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import shown
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.speedup import breaks
 
 MOST_WORK = 2**58
 """No jobs have more work together on all processors, s x processors: each number that an
@@ -48,7 +48,8 @@ class Instance:
     (2, 3, ('1', '2'))
     >>> Instance([[9, 5, 6]])
     Traceback (most recent call last):
-    core.errors.InputError: job 1: 3 processors take 6 s and 2 take 5 s; more processors may not \
+    schedfarm.core.errors.InputError: job 1: 3 processors take 6 s and 2 take 5 s; more processors
+    may not \
 take longer
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Bool, Int64
+from schedfarm.core.arrays import Bool, Int64
 
 
 def knapsack(sizes: Int64, profits: Int64, capacity: int) -> Bool:

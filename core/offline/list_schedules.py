@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.arrays import Int64
-from core.offline.instance import Instance
-from core.offline.plan import Plan
+from schedfarm.core.arrays import Int64
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.offline.plan import Plan
 
 
 def gang(instance: Instance) -> Plan:

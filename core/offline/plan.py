@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.offline.instance import Instance
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.offline.instance import Instance
 
 
 @dataclass(frozen=True, eq=False)

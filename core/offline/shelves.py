@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import whole
-from core.offline.instance import Instance
-from core.offline.knapsack import knapsack
-from core.offline.list_schedules import by_ratio, listed
-from core.offline.plan import Plan
-from core.philox import philox
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.offline.knapsack import knapsack
+from schedfarm.core.offline.list_schedules import by_ratio, listed
+from schedfarm.core.offline.plan import Plan
+from schedfarm.core.philox import philox
 
 SHUFFLES = 10
 """Random orders inside the shelves that are tried."""

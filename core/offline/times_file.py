@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.checks import shown
-from core.errors import InputError
-from core.offline.instance import Instance, break_of
+from schedfarm.core.checks import shown
+from schedfarm.core.errors import InputError
+from schedfarm.core.offline.instance import Instance, break_of
 
 HEAD = ("job", "weight")
 """Names of the columns before those of times."""

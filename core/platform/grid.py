@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.arrays import HORIZON, Bool
-from core.checks import is_whole
-from core.errors import InputError
-from core.names import numbered
+from schedfarm.core.arrays import HORIZON, Bool
+from schedfarm.core.checks import is_whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import numbered
 
 if TYPE_CHECKING:
-    from core.workload.columns import Columns
+    from schedfarm.core.workload.columns import Columns
 
 
 @dataclass(frozen=True)

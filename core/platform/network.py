@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from core.arrays import Bool
-from core.checks import is_whole, refuse_jobs
-from core.errors import InputError
-from core.platform.grid import Grid
+from schedfarm.core.arrays import Bool
+from schedfarm.core.checks import is_whole, refuse_jobs
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.grid import Grid
 
 if TYPE_CHECKING:
-    from core.workload.columns import Columns
+    from schedfarm.core.workload.columns import Columns
 
 MOST_PROCESSORS = 2**31 - 1
 """Most processors of a cluster: stores keep what a job has of each in 32 bits."""
@@ -59,7 +59,8 @@ class Network:
     (150, ('north', 'south'), (100, 50))
     >>> Network([100, 50], ["north", "south"], [1_000_000, 0])
     Traceback (most recent call last):
-    core.errors.InputError: links holds 0; a link has at least 1 kbit/s; leave links out for none
+    schedfarm.core.errors.InputError: links holds 0; a link has at least 1 kbit/s; leave links out
+    for none
     """
 
     name: ClassVar[str] = "network"

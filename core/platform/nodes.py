@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from core.arrays import HORIZON, Bool, Int64
-from core.checks import is_whole
-from core.errors import InputError
-from core.names import choices, numbered
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.checks import is_whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices, numbered
 
 if TYPE_CHECKING:
-    from core.workload.columns import Columns
+    from schedfarm.core.workload.columns import Columns
 
 ANY = -1
 """The property set of a job that takes any node."""

@@ -7,16 +7,16 @@ from dataclasses import MISSING, dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from core.arrays import Bool
-from core.errors import InputError
-from core.names import choices
-from core.platform.grid import Grid
-from core.platform.network import Network
-from core.platform.nodes import Nodes
-from core.platform.pool import Pool
+from schedfarm.core.arrays import Bool
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.platform.grid import Grid
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.platform.pool import Pool
 
 if TYPE_CHECKING:
-    from core.workload.columns import Columns
+    from schedfarm.core.workload.columns import Columns
 
 
 class Platform(Protocol):
@@ -121,7 +121,8 @@ def platform_from_dict(plain: object) -> Platform:
     Pool(processors=128)
     >>> platform_from_dict({"name": "pond", "configuration": {}})
     Traceback (most recent call last):
-    core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes, network
+    schedfarm.core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes,
+    network
     """
     if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")

@@ -17,11 +17,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from core import own
-from core.arrays import Float64, Int64
-from core.errors import InputError
-from core.numerals import counted
-from core.workload.workload import Workload
+from schedfarm.core import own
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.numerals import counted
+from schedfarm.core.workload.workload import Workload
 
 COLUMNS = ("submit", "estimate", "procs", "user")
 """Columns that a function may ask for, int64[k], one entry of each of k jobs."""
@@ -148,7 +148,8 @@ class OrderFunction:
     False
     >>> OrderFunction("mine:narrow", lambda width: width)
     Traceback (most recent call last):
-    core.errors.InputError: order 'mine:narrow' asks for 'width'; it may take submit, estimate, \
+    schedfarm.core.errors.InputError: order 'mine:narrow' asks for 'width'; it may take submit,
+    estimate, \
 procs, user, now, waited, worked
     """
 
@@ -261,7 +262,7 @@ def own_function(name: str) -> OrderFunction:
 
     Examples
     --------
-    >>> own_function("core.policy.functions:wfp3").asks
+    >>> own_function("schedfarm.core.policy.functions:wfp3").asks
     ('submit', 'estimate', 'procs', 'now')
     """
     found = own.brought("order", own.ORDERS, name)

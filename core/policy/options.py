@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from core.durations import DAY, duration, seconds_of
-from core.errors import InputError
-from core.names import choices
-from core.policy import orders
-from core.policy.orders import ORDERS, find_order
+from schedfarm.core.durations import DAY, duration, seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.policy import orders
+from schedfarm.core.policy.orders import ORDERS, find_order
 
 TIMES = re.compile(r"(\d{1,100})x")
 """So many times something that the option's meaning names."""

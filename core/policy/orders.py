@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core import own
-from core.arrays import Float64, Int64
-from core.errors import InputError
-from core.names import choices
-from core.policy.cost import CALLED, FREE, Cost, Rate
-from core.policy.functions import (
+from schedfarm.core import own
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.policy.cost import CALLED, FREE, Cost, Rate
+from schedfarm.core.policy.functions import (
     SERIAL_LOG2,
     OrderFunction,
     f1,
@@ -25,7 +25,7 @@ from core.policy.functions import (
     unicef,
     wfp3,
 )
-from core.workload.workload import Workload
+from schedfarm.core.workload.workload import Workload
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
 """What an order adds whose queue is looked through at each pass instead of kept in order. Measured
@@ -132,9 +132,9 @@ def _log2_procs(workload: Workload) -> Float64:
     return np.maximum(np.log2(workload.procs), SERIAL_LOG2)
 
 
-_KERNEL = "core.kernels.ranking:"
+_KERNEL = "schedfarm.core.kernels.ranking:"
 
-_SHARES = "core.kernels.shares:"
+_SHARES = "schedfarm.core.kernels.shares:"
 
 _LOOKED_AT = ("refresh", "halflife")
 
@@ -259,7 +259,7 @@ def find_order(name: str) -> Order:
 
     Examples
     --------
-    >>> find_order("lxf").moves, find_order("core.policy.functions:f1").moves
+    >>> find_order("lxf").moves, find_order("schedfarm.core.policy.functions:f1").moves
     (True, False)
     """
     if name in ORDERS:

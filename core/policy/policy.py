@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.durations import seconds_of
-from core.errors import InputError
-from core.names import choices
-from core.policy import orders, rules
-from core.policy.options import COMMON, OPTIONS, TIMES, aliased
-from core.policy.orders import ORDERS, find_order
-from core.policy.rules import RULES, Rule, depth_of, find_rule
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.policy import orders, rules
+from schedfarm.core.policy.options import COMMON, OPTIONS, TIMES, aliased
+from schedfarm.core.policy.orders import ORDERS, find_order
+from schedfarm.core.policy.rules import RULES, Rule, depth_of, find_rule
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from core import own
-from core.errors import InputError
-from core.names import choices
-from core.policy.cost import CALLED, Cost, Rate
-from core.policy.orders import find_order
+from schedfarm.core import own
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.policy.cost import CALLED, Cost, Rate
+from schedfarm.core.policy.orders import find_order
 
 ALL = -1
 """Every waiting job holds a reservation."""
@@ -207,15 +207,15 @@ def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
     return "rule 'logged' takes the starts of the log; it goes with fcfs, and without options"
 
 
-_POOL, _FAIR = "core.simulation.{platform}:", "core.simulation.fair_start_pool:"
+_POOL, _FAIR = "schedfarm.core.simulation.{platform}:", "schedfarm.core.simulation.fair_start_pool:"
 
 _NETWORK, _ON_LINKS, _LINKS = (
-    "core.simulation.network:",
-    "core.reference.network:",
-    "core.audit.network:",
+    "schedfarm.core.simulation.network:",
+    "schedfarm.core.reference.network:",
+    "schedfarm.core.audit.network:",
 )
 
-_REFERENCE, _AUDIT = "core.reference.{platform}:", "core.audit.disciplines:"
+_REFERENCE, _AUDIT = "schedfarm.core.reference.{platform}:", "schedfarm.core.audit.disciplines:"
 
 _ROWS = (
     Rule(
@@ -279,7 +279,7 @@ _ROWS = (
         audit={
             "pool": _AUDIT + "Reserving",
             "grid": _AUDIT + "Reserving",
-            "nodes": "core.audit.replay_of_nodes:NodesDiscipline",
+            "nodes": "schedfarm.core.audit.replay_of_nodes:NodesDiscipline",
         },
         platforms=("pool", "grid", "nodes"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
@@ -295,14 +295,14 @@ _ROWS = (
         keeps_plan=True,
         fair_start=_FAIR + "planned",
         refer=_REFERENCE + "Planned",
-        audit="core.audit.plan:Plan",
+        audit="schedfarm.core.audit.plan:Plan",
         platforms=("pool", "grid"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),
     Rule(
         "tabu",
         "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
-        simulate="core.simulation.plans:tabu",
+        simulate="schedfarm.core.simulation.plans:tabu",
         holds=ALL,
         options=(
             "every",
@@ -316,7 +316,7 @@ _ROWS = (
             "search",
         ),
         check=_by_plan,
-        promise="core.simulation.plans:promise_tabu",
+        promise="schedfarm.core.simulation.plans:promise_tabu",
         keeps_plan=True,
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),
@@ -325,13 +325,13 @@ _ROWS = (
     Rule(
         "demt",
         "shelves of doubling length on nodes, filled for the greatest worth (Eyraud 2006)",
-        simulate="core.simulation.nodes:demt",
+        simulate="schedfarm.core.simulation.nodes:demt",
         holds=ALL,
         options=("shelf", "resets", "utc", "worth", "budget"),
         check=_in_shelves,
-        promise="core.simulation.nodes:promise_demt",
-        refer="core.reference.shelves:Demt",
-        audit="core.audit.shelves:Shelves",
+        promise="schedfarm.core.simulation.nodes:promise_demt",
+        refer="schedfarm.core.reference.shelves:Demt",
+        audit="schedfarm.core.audit.shelves:Shelves",
         counts=(
             ("selections", "number of selections of jobs for a shelf"),
             ("given_up", "number of selections whose exact search was given up"),
@@ -381,7 +381,7 @@ _ROWS = (
     Rule(
         "logged",
         "no simulation: each job starts when the log says that it did",
-        simulate="core.simulation.logged:logged",
+        simulate="schedfarm.core.simulation.logged:logged",
         check=_as_it_was,
         of_log=True,
         cost=Cost(Rate(0.05, 0.0)),

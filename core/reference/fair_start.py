@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.arrays import Int64
-from core.policy.policy import Policy
-from core.reference.job import Job
-from core.reference.simulation import Simulation, simulation_of
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.simulation import Simulation, simulation_of
+from schedfarm.core.workload.workload import Workload
 
 
 def fair_start_reference(

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
-from core.platform.grid import Grid
-from core.policy.policy import Policy
-from core.reference import plan, tabu
-from core.reference.job import Job
-from core.reference.processors import Claim, Processors
-from core.reference.simulation import Simulation
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.grid import Grid
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference import plan, tabu
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.processors import Claim, Processors
+from schedfarm.core.reference.simulation import Simulation
+from schedfarm.core.workload.workload import Workload
 
 
 class GridSimulation(Simulation):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from core.workload.workload import Workload
+from schedfarm.core.workload.workload import Workload
 
 WHOLE_SPEED = 2**30
 """Parts of a second's work that a job does in a second where no link holds it up."""

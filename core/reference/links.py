@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, isqrt
 
-from core.reference.job import WHOLE_SPEED
+from schedfarm.core.reference.job import WHOLE_SPEED
 
 LEAST_SHARE = 2.0**-30
 """Nobody gets less, however the last places of huge numbers are rounded."""

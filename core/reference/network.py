@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
-from core.platform.network import Network
-from core.policy.policy import Policy
-from core.reference.job import Job
-from core.reference.links import demands, shares, speed
-from core.reference.processors import Claim, Processors
-from core.reference.simulation import Simulation
-from core.schedule import Segments
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.network import Network
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.links import demands, shares, speed
+from schedfarm.core.reference.processors import Claim, Processors
+from schedfarm.core.reference.simulation import Simulation
+from schedfarm.core.schedule import Segments
+from schedfarm.core.workload.workload import Workload
 
 Parts = tuple[int, ...]
 """Processors on each cluster."""

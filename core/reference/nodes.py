@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
-from core.platform.nodes import Nodes
-from core.policy.policy import Policy
-from core.reference.job import Job
-from core.reference.rooms import Holding, Rooms
-from core.reference.simulation import Simulation
-from core.schedule import Segments, State
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.rooms import Holding, Rooms
+from schedfarm.core.reference.simulation import Simulation
+from schedfarm.core.schedule import Segments, State
+from schedfarm.core.workload.workload import Workload
 
 Plan = list[tuple[int, Job]]
 """Starts and jobs, in the order in which the jobs were put into it."""

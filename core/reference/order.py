@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
-from core.policy.orders import order_function
-from core.reference.criteria import normalised_wait
-from core.reference.job import Job
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.orders import order_function
+from schedfarm.core.reference.criteria import normalised_wait
+from schedfarm.core.reference.job import Job
 
 Key = Any
 """Whatever Python can compare: whole numbers, fractions, floats."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.policy.policy import Policy
-from core.reference.job import Job
-from core.reference.processors import Claim
-from core.reference.simulation import Simulation
-from core.workload.workload import Workload
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.processors import Claim
+from schedfarm.core.reference.simulation import Simulation
+from schedfarm.core.workload.workload import Workload
 
 Plan = dict[Job, Claim]
 """The reservation of each waiting job."""
@@ -17,7 +17,7 @@ def by_start(plan: Plan) -> list[Job]:
 
     Examples
     --------
-    >>> from core.reference.job import jobs_of
+    >>> from schedfarm.core.reference.job import jobs_of
     >>> w = Workload.from_columns(submit=[0, 1], run=[3, 3], estimate=[3, 3], procs=[1, 1],
     ...                           processors=1)
     >>> one, other = jobs_of(w)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.policy.policy import Policy
-from core.reference import plan, tabu
-from core.reference.job import Job
-from core.reference.processors import Claim, Processors
-from core.reference.simulation import Simulation
-from core.workload.workload import Workload
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference import plan, tabu
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.processors import Claim, Processors
+from schedfarm.core.reference.simulation import Simulation
+from schedfarm.core.workload.workload import Workload
 
 
 class PoolSimulation(Simulation):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.reference.job import Job
+from schedfarm.core.reference.job import Job
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.platform.nodes import ANY, Nodes
-from core.reference.job import Job
+from schedfarm.core.platform.nodes import ANY, Nodes
+from schedfarm.core.reference.job import Job
 
 
 @dataclass(frozen=True)

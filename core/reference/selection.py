@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from core.reference.job import Job
-from core.reference.rooms import Rooms
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.rooms import Rooms
 
 Class = tuple[tuple[int, ...], int]
 """Nodes that are in the same sets and have the same room: those sets, and the room."""

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.durations import seconds_of
-from core.policy.policy import Policy
-from core.reference.job import Job
-from core.reference.nodes import NodesSimulation, Plan
-from core.reference.selection import selected
-from core.workload.workload import Workload
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.nodes import NodesSimulation, Plan
+from schedfarm.core.reference.selection import selected
+from schedfarm.core.workload.workload import Workload
 
 DAY = 24 * 60 * 60
 """Seconds of a day."""

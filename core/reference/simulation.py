@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import Int64
-from core.durations import seconds_of
-from core.policy.policy import Policy
-from core.reference.job import Job, jobs_of
-from core.reference.order import keys
-from core.reference.processors import Claim
-from core.schedule import Schedule
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job, jobs_of
+from schedfarm.core.reference.order import keys
+from schedfarm.core.reference.processors import Claim
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
 
 
 def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
@@ -54,7 +54,7 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     ...                           procs=[2, 3, 1], processors=3)
     >>> simulate_reference(w, "fcfs+easy").start.tolist()
     [0, 9, 1]
-    >>> from core.platform.grid import Grid
+    >>> from schedfarm.core.platform.grid import Grid
     >>> w = Workload.from_columns(submit=[0, 0, 1], run=[9, 5, 8], estimate=[9, 5, 8],
     ...                           procs=[2, 3, 1], platform=Grid([2, 3], ["a", "b"]))
     >>> simulate_reference(w, "fcfs+easy").place.tolist()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from core.durations import seconds_of
-from core.policy.policy import Policy
-from core.reference.criteria import JOBS, Stay, is_better, unfairness
-from core.reference.draws import MRG32k3a
-from core.reference.job import Job
-from core.reference.plan import Plan, Planned, by_start
-from core.workload.workload import Workload
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.criteria import JOBS, Stay, is_better, unfairness
+from schedfarm.core.reference.draws import MRG32k3a
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.plan import Plan, Planned, by_start
+from schedfarm.core.workload.workload import Workload
 
 
 class Tabu(Planned):

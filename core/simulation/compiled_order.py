@@ -6,18 +6,18 @@ from typing import cast
 
 import numpy as np
 
-from core import own
-from core.arrays import Int64
-from core.durations import seconds_of
-from core.kernels.jit import NEVER
-from core.kernels.ranking import KEYED, Ranking, Rankings
-from core.kernels.shares import PASSED, Shares, settle_all
-from core.kernels.users_line import NOBODY, Line, Sharing, rank_waiting
-from core.policy.functions import OrderFunction
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.simulation.history import History
-from core.workload.workload import Workload
+from schedfarm.core import own
+from schedfarm.core.arrays import Int64
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.ranking import KEYED, Ranking, Rankings
+from schedfarm.core.kernels.shares import PASSED, Shares, settle_all
+from schedfarm.core.kernels.users_line import NOBODY, Line, Sharing, rank_waiting
+from schedfarm.core.policy.functions import OrderFunction
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.history import History
+from schedfarm.core.workload.workload import Workload
 
 
 def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction | None]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-COMPILER = "core.kernels.compiler"
+COMPILER = "schedfarm.core.kernels.compiler"
 
 
 @contextmanager

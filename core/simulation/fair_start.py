@@ -10,15 +10,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import whole
-from core.errors import InputError
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.reference.fair_start import fair_start_reference
-from core.simulation.simulate import simulate
-from core.simulation.underway import underway
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.fair_start import fair_start_reference
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.workload import Workload
 
 KINDS = ("strict", "relaxed")
 """Kinds of fair start time."""
@@ -80,7 +80,7 @@ def fair_start_times(
 
     Examples
     --------
-    >>> from core import Workload
+    >>> from schedfarm.core import Workload
     >>> w = Workload.from_columns(submit=[0, 1, 2], run=[6, 4, 9], estimate=[9, 4, 9],
     ...                           procs=[2, 3, 1], processors=3)
     >>> fair_start_times(w, "fcfs+aggressive").tolist()
@@ -97,7 +97,7 @@ def fair_start_times(
     if not asked.size:
         return fst
     relaxed, plain, under = kind == "relaxed", later == ARRIVAL, underway()
-    from core.simulation.fair_start_pool import fair_order, is_compiled, is_patient
+    from schedfarm.core.simulation.fair_start_pool import fair_order, is_compiled, is_patient
 
     platform = workload.platform.name
     if is_compiled(chosen, platform, plain):

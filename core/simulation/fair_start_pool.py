@@ -6,29 +6,37 @@ from functools import partial
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Int64
-from core.kernels.fair_start.arrival_order import fair_relaxed
-from core.kernels.fair_start.fixed_order import fair_fixed, fair_patient
-from core.kernels.fair_start.moving_order import fair_moving
-from core.kernels.fair_start.planned import fair_planned
-from core.kernels.fair_start.reservations import fair_reserving
-from core.kernels.fair_start.shared_order import (
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.kernels.fair_start.arrival_order import fair_relaxed
+from schedfarm.core.kernels.fair_start.fixed_order import fair_fixed, fair_patient
+from schedfarm.core.kernels.fair_start.moving_order import fair_moving
+from schedfarm.core.kernels.fair_start.planned import fair_planned
+from schedfarm.core.kernels.fair_start.reservations import fair_reserving
+from schedfarm.core.kernels.fair_start.shared_order import (
     fair_planned_shared,
     fair_reserving_shared,
     fair_shared,
 )
-from core.kernels.fair_start.state import Fair
-from core.kernels.fair_start.trail import no_trail
-from core.kernels.jit import NEVER
-from core.kernels.shares import Shares
-from core.kernels.users_line import Sharing
-from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, World, empty_world
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.simulation.compiled_order import Orders
-from core.simulation.pool import WALKS, bookkeeper, idle_jobs, idle_planner, options_of
-from core.simulation.underway import underway
-from core.workload.workload import Workload
+from schedfarm.core.kernels.fair_start.state import Fair
+from schedfarm.core.kernels.fair_start.trail import no_trail
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.shares import Shares
+from schedfarm.core.kernels.users_line import Sharing
+from schedfarm.core.kernels.world import (
+    AGGRESSIVE,
+    EASY,
+    NONE,
+    RESERVING,
+    Options,
+    World,
+    empty_world,
+)
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.compiled_order import Orders
+from schedfarm.core.simulation.pool import WALKS, bookkeeper, idle_jobs, idle_planner, options_of
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.workload import Workload
 
 
 def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: bool) -> Fair:

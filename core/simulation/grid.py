@@ -7,24 +7,24 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import NO_PROMISE, Int64
-from core.errors import InputError
-from core.kernels.clock import NOW
-from core.kernels.grid import moving_order, reservations
-from core.kernels.grid.fixed_order import run_fixed
-from core.kernels.grid.machines import idle_machines, running_jobs
-from core.kernels.grid.world import empty_world
-from core.kernels.plan import COUNT
-from core.kernels.reservations import UNSEEN
-from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.compiled_order import Orders
-from core.simulation.plans import planned, promise_planned
-from core.simulation.pool import idle_jobs, options_of, unit_of, widest_of
-from core.simulation.underway import underway
-from core.workload.workload import Workload
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.kernels.clock import NOW
+from schedfarm.core.kernels.grid import moving_order, reservations
+from schedfarm.core.kernels.grid.fixed_order import run_fixed
+from schedfarm.core.kernels.grid.machines import idle_machines, running_jobs
+from schedfarm.core.kernels.grid.world import empty_world
+from schedfarm.core.kernels.plan import COUNT
+from schedfarm.core.kernels.reservations import UNSEEN
+from schedfarm.core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.compiled_order import Orders
+from schedfarm.core.simulation.plans import planned, promise_planned
+from schedfarm.core.simulation.pool import idle_jobs, options_of, unit_of, widest_of
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.workload import Workload
 
 __all__ = [
     "aggressive",
@@ -42,7 +42,7 @@ def sizes_of(workload: Workload, unit: int = 1) -> Int64:
 
     Examples
     --------
-    >>> from core.platform.grid import Grid
+    >>> from schedfarm.core.platform.grid import Grid
     >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[2],
     ...                           platform=Grid([5, 8], ["a", "b"]))
     >>> sizes_of(w, 2).tolist()
@@ -123,7 +123,7 @@ def schedule_reserving(
 
     Examples
     --------
-    >>> from core.platform.grid import Grid
+    >>> from schedfarm.core.platform.grid import Grid
     >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
     ...                           procs=[1, 2, 1], platform=Grid([2, 1], ["a", "b"]))
     >>> told = schedule_reserving(w, Policy.parse("fcfs+conservative"))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.arrays import Int64
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.workload.workload import Workload
 
 
 class History:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.errors import InputError
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
 
 
 def logged(workload: Workload, policy: Policy) -> Schedule:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Int64
-from core.errors import InputError
-from core.kernels.grid.machines import idle_machines
-from core.kernels.jit import NEVER
-from core.kernels.network.rooms import Plans
-from core.kernels.network.run import run_network
-from core.kernels.network.split import empty_split
-from core.kernels.network.spread import nobody_spread
-from core.kernels.network.waiting import DUE, NOT_RESERVED, STATE, Waiting
-from core.kernels.network.world import (
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.kernels.grid.machines import idle_machines
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.network.rooms import Plans
+from schedfarm.core.kernels.network.run import run_network
+from schedfarm.core.kernels.network.split import empty_split
+from schedfarm.core.kernels.network.spread import nobody_spread
+from schedfarm.core.kernels.network.waiting import DUE, NOT_RESERVED, STATE, Waiting
+from schedfarm.core.kernels.network.world import (
     FIRST_ROOM,
     IGNORED,
     KEPT,
@@ -25,19 +25,18 @@ from core.kernels.network.world import (
     Options,
     World,
 )
-from core.kernels.ranking import KEYED, Ranking, Rankings
-from core.kernels.reservations import run_reserving
-from core.kernels.words import room
-from core.kernels.world import RESERVING
-from core.kernels.world import Options as PoolOptions
-from core.platform.network import Network
-from core.platform.pool import Pool
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.schedule import Schedule, Segments
-from core.simulation.pool import WIDEST, idle_jobs, idle_planner
-from core.simulation.underway import underway
-from core.workload.workload import Workload
+from schedfarm.core.kernels.ranking import KEYED, Ranking, Rankings
+from schedfarm.core.kernels.reservations import run_reserving
+from schedfarm.core.kernels.words import room
+from schedfarm.core.kernels.world import RESERVING, Options as PoolOptions
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule, Segments
+from schedfarm.core.simulation.pool import WIDEST, idle_jobs, idle_planner
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.workload import Workload
 
 TO = {"most": MOST_ROOM, "least": LEAST_ROOM, "first": FIRST_ROOM}
 """Codes of the cluster that a job migrates to."""

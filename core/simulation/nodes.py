@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Int64
-from core.durations import DAY, seconds_of
-from core.errors import InputError
-from core.kernels.clock import NOW
-from core.kernels.jit import NEVER
-from core.kernels.nodes.holds import HOLDS, Holds
-from core.kernels.nodes.machine import BOOKED, DUE, NODES, Booked, Machine, Outcome, Running, Site
-from core.kernels.nodes.plan import Plan
-from core.kernels.nodes.run import END, run_nodes
-from core.kernels.nodes.world import CLOCK, RESET, Outages, Shelves, Waiting, World
-from core.kernels.profile import empty_profile
-from core.kernels.reservations import UNSEEN
-from core.kernels.world import RESERVING
-from core.platform.nodes import Nodes
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.schedule import Schedule, Segments, State
-from core.simulation.compiled_order import Orders
-from core.simulation.pool import idle_jobs, options_of
-from core.simulation.shelves import WORTHS, Renewal
-from core.simulation.underway import underway
-from core.workload.molding import molded
-from core.workload.workload import Workload
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.durations import DAY, seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.kernels.clock import NOW
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.nodes.holds import HOLDS, Holds
+from schedfarm.core.kernels.nodes.machine import (
+    BOOKED,
+    DUE,
+    NODES,
+    Booked,
+    Machine,
+    Outcome,
+    Running,
+    Site,
+)
+from schedfarm.core.kernels.nodes.plan import Plan
+from schedfarm.core.kernels.nodes.run import END, run_nodes
+from schedfarm.core.kernels.nodes.world import CLOCK, RESET, Outages, Shelves, Waiting, World
+from schedfarm.core.kernels.profile import empty_profile
+from schedfarm.core.kernels.reservations import UNSEEN
+from schedfarm.core.kernels.world import RESERVING
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule, Segments, State
+from schedfarm.core.simulation.compiled_order import Orders
+from schedfarm.core.simulation.pool import idle_jobs, options_of
+from schedfarm.core.simulation.shelves import WORTHS, Renewal
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.molding import molded
+from schedfarm.core.workload.workload import Workload
 
 
 def reserving(workload: Workload, policy: Policy) -> Schedule:

@@ -6,22 +6,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Float64, Int64
-from core.durations import seconds_of
-from core.errors import InputError
-from core.kernels.jit import NEVER
-from core.kernels.machine import idle_machine
-from core.kernels.tabu import draws
-from core.kernels.tabu.plan import empty_plan
-from core.kernels.tabu.run import Planner, run_plan
-from core.kernels.tabu.score import Counts, empty_past, empty_score
-from core.kernels.tabu.search import GAP, RANDOM, TABU, Aim, empty_search
-from core.policy.options import TIMES
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.pool import idle_jobs
-from core.simulation.underway import underway
-from core.workload.workload import Workload
+from schedfarm.core.arrays import NO_PROMISE, Float64, Int64
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.machine import idle_machine
+from schedfarm.core.kernels.tabu import draws
+from schedfarm.core.kernels.tabu.plan import empty_plan
+from schedfarm.core.kernels.tabu.run import Planner, run_plan
+from schedfarm.core.kernels.tabu.score import Counts, empty_past, empty_score
+from schedfarm.core.kernels.tabu.search import GAP, RANDOM, TABU, Aim, empty_search
+from schedfarm.core.policy.options import TIMES
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.pool import idle_jobs
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.workload import Workload
 
 KINDS = {"tabu": TABU, "random": RANDOM, "gap": GAP}
 """Codes of the searches."""

@@ -7,24 +7,32 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import NO_PROMISE, Int64
-from core.errors import InputError
-from core.kernels import planned as planned_kernel
-from core.kernels.clock import NOW
-from core.kernels.fixed_order import run_fixed
-from core.kernels.jit import NEVER
-from core.kernels.machine import Jobs, idle_machine
-from core.kernels.moving_order import next_pass, run_moving, run_pass
-from core.kernels.plan import COUNT, empty_plan
-from core.kernels.reservations import CLOCK, UNSEEN, Planner, run_reserving
-from core.kernels.shared_order import run_planned_shared, run_reserving_shared, run_shared
-from core.kernels.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, World, empty_world
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.compiled_order import Orders
-from core.simulation.underway import underway
-from core.workload.workload import Workload
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.kernels import planned as planned_kernel
+from schedfarm.core.kernels.clock import NOW
+from schedfarm.core.kernels.fixed_order import run_fixed
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.machine import Jobs, idle_machine
+from schedfarm.core.kernels.moving_order import next_pass, run_moving, run_pass
+from schedfarm.core.kernels.plan import COUNT, empty_plan
+from schedfarm.core.kernels.reservations import CLOCK, UNSEEN, Planner, run_reserving
+from schedfarm.core.kernels.shared_order import run_planned_shared, run_reserving_shared, run_shared
+from schedfarm.core.kernels.world import (
+    AGGRESSIVE,
+    EASY,
+    NONE,
+    RESERVING,
+    Options,
+    World,
+    empty_world,
+)
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.compiled_order import Orders
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.workload import Workload
 
 WIDEST = 2**24
 """No job may be wider, in units of what all widths have in common: a plan has tables by width."""

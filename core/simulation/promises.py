@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Int64
-from core.policy.policy import Policy
-from core.workload.workload import Workload
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
 
 __all__ = ["NO_PROMISE", "promises"]
 
@@ -34,7 +34,7 @@ def promises(workload: Workload, policy: Policy | str) -> Int64:
 
     Examples
     --------
-    >>> from core import Workload
+    >>> from schedfarm.core import Workload
     >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
     ...                           processors=2)
     >>> promises(w, "fcfs+conservative").tolist()

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Bool, Int64
-from core.kernels.nodes import selection as kernels
-from core.kernels.nodes.selection import (
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.kernels.nodes import selection as kernels
+from schedfarm.core.kernels.nodes.selection import (
     CELLS,
     CLASSES,
     FULL,

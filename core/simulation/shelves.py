@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER
-from core.kernels.nodes.machine import ROW, WEIGHT
-from core.kernels.nodes.plan import put_each, room_over
-from core.kernels.nodes.shelves import fewest_each, give_each
-from core.kernels.nodes.world import NOW, World
-from core.simulation.selection import Wish, select
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.nodes.machine import ROW, WEIGHT
+from schedfarm.core.kernels.nodes.plan import put_each, room_over
+from schedfarm.core.kernels.nodes.shelves import fewest_each, give_each
+from schedfarm.core.kernels.nodes.world import NOW, World
+from schedfarm.core.simulation.selection import Wish, select
 
 Worth = Callable[[Int64, Int64], tuple[Int64, Int64]]
 """From processors and estimates, s, to what each job counts, and a rank by that per processor."""

@@ -7,12 +7,12 @@ import inspect
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import HORIZON, Int64
-from core.errors import InputError
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.underway import underway
-from core.workload.workload import Workload
+from schedfarm.core.arrays import HORIZON, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.underway import underway
+from schedfarm.core.workload.workload import Workload
 
 
 def simulate(workload: Workload, policy: Policy | str) -> Schedule:
@@ -40,7 +40,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1, 2], run=[10, 10, 5], estimate=[10, 10, 5],
     ...                           procs=[2, 4, 2], processors=4)
     >>> simulate(w, "fcfs+easy").start.tolist()

@@ -6,8 +6,8 @@ from contextvars import ContextVar, Token
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import Left
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import Left
 
 
 class Underway:
@@ -18,7 +18,7 @@ class Underway:
 
     Examples
     --------
-    >>> from core import Workload, simulate
+    >>> from schedfarm.core import Workload, simulate
     >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
     ...                           processors=2)
     >>> with Underway() as under:
@@ -29,7 +29,7 @@ class Underway:
     >>> with under:
     ...     simulate(w, "fcfs+easy")
     Traceback (most recent call last):
-    core.errors.Left: a simulation was left before its end
+    schedfarm.core.errors.Left: a simulation was left before its end
     """
 
     def __init__(self) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Bool, Int64
-from core.errors import InputError
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.errors import InputError
 
 ALWAYS, FILLED, NEVER = "always", "filled", "never"
 """When a digest counts a column: always; unless every job has the default, so that a workload has
@@ -286,7 +286,8 @@ def numbers(name: str, values: npt.ArrayLike | None) -> npt.NDArray[Any]:
     --------
     >>> numbers("user", ["a", "b"])
     Traceback (most recent call last):
-    core.errors.InputError: column 'user' holds 'a'; every column needs whole numbers of 64 bits
+    schedfarm.core.errors.InputError: column 'user' holds 'a'; every column needs whole numbers of
+    64 bits
     """
     try:
         array = np.asarray(values)

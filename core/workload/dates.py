@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 
 def interval(first: str | date, last: str | date) -> tuple[int, int]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.platform.network import Network
-from core.workload.columns import COLUMNS
-from core.workload.resample_weeks import whole_weeks
-from core.workload.select import select_weeks
-from core.workload.workload import Names, Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.network import Network
+from schedfarm.core.workload.columns import COLUMNS
+from schedfarm.core.workload.resample_weeks import whole_weeks
+from schedfarm.core.workload.select import select_weeks
+from schedfarm.core.workload.workload import Names, Workload
 
 NUMBERED = ("user", "group", "queue", "partition")
 """Columns whose numbers mean something within one log alone; below 0 they are unknown."""

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.arrays import HORIZON, Int64
-from core.checks import positive
-from core.errors import InputError
-from core.workload.columns import left_behind
-from core.workload.workload import Workload
+from schedfarm.core.arrays import HORIZON, Int64
+from schedfarm.core.checks import positive
+from schedfarm.core.errors import InputError
+from schedfarm.core.workload.columns import left_behind
+from schedfarm.core.workload.workload import Workload
 
 
 def work(workload: Workload) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Int64
-from core.workload.workload import MILLION
+from schedfarm.core.arrays import Int64
+from schedfarm.core.workload.workload import MILLION
 
 
 def molded(seconds: int, asked: int, serial: int, most: int) -> Int64:

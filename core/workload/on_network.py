@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import share, whole
-from core.errors import InputError
-from core.names import choices
-from core.platform.network import THOUSAND, Network
-from core.workload.columns import is_filled
-from core.workload.join import aligned, join
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import share, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.platform.network import THOUSAND, Network
+from schedfarm.core.workload.columns import is_filled
+from schedfarm.core.workload.join import aligned, join
+from schedfarm.core.workload.workload import Workload
 
 COMPUTATION = 0.7
 """Part of a job's run time that is computation, K of Jones and Ligon (2005)."""
@@ -77,7 +77,7 @@ class OnNetwork:
     --------
     >>> OnNetwork(computation=1.5)
     Traceback (most recent call last):
-    core.errors.InputError: network: computation is 1.5; give a part, from 0 to 1
+    schedfarm.core.errors.InputError: network: computation is 1.5; give a part, from 0 to 1
     """
 
     links: int | Sequence[int] = ()
@@ -113,7 +113,7 @@ class OnNetwork:
         --------
         >>> OnNetwork.from_dict({"link": 5})
         Traceback (most recent call last):
-        core.errors.InputError: network: unknown key 'link'; did you mean 'links'? ...
+        schedfarm.core.errors.InputError: network: unknown key 'link'; did you mean 'links'? ...
         """
         known = [field.name for field in fields(cls)]
         for key in plain:
@@ -271,7 +271,7 @@ def each(what: str, value: object, count: int, check: Callable[[str, object], T]
     ((10, 10, 10), (1, 2, 3))
     >>> each("least", [1, 2], 3, whole)
     Traceback (most recent call last):
-    core.errors.InputError: least=[1, 2]: give one number, or 3, one for each cluster
+    schedfarm.core.errors.InputError: least=[1, 2]: give one number, or 3, one for each cluster
     """
     if isinstance(value, str) or not isinstance(value, Sequence):
         return (check(what, value),) * count

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import HORIZON, Bool, Int64
-from core.checks import share, whole
-from core.durations import DAY, duration, seconds_of
-from core.errors import InputError
-from core.names import choices
-from core.philox import philox
-from core.platform.nodes import ANY, Nodes
-from core.workload.columns import UNKNOWN
-from core.workload.workload import MILLION, Workload
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.checks import share, whole
+from schedfarm.core.durations import DAY, duration, seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.philox import philox
+from schedfarm.core.platform.nodes import ANY, Nodes
+from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.workload import MILLION, Workload
 
 RIGID = -1
 """Serial part of a job that is not moldable."""
@@ -81,7 +81,8 @@ class OnNodes:
     (4, 2)
     >>> OnNodes(nodes=8, sets=[4, 5], properties=0.1)
     Traceback (most recent call last):
-    core.errors.InputError: nodes: sets=[4, 5] with overlap=0 take 9 nodes in a row, and there are 8
+    schedfarm.core.errors.InputError: nodes: sets=[4, 5] with overlap=0 take 9 nodes in a row, and
+    there are 8
     """
 
     nodes: int = 104
@@ -158,7 +159,8 @@ class OnNodes:
         --------
         >>> OnNodes.from_dict({"reservation": 0.1})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        core.errors.InputError: nodes: unknown key 'reservation'; did you mean 'reservations'? ...
+        schedfarm.core.errors.InputError: nodes: unknown key 'reservation'; did you mean
+        'reservations'? ...
         """
         known = [field.name for field in fields(cls)]
         for key in plain:

@@ -11,14 +11,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.checks import positive, whole
-from core.errors import InputError
-from core.philox import philox
-from core.workload.columns import left_behind
-from core.workload.load import work
-from core.workload.resample_weeks import WEEK, WeekIndex, check_draws, weeks_of
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import positive, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.philox import philox
+from schedfarm.core.workload.columns import left_behind
+from schedfarm.core.workload.load import work
+from schedfarm.core.workload.resample_weeks import WEEK, WeekIndex, check_draws, weeks_of
+from schedfarm.core.workload.workload import Workload
 
 LONG_TERM = 12
 """Users whose jobs span this many weeks or more, from first to last, are long-term."""

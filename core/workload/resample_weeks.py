@@ -12,12 +12,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.arrays import Int64
-from core.checks import whole
-from core.errors import InputError
-from core.philox import philox
-from core.workload.columns import left_behind
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.philox import philox
+from schedfarm.core.workload.columns import left_behind
+from schedfarm.core.workload.workload import Workload
 
 WEEK = 604_800
 """One week, s."""

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import HORIZON, Int64
-from core.checks import is_whole, whole
-from core.errors import InputError
-from core.names import choices
-from core.platform.platform import Platform
-from core.workload.columns import UNKNOWN, is_filled
-from core.workload.dates import interval
-from core.workload.resample_weeks import WEEK
-from core.workload.workload import Workload
+from schedfarm.core.arrays import HORIZON, Int64
+from schedfarm.core.checks import is_whole, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.workload.columns import UNKNOWN, is_filled
+from schedfarm.core.workload.dates import interval
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.workload import Workload
 
 KINDS = {"users": "user", "groups": "group", "queues": "queue", "partitions": "partition"}
 """Criteria that list names or numbers, and the column that each is about."""
@@ -359,7 +359,7 @@ def on_platform(workload: Workload, platform: Platform) -> Workload:
 
     Examples
     --------
-    >>> from core.platform.pool import Pool
+    >>> from schedfarm.core.platform.pool import Pool
     >>> w = Workload.from_columns(submit=[0, 5], run=[1, 1], estimate=[1, 1], procs=[1, 4],
     ...                           processors=4)
     >>> smaller = on_platform(w, Pool(2))

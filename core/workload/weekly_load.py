@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Float64
-from core.workload.resample_weeks import WEEK
+from schedfarm.core.arrays import Float64
+from schedfarm.core.workload.resample_weeks import WEEK
 
 
 def weekly_work(

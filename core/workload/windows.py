@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.checks import whole
-from core.durations import DAY
-from core.errors import InputError
-from core.workload.workload import Workload
+from schedfarm.core.checks import whole
+from schedfarm.core.durations import DAY
+from schedfarm.core.errors import InputError
+from schedfarm.core.workload.workload import Workload
 
 JOBS = (239, 1391)
 """Fewest and most jobs of a window: those of Eyraud 2006, table 1."""

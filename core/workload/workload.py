@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import HORIZON, Bool, Int64
-from core.checks import refuse_jobs, whole
-from core.errors import InputError
-from core.numerals import counted, lasting
-from core.platform.platform import Platform
-from core.platform.pool import Pool
-from core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, numbers
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.checks import refuse_jobs, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.numerals import counted, lasting
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, numbers
 
 MILLION = 10**6
 """Parts in which the serial share of a moldable job is counted."""

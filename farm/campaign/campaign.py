@@ -10,15 +10,15 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from core import own
-from core.errors import InputError
-from core.metrics.declared import METRICS, find_metric
-from core.metrics.window import NO_WARMUP, check_warmup
-from core.names import choices
-from core.policy.policy import Policy, whole_name
-from farm.campaign.draws import DRAWS, find_draw
-from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
-from farm.campaign.plain import (
+from schedfarm.core import own
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.declared import METRICS, find_metric
+from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
+from schedfarm.core.names import choices
+from schedfarm.core.policy.policy import Policy, whole_name
+from schedfarm.farm.campaign.draws import DRAWS, find_draw
+from schedfarm.farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
+from schedfarm.farm.campaign.plain import (
     Seconds,
     Switch,
     Text,
@@ -28,10 +28,10 @@ from farm.campaign.plain import (
     check_types,
     to_plain,
 )
-from farm.campaign.sources import collected
-from farm.campaign.trace import Trace
-from farm.store.keep import ALL, KEEPS
-from farm.store.product import OPTIONAL, TAKEN
+from schedfarm.farm.campaign.sources import collected
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.store.keep import ALL, KEEPS
+from schedfarm.farm.store.product import OPTIONAL, TAKEN
 
 CLUSTER = "cluster"
 """Table of a campaign's file that says where to run."""

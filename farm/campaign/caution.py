@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from core.logs.sacct import IGNORED
-from core.numerals import grouped
-from core.workload.load import most_in_use, offered_load
-from core.workload.resample_weeks import WEEK
-from core.workload.workload import Workload
-from farm.campaign.draws import DRAWS, find_draw
-from farm.campaign.loads import ORIGINAL
+from schedfarm.core.logs.sacct import IGNORED
+from schedfarm.core.numerals import grouped
+from schedfarm.core.workload.load import most_in_use, offered_load
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.draws import DRAWS, find_draw
+from schedfarm.farm.campaign.loads import ORIGINAL
 
 UNASKED = 0.01
 """Share of jobs without a request from which on it is worth a word: CTC-SP2-1996-3.1-cln and

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from core import own
-from core.errors import InputError
-from core.logs.rows import log_name
-from core.numerals import counted
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.workload.load import offered_load
-from core.workload.workload import Workload
-from farm.campaign.campaign import Campaign
-from farm.campaign.caution import Case, cautions
-from farm.campaign.loads import ORIGINAL
-from farm.campaign.trace import RESERVED, Trace, named, span_weeks
-from farm.logs import registry
+from schedfarm.core import own
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.rows import log_name
+from schedfarm.core.numerals import counted
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.load import offered_load
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.caution import Case, cautions
+from schedfarm.farm.campaign.loads import ORIGINAL
+from schedfarm.farm.campaign.trace import RESERVED, Trace, named, span_weeks
+from schedfarm.farm.logs import registry
 
 RESAMPLES = 10
 """The fewest of which a band leaves the best and the worst tenth out."""

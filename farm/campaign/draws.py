@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.workload.workload import Workload
+    from schedfarm.core.workload.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ class Draw:
         return count
 
     def _call(self, reference: str, log: Workload, users: float, asked: dict[str, Any]) -> Any:
-        from core.own import load
+        from schedfarm.core.own import load
 
         how = {"users": users} if self.users else {}
         function: Any = load(reference)
         return function(log, **asked, **how, **self.fixed)
 
 
-_WEEKS = "core.workload.resample_weeks:"
-_USERS = "core.workload.resample_users:"
-_BLOCKS = "core.workload.resample_blocks:"
+_WEEKS = "schedfarm.core.workload.resample_weeks:"
+_USERS = "schedfarm.core.workload.resample_users:"
+_BLOCKS = "schedfarm.core.workload.resample_blocks:"
 
 _ROWS = (
     Draw(
@@ -111,8 +111,8 @@ def find_draw(text: str) -> Draw:
     >>> find_draw("weeks,block=4").fixed, find_draw("weeks,block=1").name
     ({'block': 4}, 'weeks')
     """
-    from core.errors import InputError
-    from core.names import choices
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.names import choices
 
     name, *given = (part.strip() for part in text.split(","))
     if name not in DRAWS:
@@ -127,8 +127,8 @@ def find_draw(text: str) -> Draw:
 
 
 def _option(row: Draw, text: str, given: str) -> tuple[str, int]:
-    from core.errors import InputError
-    from core.names import choices
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.names import choices
 
     key, _, value = given.partition("=")
     if key not in row.options:

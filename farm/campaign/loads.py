@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.workload.workload import Workload
+    from schedfarm.core.workload.workload import Workload
 
 ORIGINAL = "original"
 """Label of the load that leaves a trace as it is."""
@@ -35,10 +35,11 @@ def check_overload(loads: Iterable[str], overload: bool) -> None:
     --------
     >>> check_overload(["original", "90.0"], False)
     Traceback (most recent call last):
-    core.errors.InputError: load 90.0 is above 2: did you mean 0.9? if not, say overload = true \
+    schedfarm.core.errors.InputError: load 90.0 is above 2: did you mean 0.9? if not, say overload =
+    true \
 in the campaign, or --overload
     """
-    from core.errors import InputError
+    from schedfarm.core.errors import InputError
 
     for load in loads:
         if load != ORIGINAL and float(load) > HIGHEST and not overload:
@@ -81,7 +82,7 @@ class LoadBy:
         """Return the jobs at a labelled load; one that users reach has been by drawing them."""
         if load == ORIGINAL or self.users:
             return workload
-        from core.own import load as imported
+        from schedfarm.core.own import load as imported
 
         function: Any = imported(self.function)
         scaled: Workload = function(workload, float(load))
@@ -89,11 +90,11 @@ class LoadBy:
 
 
 _ROWS = (
-    LoadBy("runtime", "longer run times and estimates", "core.workload.load:scale_load"),
+    LoadBy("runtime", "longer run times and estimates", "schedfarm.core.workload.load:scale_load"),
     LoadBy(
         "interarrival",
         "shorter gaps between submissions",
-        "core.workload.load:scale_arrivals",
+        "schedfarm.core.workload.load:scale_arrivals",
         stretches=True,
     ),
     LoadBy("users", "more users in the resample"),

@@ -11,10 +11,10 @@ from typing import Annotated, Any, get_args, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from core.arrays import HORIZON
-from core.checks import shown
-from core.errors import InputError
-from core.names import choices
+from schedfarm.core.arrays import HORIZON
+from schedfarm.core.checks import shown
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
 
 LONGEST_NAME = 100
 """Names become those of files and folders, which file systems limit to 255 bytes, endings
@@ -75,7 +75,8 @@ def check_types(value: Any) -> None:
     ...     size: Count
     >>> check_types(Machine("many"))
     Traceback (most recent call last):
-    core.errors.InputError: size is 'many'; it must be a whole number, at least 1 and below 2^62
+    schedfarm.core.errors.InputError: size is 'many'; it must be a whole number, at least 1 and
+    below 2^62
     """
     kind: type = type(value)
     hints = _hints(kind)
@@ -100,7 +101,7 @@ def check_name(what: str, name: object) -> None:
     --------
     >>> check_name("name", "a/b")
     Traceback (most recent call last):
-    core.errors.InputError: name 'a/b': use letters, digits, '.', '_' and '-'
+    schedfarm.core.errors.InputError: name 'a/b': use letters, digits, '.', '_' and '-'
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(f"{what} {name!r}: use letters, digits, '.', '_' and '-'")

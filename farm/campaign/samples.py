@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from core.arrays import MOST_JOBS
-from core.errors import InputError
-from core.models import MODELS
-from core.workload.resample_users import users_for_load
-from core.workload.select import on_platform
-from core.workload.workload import Workload
-from farm.campaign.campaign import Campaign
-from farm.campaign.draws import find_draw
-from farm.campaign.loads import LOAD_BY, ORIGINAL
-from farm.campaign.trace import Trace
+from schedfarm.core.arrays import MOST_JOBS
+from schedfarm.core.errors import InputError
+from schedfarm.core.models import MODELS
+from schedfarm.core.workload.resample_users import users_for_load
+from schedfarm.core.workload.select import on_platform
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.draws import find_draw
+from schedfarm.farm.campaign.loads import LOAD_BY, ORIGINAL
+from schedfarm.farm.campaign.trace import Trace
 
 
 def sample(

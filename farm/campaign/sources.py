@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from core.own import find_source, modules_of
+from schedfarm.core.own import find_source, modules_of
 
 
 def collected(names: Iterable[str], folder: Path, known: Mapping[str, str]) -> dict[str, str]:

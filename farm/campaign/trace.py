@@ -12,28 +12,36 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import Meta
 
-from core.arrays import MOST_JOBS, MOST_WEEKS
-from core.errors import InputError, SizeUnknown
-from core.logs.clean import Clean
-from core.logs.formats import FORMATS
-from core.logs.read import format_of, read_log
-from core.logs.rows import log_name
-from core.metrics.declared import METRICS
-from core.models import MODELS
-from core.names import choices
-from core.platform.grid import Grid
-from core.platform.platform import Platform, platform_from_dict
-from core.platform.pool import Pool
-from core.workload.on_network import OnNetwork, join_logs, put_on_network
-from core.workload.on_nodes import OnNodes, put_on_nodes
-from core.workload.resample_weeks import WEEK
-from core.workload.select import check_criteria, on_platform, select, select_jobs
-from core.workload.workload import Workload
-from farm.campaign.plain import Count, Switch, Table, check_keys, check_name, check_types, to_plain
-from farm.logs import registry
-from farm.logs.fetch import locate
-from farm.store.product import PRODUCTS
-from farm.store.schema import AXES
+from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS
+from schedfarm.core.errors import InputError, SizeUnknown
+from schedfarm.core.logs.clean import Clean
+from schedfarm.core.logs.formats import FORMATS
+from schedfarm.core.logs.read import format_of, read_log
+from schedfarm.core.logs.rows import log_name
+from schedfarm.core.metrics.declared import METRICS
+from schedfarm.core.models import MODELS
+from schedfarm.core.names import choices
+from schedfarm.core.platform.grid import Grid
+from schedfarm.core.platform.platform import Platform, platform_from_dict
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network
+from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.select import check_criteria, on_platform, select, select_jobs
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.plain import (
+    Count,
+    Switch,
+    Table,
+    check_keys,
+    check_name,
+    check_types,
+    to_plain,
+)
+from schedfarm.farm.logs import registry
+from schedfarm.farm.logs.fetch import locate
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.schema import AXES
 
 RESERVED = {*METRICS, *AXES, "zarr.json"} | {
     figure.name for row in PRODUCTS.values() for _, figure in row.sums

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farm.cli.audit import audit
-from farm.cli.cancel import cancel
-from farm.cli.certificates import certificates
-from farm.cli.clusters import clusters
-from farm.cli.command import Sections
-from farm.cli.completion import completion
-from farm.cli.init import init
-from farm.cli.lists import campaigns, metrics, policies
-from farm.cli.offline import offline
-from farm.cli.plan import plan
-from farm.cli.results import bands, gains, status
-from farm.cli.run import run
-from farm.cli.simulate import simulate
-from farm.cli.submit import submit
-from farm.cli.traces import traces
-from farm.cli.verify import verify
-from farm.cli.warm import warm
-from farm.cli.watch import watch
-from farm.cli.who import who
+from schedfarm.farm.cli.audit import audit
+from schedfarm.farm.cli.cancel import cancel
+from schedfarm.farm.cli.certificates import certificates
+from schedfarm.farm.cli.clusters import clusters
+from schedfarm.farm.cli.command import Sections
+from schedfarm.farm.cli.completion import completion
+from schedfarm.farm.cli.init import init
+from schedfarm.farm.cli.lists import campaigns, metrics, policies
+from schedfarm.farm.cli.offline import offline
+from schedfarm.farm.cli.plan import plan
+from schedfarm.farm.cli.results import bands, gains, status
+from schedfarm.farm.cli.run import run
+from schedfarm.farm.cli.simulate import simulate
+from schedfarm.farm.cli.submit import submit
+from schedfarm.farm.cli.traces import traces
+from schedfarm.farm.cli.verify import verify
+from schedfarm.farm.cli.warm import warm
+from schedfarm.farm.cli.watch import watch
+from schedfarm.farm.cli.who import who
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -116,7 +116,7 @@ def main() -> None:
     except ValueError as error:
         if not _is_bad_input(error):
             raise
-        from core.checks import printable
+        from schedfarm.core.checks import printable
 
         # Names of files, and what a text is quoted with, may be anything.
         click.echo(f"farm: {printable(str(error))}", err=True)
@@ -139,7 +139,7 @@ def _interrupt_again(dropped: UnraisableHookArgs) -> None:
 
 
 def _is_bad_input(error: ValueError) -> bool:
-    from cluster.errors import ClusterError
-    from core.errors import InputError
+    from schedfarm.cluster.errors import ClusterError
+    from schedfarm.core.errors import InputError
 
     return isinstance(error, InputError | ClusterError)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli import words
-from farm.cli.command import command
-from farm.cli.own import brought_policy
-from farm.cli.traces import CLEAN
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import command
+from schedfarm.farm.cli.own import brought_policy
+from schedfarm.farm.cli.traces import CLEAN
 
 if TYPE_CHECKING:
-    from core.audit import LoggedSchedule, Verdict
-    from core.policy.policy import Policy
+    from schedfarm.core.audit import LoggedSchedule, Verdict
+    from schedfarm.core.policy.policy import Policy
 
 REFUTED = 1
 
@@ -46,9 +46,8 @@ def audit(
 
     Exit status: 0 sound, 1 refuted, 2 bad input.
     """
-    from core.audit import audit as judge
-    from core.audit import read_schedule
-    from core.logs.clean import Clean
+    from schedfarm.core.audit import audit as judge, read_schedule
+    from schedfarm.core.logs.clean import Clean
 
     schedule = read_schedule(file, processors, Clean.from_dict(clean))
     with brought_policy(name) as policy:
@@ -62,7 +61,7 @@ def audit(
 def _facts(
     file: Path, policy: Policy, schedule: LoggedSchedule, verdict: Verdict
 ) -> dict[str, Any]:
-    from core.audit import CLOCKS
+    from schedfarm.core.audit import CLOCKS
 
     jobs, keeps = schedule.workload, verdict.keeps
     return {
@@ -85,7 +84,7 @@ def _facts(
 
 
 def _as_text(facts: dict[str, Any]) -> str:
-    from core.numerals import counted
+    from schedfarm.core.numerals import counted
 
     jobs, machine = counted(facts["jobs"], "job"), counted(facts["processors"], "processor")
     lines = [f"{facts['file']}: {jobs} on {machine} against {facts['policy']}"]

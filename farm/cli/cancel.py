@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farm.cli.command import STORE, command
+from schedfarm.farm.cli.command import STORE, command
 
 if TYPE_CHECKING:
-    from farm.cli.jobs import Job
-    from farm.store.place import Place
+    from schedfarm.farm.cli.jobs import Job
+    from schedfarm.farm.store.place import Place
 
 STOP_SECONDS = 60.0
 """Time that a coordinator has to finish what ends within 10 s, fold the summary and end its
@@ -27,11 +27,10 @@ def cancel(store: str) -> None:
 
     What ends within 10 s is finished, the rest is left; the same `farm submit` goes on from there.
     """
-    from farm.cli.jobs import UNKNOWN, jobs_of
-    from farm.cli.jobs import cancel as end
-    from farm.store.jobs import COORDINATOR, note_cancelled, read_jobs
-    from farm.store.place import place_of
-    from farm.store.store import Store
+    from schedfarm.farm.cli.jobs import UNKNOWN, cancel as end, jobs_of
+    from schedfarm.farm.store.jobs import COORDINATOR, note_cancelled, read_jobs
+    from schedfarm.farm.store.place import place_of
+    from schedfarm.farm.store.store import Store
 
     place = place_of(store)
     if read_jobs(place, COORDINATOR) is None:
@@ -55,7 +54,7 @@ def cancel(store: str) -> None:
 
 
 def _refuse_unknown(store: Place, job: Job) -> None:
-    from core.errors import InputError
+    from schedfarm.core.errors import InputError
 
     raise InputError(
         f"store {store}: {job.queue.ask[0]} cannot be asked about job {job.id} from this machine; "
@@ -65,8 +64,8 @@ def _refuse_unknown(store: Place, job: Job) -> None:
 
 def _stop(store: Place, job: Job) -> bool:
     """Have a coordinator stop by itself; return whether it did."""
-    from cluster.queues import said
-    from farm.cli.jobs import jobs_of
+    from schedfarm.cluster.queues import said
+    from schedfarm.farm.cli.jobs import jobs_of
 
     said([*job.queue.stop, job.id])
     end = time.monotonic() + STOP_SECONDS
@@ -78,8 +77,8 @@ def _stop(store: Place, job: Job) -> bool:
 
 
 def _end_workers(store: Place) -> None:
-    from core.numerals import counted
-    from farm.cli.jobs import end_leftovers
+    from schedfarm.core.numerals import counted
+    from schedfarm.farm.cli.jobs import end_leftovers
 
     # A coordinator that is no job would submit others in their place: it is named instead.
     with store.locked():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from farm.cli.command import command
+from schedfarm.farm.cli.command import command
 
 
 @command()
@@ -22,7 +22,7 @@ def certificates(folder: Path | None, days: int | None, renew: bool) -> None:
     home, where `farm run` and `farm submit` look for it, and make it for the clusters that they
     start. Whoever can read key.pem or ca-key.pem is let in: both stay readable for you alone.
     """
-    from cluster import certificates as made
+    from schedfarm.cluster import certificates as made
 
     where = (folder or made.default_folder()).absolute()
     end = made.make(where, days=made.DAYS if days is None else days, renew=renew)

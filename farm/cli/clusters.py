@@ -6,12 +6,12 @@ import json
 
 import click
 
-from farm.cli import words
-from farm.cli.command import command
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import command
 
 
 def _names() -> list[str]:
-    from cluster.examples import examples
+    from schedfarm.cluster.examples import examples
 
     return [*examples()]
 
@@ -25,10 +25,10 @@ def clusters(name: str | None, as_json: bool) -> None:
     `farm clusters slurm > slurm.toml`, changed where it says so, goes with `--on slurm.toml`, or
     as [cluster] into a campaign.
     """
-    from cluster.examples import examples
-    from cluster.launchers import LAUNCHERS
-    from core.errors import InputError
-    from core.names import choices
+    from schedfarm.cluster.examples import examples
+    from schedfarm.cluster.launchers import LAUNCHERS
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.names import choices
 
     known = examples()
     if name is None and as_json:

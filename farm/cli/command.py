@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from farm.cli import words
+from schedfarm.farm.cli import words
 
 READER_GONE = 141
 """Exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""
@@ -105,7 +105,7 @@ class StoreName(click.ParamType[str]):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         """Return the folder or the address, or refuse the text."""
-        from farm.store.place import place_of
+        from schedfarm.farm.store.place import place_of
 
         return str(place_of(value))
 
@@ -145,11 +145,11 @@ def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
     quiet : bool
         Whether not to.
     """
-    from core.simulation.compiling import compiling
+    from schedfarm.core.simulation.compiling import compiling
 
     def say() -> None:
         if sys.stderr.isatty() and not quiet:
-            from core.checks import printable
+            from schedfarm.core.checks import printable
 
             kernels = f"the kernels of {printable(of)}" if of else "kernels"
             click.echo(f"compiling {kernels} for this host, once: {COMPILE_TIME}", err=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from farm.cli.command import command
+from schedfarm.farm.cli.command import command
 
 SHELLS = ("bash", "zsh", "fish")
 """Those that click writes a script for."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from farm.cli import words
-from farm.cli.command import command
-from farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import command
+from schedfarm.farm.cli.traces import CLEAN, TRACES
 
 
 @command()
@@ -38,10 +38,10 @@ def init(
 
     It can be run as it is. No file is ever replaced.
     """
-    from core.errors import InputError
-    from core.logs.machine import machine_file
-    from farm.campaign.draft import Draft, read
-    from farm.output import output
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.logs.machine import machine_file
+    from schedfarm.farm.campaign.draft import Draft, read
+    from schedfarm.farm.output import output
 
     if len(logs) > 1 and source["processors"] is not None:
         raise InputError(

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
+from schedfarm.farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
 
 if TYPE_CHECKING:
-    from cluster.queues import Queue
-    from farm.store.place import Place
+    from schedfarm.cluster.queues import Queue
+    from schedfarm.farm.store.place import Place
 
 WRITE_SECONDS = 2.0
 """Least time between two times that ids are written: a thousand jobs are submitted in seconds."""
@@ -36,7 +36,7 @@ def folder_beside(store: Place) -> Path:
 
     Examples
     --------
-    >>> from farm.store.place import place_of
+    >>> from schedfarm.farm.store.place import place_of
     >>> folder_beside(place_of("runs/kth.farm")).as_posix()
     'runs/kth.farm.jobs'
     """
@@ -117,14 +117,14 @@ class Job:
     @property
     def queue(self) -> Queue:
         """Its batch system."""
-        from cluster.queues import QUEUES
+        from schedfarm.cluster.queues import QUEUES
 
         return QUEUES[self.launcher]
 
     @property
     def is_over(self) -> bool:
         """Whether it has ended."""
-        from cluster.queues import is_over
+        from schedfarm.cluster.queues import is_over
 
         if self.state in (UNKNOWN, CANCELLED):
             return self.state == CANCELLED
@@ -138,7 +138,7 @@ class Job:
 
 def jobs_of(store: Place) -> list[Job]:
     """Return the jobs that are known of a store, with their states, the coordinator's first."""
-    from cluster.queues import QUEUES, states
+    from schedfarm.cluster.queues import QUEUES, states
 
     found = []
     for role in FILES:
@@ -154,7 +154,7 @@ def jobs_of(store: Place) -> list[Job]:
 
 def of_submitted(store: Place) -> dict[str, Any] | None:
     """Return what is known of a store whose coordinator has not made it yet; None of another."""
-    from farm.store.manifest import MANIFEST
+    from schedfarm.farm.store.manifest import MANIFEST
 
     if store.has(MANIFEST) or read_jobs(store, COORDINATOR) is None:
         return None
@@ -163,7 +163,7 @@ def of_submitted(store: Place) -> dict[str, Any] | None:
 
 def sentences(jobs: list[Job]) -> Iterator[str]:
     """Say which jobs there are: those that have not ended by their ids, the others by number."""
-    from core.numerals import counted
+    from schedfarm.core.numerals import counted
 
     for role in FILES:
         mine = [job for job in jobs if job.role == role]
@@ -182,8 +182,8 @@ def sentences(jobs: list[Job]) -> Iterator[str]:
 
 def cancel(jobs: list[Job]) -> None:
     """End jobs by the command of their batch system, if they are still there."""
-    from cluster.jobs import cancel_command
-    from cluster.queues import said
+    from schedfarm.cluster.jobs import cancel_command
+    from schedfarm.cluster.queues import said
 
     for launcher in {job.launcher for job in jobs}:
         ids = [job.id for job in jobs if job.launcher == launcher]

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from farm.cli.command import JSON, command
+from schedfarm.farm.cli.command import JSON, command
 
 OWN = (
     "An order or a rule of your own is module:function in its place, such as mine:by_age+easy for\n"
@@ -21,10 +21,10 @@ OWN = (
 @JSON
 def policies(as_json: bool) -> None:
     """List the queue orders, backfilling rules and options that make a policy's name."""
-    from core import own
-    from core.policy.options import OPTIONS
-    from core.policy.orders import ORDERS
-    from core.policy.rules import RULES
+    from schedfarm.core import own
+    from schedfarm.core.policy.options import OPTIONS
+    from schedfarm.core.policy.orders import ORDERS
+    from schedfarm.core.policy.rules import RULES
 
     orders = {name: row.meaning for name, row in ORDERS.items()}
     rules = {name: row.meaning for name, row in RULES.items()}
@@ -48,7 +48,7 @@ def policies(as_json: bool) -> None:
 
 
 def _whose(group: str, name: str) -> str:
-    from core import own
+    from schedfarm.core import own
 
     return f"{own.entry_point(group, name)}, of a package that is installed here"
 
@@ -57,8 +57,8 @@ def _whose(group: str, name: str) -> str:
 @JSON
 def metrics(as_json: bool) -> None:
     """List the metrics that every store has, and those that installed packages bring."""
-    from core import own
-    from core.metrics.declared import METRICS
+    from schedfarm.core import own
+    from schedfarm.core.metrics.declared import METRICS
 
     known = {
         name: {"meaning": row.meaning, "unit": row.unit, "over": row.over}
@@ -87,8 +87,8 @@ def metrics(as_json: bool) -> None:
 @JSON
 def campaigns(as_json: bool) -> None:
     """List the campaigns that ship with the package."""
-    from core.numerals import grouped
-    from farm.campaign.shipped import find, shipped
+    from schedfarm.core.numerals import grouped
+    from schedfarm.farm.campaign.shipped import find, shipped
 
     known = {name: find(name) for name in shipped()}
     if as_json:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 from click.core import ParameterSource
 
-from farm.cli import words
-from farm.cli.command import JSON, QUIET, command
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import JSON, QUIET, command
 
 if TYPE_CHECKING:
-    from core.offline.comparison import Outcome
-    from core.offline.instance import Instance
+    from schedfarm.core.offline.comparison import Outcome
+    from schedfarm.core.offline.instance import Instance
 
 LINE_SECONDS = 5.0
 """Time between two plain lines of progress."""
@@ -33,13 +33,13 @@ COLUMNS = ("instance", "algorithm", "job", "weight", "processors", "start", "end
 
 
 def _algorithms() -> list[str]:
-    from core.offline.algorithms import ALGORITHMS
+    from schedfarm.core.offline.algorithms import ALGORITHMS
 
     return list(ALGORITHMS)
 
 
 def _models() -> list[str]:
-    from core.offline.draws import SPEEDUPS
+    from schedfarm.core.offline.draws import SPEEDUPS
 
     return list(SPEEDUPS)
 
@@ -119,9 +119,9 @@ def offline(
     job's time in seconds on so many processors. Each algorithm's makespan and weighted sum of ends
     stand beside what no schedule can be below.
     """
-    from core.offline.algorithms import ALGORITHMS, find_algorithm
-    from core.offline.comparison import compare
-    from farm.output import output
+    from schedfarm.core.offline.algorithms import ALGORITHMS, find_algorithm
+    from schedfarm.core.offline.comparison import compare
+    from schedfarm.farm.output import output
 
     _refuse_both(file)
     if as_json and out == "-":
@@ -160,8 +160,8 @@ def _refuse_both(file: str | None) -> None:
 
 
 def _instance(file: str | None, seed: int, index: int, drawn: Mapping[str, Any]) -> Instance:
-    from core.offline.draws import draw_instance
-    from core.offline.times_file import read_times
+    from schedfarm.core.offline.draws import draw_instance
+    from schedfarm.core.offline.times_file import read_times
 
     if file is None:
         return draw_instance(seed=seed, index=index, **drawn)
@@ -210,7 +210,7 @@ def _figures(index: int, one: Outcome) -> dict[str, Any]:
 def _title(
     jobs: Instance, file: str | None, count: int, seed: int, drawn: Mapping[str, Any]
 ) -> str:
-    from core.numerals import counted
+    from schedfarm.core.numerals import counted
 
     size = f"{counted(jobs.jobs, 'job')} on {counted(jobs.processors, 'processor')}"
     if file is None:
@@ -246,7 +246,7 @@ TABLE = tuple(
 
 
 def _text(title: str, found: Sequence[Mapping[str, Any]]) -> str:
-    from core.numerals import grouped
+    from schedfarm.core.numerals import grouped
 
     by_algorithm: dict[str, list[Mapping[str, Any]]] = {}
     for one in found:

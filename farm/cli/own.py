@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from farm.cli.command import patience
+from schedfarm.farm.cli.command import patience
 
 if TYPE_CHECKING:
-    from core.policy.policy import Policy
+    from schedfarm.core.policy.policy import Policy
 
 
 @contextmanager
@@ -36,10 +36,10 @@ def brought_policy(
     InputError
         If it is no policy, or what is the user's own raises anything.
     """
-    from core.errors import InputError
-    from core.own import RaisedError, sources
-    from core.policy.policy import Policy, whole_name
-    from farm.campaign.sources import collected
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.own import RaisedError, sources
+    from schedfarm.core.policy.policy import Policy, whole_name
+    from schedfarm.farm.campaign.sources import collected
 
     known = collected([text], folder or Path(), {})
     try:
@@ -63,14 +63,14 @@ def brought_policy(
 
 def own_files(text: str) -> list[Path]:
     """Return the files that a policy's own modules would be read from."""
-    from core.own import modules_of
+    from schedfarm.core.own import modules_of
 
     return [Path(*module.split(".")).with_suffix(".py") for module in modules_of([text])]
 
 
 def _installed(text: str) -> dict[str, str]:
     """Return the files of the modules that installed packages entered for a policy's names."""
-    from core import own
+    from schedfarm.core import own
 
     parts = re.split(r"[+,=\s]", text)
     entries = (own.entry_point(group, part) for part in parts for group in (own.ORDERS, own.RULES))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farm.cli.cautions import warn
-from farm.cli.command import CAMPAIGN, COMPILE_TIME, JSON, STORE_OPTION, command
-from farm.cli.report import check_report
-from farm.cli.traces import TRACES
+from schedfarm.farm.cli.cautions import warn
+from schedfarm.farm.cli.command import CAMPAIGN, COMPILE_TIME, JSON, STORE_OPTION, command
+from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
-    from farm.campaign.campaign import Campaign
+    from schedfarm.farm.campaign.campaign import Campaign
 
 SHOWN = {
     "cells": ("cells", "count"),
@@ -79,17 +79,21 @@ def plan(
     """
     import json
 
-    from core.numerals import counted, grouped, sized, timed
-    from core.own import distrust
-    from core.simulation.compiling import compiling
-    from farm.campaign.shipped import find
-    from farm.planning.design import design
-    from farm.planning.extents import longer_logs
-    from farm.planning.outlay import fixed_seconds, outlay
-    from farm.planning.probe import probe
-    from farm.planning.tasks import block_costs, cells_missing, missing_blocks
-    from farm.planning.tasks import plan as tasks_of
-    from farm.store.place import place_of
+    from schedfarm.core.numerals import counted, grouped, sized, timed
+    from schedfarm.core.own import distrust
+    from schedfarm.core.simulation.compiling import compiling
+    from schedfarm.farm.campaign.shipped import find
+    from schedfarm.farm.planning.design import design
+    from schedfarm.farm.planning.extents import longer_logs
+    from schedfarm.farm.planning.outlay import fixed_seconds, outlay
+    from schedfarm.farm.planning.probe import probe
+    from schedfarm.farm.planning.tasks import (
+        block_costs,
+        cells_missing,
+        missing_blocks,
+        plan as tasks_of,
+    )
+    from schedfarm.farm.store.place import place_of
 
     if not trust:
         click.get_current_context().with_resource(distrust("farm plan"))
@@ -146,7 +150,7 @@ def plan(
 
 def _hands(campaign: Campaign, workers: int | None) -> tuple[int, int]:
     """Return how many workers a run has, and how many cores these have between them."""
-    from cluster import ClusterSpec
+    from schedfarm.cluster import ClusterSpec
 
     here = len(os.sched_getaffinity(0))
     spec = ClusterSpec.of(campaign.cluster or {"on": "local"})

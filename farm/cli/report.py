@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from farm.campaign.campaign import Campaign
+    from schedfarm.farm.campaign.campaign import Campaign
 
 
 def check_report(campaign: Campaign) -> None:
@@ -18,8 +18,8 @@ def check_report(campaign: Campaign) -> None:
     """
     if not campaign.report:
         return
-    from analysis.papers import needs_of
-    from core.errors import InputError
+    from schedfarm.analysis.papers import needs_of
+    from schedfarm.core.errors import InputError
 
     why = needs_of(campaign.report).lacking(
         policies=campaign.policies,

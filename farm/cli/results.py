@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli import words
-from farm.cli.command import JSON, STORE, command, needs
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import JSON, STORE, command, needs
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from farm.output import Output
+    from schedfarm.farm.output import Output
 
 
 @command()
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 @click.option("--failed", is_flag=True, help="Print each failed cell and why.")
 def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
     """Say how far STORE is: cells done, failed and missing, for each trace; and its jobs."""
-    from core.numerals import counted, grouped, timed
-    from farm.cli.jobs import jobs_of, of_submitted, sentences
-    from farm.store.place import place_of
-    from farm.watching.status import status as read
+    from schedfarm.core.numerals import counted, grouped, timed
+    from schedfarm.farm.cli.jobs import jobs_of, of_submitted, sentences
+    from schedfarm.farm.store.place import place_of
+    from schedfarm.farm.watching.status import status as read
 
     if as_json + openmetrics + failed > 1:
         raise click.UsageError("--json, --openmetrics and --failed exclude one another: give one")
@@ -45,7 +45,7 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
         click.echo(json.dumps({**found.to_dict(), "jobs": jobs}, indent=1))
         return
     if openmetrics:
-        from farm.watching.openmetrics import openmetrics as text
+        from schedfarm.farm.watching.openmetrics import openmetrics as text
 
         click.echo(text(found), nl=False)
         return
@@ -71,8 +71,8 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Say what computed the blocks, a line for each set of versions."""
-    from core.numerals import counted
-    from farm.store.provenance import PACKAGE, PACKAGES
+    from schedfarm.core.numerals import counted
+    from schedfarm.farm.store.provenance import PACKAGE, PACKAGES
 
     order = dict.fromkeys((PACKAGE, "python", *PACKAGES))
     hosts: dict[str, list[str]] = defaultdict(list)
@@ -123,7 +123,7 @@ def _quantiles(_ctx: click.Context, _param: click.Parameter, text: str | None) -
 
 def _check_rule(rule: Mapping[str, Any]) -> None:
     """Refuse an option that the kind of band has no use for."""
-    from analysis.band_rule import band_rule
+    from schedfarm.analysis.band_rule import band_rule
 
     known = band_rule(**rule).options
     for key in rule:
@@ -240,9 +240,9 @@ def bands(
     Each line says which samples stand behind it, and what share of all such samples these can be
     expected to hold. Where there are too few samples, the numbers of single cells are printed.
     """
-    from analysis.drawing import checked_path
-    from analysis.figures import drawn_rule
-    from farm.output import STANDARD, output, output_once
+    from schedfarm.analysis.drawing import checked_path
+    from schedfarm.analysis.figures import drawn_rule
+    from schedfarm.farm.output import STANDARD, output, output_once
 
     needs("plot", "log_axis", "size")
     _check_json(as_json, csv, plot)
@@ -280,7 +280,7 @@ def gains(
     all such samples these can be expected to hold; the log's own gain stands beside them. Of
     a store without samples the gain of each single cell is printed.
     """
-    from farm.output import output
+    from schedfarm.farm.output import output
 
     _check_json(as_json, csv)
     target = None if csv is None else output("--csv", csv)
@@ -305,7 +305,7 @@ class Answer:
 
 
 def _of_band(store: str, found: xr.Dataset) -> Answer:
-    import analysis
+    from schedfarm import analysis
 
     return Answer(
         lambda: analysis.table_text(found),
@@ -316,7 +316,7 @@ def _of_band(store: str, found: xr.Dataset) -> Answer:
 
 
 def _of_cells(cells: pd.DataFrame, why: str) -> Answer:
-    import analysis
+    from schedfarm import analysis
 
     return Answer(
         lambda: analysis.plain_text(cells),
@@ -327,7 +327,7 @@ def _of_cells(cells: pd.DataFrame, why: str) -> Answer:
 
 
 def _bands(store: str, asked: Question) -> Answer:
-    import analysis
+    from schedfarm import analysis
 
     try:
         found = analysis.bands(store, asked.metric, **asked.rule, **asked.where)
@@ -337,7 +337,7 @@ def _bands(store: str, asked: Question) -> Answer:
 
 
 def _gains(store: str, asked: Question, baseline: str | None) -> Answer:
-    import analysis
+    from schedfarm import analysis
 
     try:
         found = analysis.gains(store, asked.metric, baseline, **asked.rule, **asked.where)
@@ -348,7 +348,7 @@ def _gains(store: str, asked: Question, baseline: str | None) -> Answer:
 
 
 def _weeks(store: str, asked: Question) -> Answer:
-    import analysis
+    from schedfarm import analysis
 
     found = analysis.all_weekly_bands(store, asked.metric, **asked.rule, **asked.where)
     return Answer(
@@ -359,7 +359,7 @@ def _weeks(store: str, asked: Question) -> Answer:
 
 
 def _check_json(as_json: bool, *targets: str | None) -> None:
-    from farm.output import STANDARD
+    from schedfarm.farm.output import STANDARD
 
     if as_json and STANDARD in targets:
         option = "--csv" if targets[0] == STANDARD else "--plot"
@@ -382,7 +382,7 @@ def _tell(
 
 
 def _draw(store: str, asked: Question, plot: Output, *, err: bool = False, **look: Any) -> None:
-    import analysis
+    from schedfarm import analysis
 
     how = {**asked.rule, **asked.where}
     with plot.made(".png") as part:

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farm.cli.cautions import warn
-from farm.cli.command import CAMPAIGN, QUIET, STORE_OPTION, command
-from farm.cli.report import check_report
-from farm.cli.traces import TRACES
-from farm.cli.where import ClusterOptions, where
+from schedfarm.farm.cli.cautions import warn
+from schedfarm.farm.cli.command import CAMPAIGN, QUIET, STORE_OPTION, command
+from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.traces import TRACES
+from schedfarm.farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
-    from cluster import ClusterSpec, Opening
-    from farm.campaign.campaign import Campaign
-    from farm.execution.runner import Outcome
-    from farm.store.place import Place
-    from farm.store.store import Store
+    from schedfarm.cluster import ClusterSpec, Opening
+    from schedfarm.farm.campaign.campaign import Campaign
+    from schedfarm.farm.execution.runner import Outcome
+    from schedfarm.farm.store.place import Place
+    from schedfarm.farm.store.store import Store
 
 SOME_FAILED = 1
 INTERRUPTED = 130
@@ -74,13 +74,13 @@ def run(
     10 s and leaves the rest; a second one abandons all. Exit status: 0 all cells done, 1 some
     failed, 2 bad input, or the store or the cluster gave out, 130 interrupted.
     """
-    from cluster import connect, exposure
-    from cluster.watching import check_bokeh, reported, seen_at
-    from farm.campaign.shipped import find
-    from farm.execution.runner import begin, carry_out
-    from farm.output import output
-    from farm.store.place import place_of
-    from farm.watching.progress import Quiet, watcher
+    from schedfarm.cluster import connect, exposure
+    from schedfarm.cluster.watching import check_bokeh, reported, seen_at
+    from schedfarm.farm.campaign.shipped import find
+    from schedfarm.farm.execution.runner import begin, carry_out
+    from schedfarm.farm.output import output
+    from schedfarm.farm.store.place import place_of
+    from schedfarm.farm.watching.progress import Quiet, watcher
 
     wanted = find(campaign)
     spec = cluster.spec(wanted.cluster)
@@ -129,7 +129,7 @@ def run(
 
 
 def _warn(store: Store, campaign: Campaign) -> None:
-    from farm.planning.extents import longer_logs
+    from schedfarm.farm.planning.extents import longer_logs
 
     warn(store.cautions)
     for sentence in longer_logs(store, campaign):
@@ -137,7 +137,7 @@ def _warn(store: Store, campaign: Campaign) -> None:
 
 
 def _as_text(outcome: Outcome, store: Place) -> str:
-    from core.numerals import counted, grouped
+    from schedfarm.core.numerals import counted, grouped
 
     before, done, failed = map(grouped, (outcome.before, outcome.done, outcome.failed))
     return (
@@ -159,8 +159,8 @@ def _opening(
     spec: ClusterSpec, store: Place, campaign: Campaign, watched: bool
 ) -> Iterator[Opening]:
     """Say for whom a cluster is opened; jobs of workers are noted in the store meanwhile."""
-    from cluster import Opening
-    from farm.cli.jobs import Noted, end_leftovers, folder_beside
+    from schedfarm.cluster import Opening
+    from schedfarm.farm.cli.jobs import Noted, end_leftovers, folder_beside
 
     def say(text: str) -> None:
         click.echo(f"note: {text}", err=True)
@@ -194,8 +194,8 @@ def _ended_after(text: str | None) -> Iterator[None]:
     if text is None:
         yield
         return
-    from core.durations import seconds_of
-    from core.errors import InputError
+    from schedfarm.core.durations import seconds_of
+    from schedfarm.core.errors import InputError
 
     seconds = seconds_of(text)
     if not seconds:
@@ -210,10 +210,10 @@ def _ended_after(text: str | None) -> Iterator[None]:
 
 
 def _show(campaign: Campaign, store: Place) -> None:
-    from analysis.papers import make_report
-    from core.errors import InputError
-    from farm.cli.results import show_bands
-    from farm.output import Output
+    from schedfarm.analysis.papers import make_report
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.cli.results import show_bands
+    from schedfarm.farm.output import Output
 
     try:
         if campaign.report:

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.campaign.draws import DRAWS, find_draw
-from farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
-from farm.cli import words
-from farm.cli.cautions import warn
-from farm.cli.command import QUIET, command, needs
-from farm.cli.own import brought_policy, own_files
-from farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.campaign.draws import DRAWS, find_draw
+from schedfarm.farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.cautions import warn
+from schedfarm.farm.cli.command import QUIET, command, needs
+from schedfarm.farm.cli.own import brought_policy, own_files
+from schedfarm.farm.cli.traces import CLEAN, TRACES
 
 if TYPE_CHECKING:
-    from core.metrics.metric import Metric
-    from core.schedule import Schedule
-    from core.workload.workload import Workload
-    from farm.output import Output
+    from schedfarm.core.metrics.metric import Metric
+    from schedfarm.core.schedule import Schedule
+    from schedfarm.core.workload.workload import Workload
+    from schedfarm.farm.output import Output
 
 GROUPS = {
     "jobs": ("jobs", "backfilled", "killed", "refused", "lost"),
@@ -141,11 +141,11 @@ def simulate(
     With a campaign's --resample, --seed, --weeks, --draw, --load and --load-by it gives that
     cell again.
     """
-    from farm.campaign.campaign import load_label
-    from farm.campaign.caution import Case, cautions
-    from farm.campaign.samples import jobs_of
-    from farm.campaign.trace import named
-    from farm.execution.following import followed
+    from schedfarm.farm.campaign.campaign import load_label
+    from schedfarm.farm.campaign.caution import Case, cautions
+    from schedfarm.farm.campaign.samples import jobs_of
+    from schedfarm.farm.campaign.trace import named
+    from schedfarm.farm.execution.following import followed
 
     needs("resample", "weeks", "seed", "draw")
     needs("load", "load_by", "overload")
@@ -182,9 +182,9 @@ def simulate(
 
 def _grid_of(log: str) -> dict[str, Any]:
     """Return the key of a trace that stands for a named log's clusters, or refuse another log."""
-    from core.errors import InputError
-    from core.platform.grid import Grid
-    from farm.logs.registry import entries, find
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.platform.grid import Grid
+    from schedfarm.farm.logs.registry import entries, find
 
     entry = find(log)
     if entry is None or entry.grid is None:
@@ -198,8 +198,8 @@ def _grid_of(log: str) -> dict[str, Any]:
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
     """Return where the schedule goes, with the machine beside it where SWF cannot hold it."""
-    from farm.cli.table_files import table_files
-    from farm.output import output
+    from schedfarm.farm.cli.table_files import table_files
+    from schedfarm.farm.output import output
 
     platform = log.platform
     return table_files(out, read, platform) if platform.asks else output("--out", out, read)
@@ -208,8 +208,8 @@ def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output,
 def _write(
     target: Output | tuple[Output, Output], schedule: Schedule, notes: Mapping[str, str]
 ) -> None:
-    from core.logs.swf import swf_bytes
-    from farm.cli.table_files import write_table
+    from schedfarm.core.logs.swf import swf_bytes
+    from schedfarm.farm.cli.table_files import write_table
 
     if isinstance(target, tuple):
         write_table(target, schedule.workload, schedule, notes)
@@ -220,8 +220,7 @@ def _write(
 
 def _as_logged(jobs: Workload) -> Schedule | None:
     """Return what became of the jobs by their log; None where it does not say, or not of enough."""
-    from core import Pool
-    from core import simulate as run_policy
+    from schedfarm.core import Pool, simulate as run_policy
 
     known = jobs.logged_wait >= 0
     enough = known.any() and known.mean() >= 1 - FEW
@@ -236,8 +235,7 @@ def _as_json(
 ) -> str:
     from dataclasses import asdict
 
-    from core.metrics.logged import GROUPS as GROUPS_OF_JOBS
-    from core.metrics.logged import group_waits, wait_errors
+    from schedfarm.core.metrics.logged import GROUPS as GROUPS_OF_JOBS, group_waits, wait_errors
 
     jobs = schedule.workload
     return json.dumps(
@@ -264,7 +262,7 @@ def _as_json(
 
 
 def _plain(schedule: Schedule, tau: int) -> dict[str, float | None]:
-    from core import summarise
+    from schedfarm.core import summarise
 
     return {name: _fact(value) for name, value in summarise(schedule, tau).items()}
 
@@ -276,7 +274,7 @@ def _plain_of_log(was: Schedule, tau: int) -> dict[str, float | None]:
 
 def _plain_participants(schedule: Schedule, tau: int) -> dict[str, dict[str, float | None]]:
     """Return the metrics of each participant, by its name; empty where there are none."""
-    from core import by_origin
+    from schedfarm.core import by_origin
 
     found = {name: values.tolist() for name, values in by_origin(schedule, tau).items()}
     return {
@@ -309,10 +307,10 @@ def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[st
 
 
 def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) -> str:
-    from core import summarise
-    from core.metrics.declared import metrics_over
-    from core.metrics.metric import CELL
-    from core.numerals import counted
+    from schedfarm.core import summarise
+    from schedfarm.core.metrics.declared import metrics_over
+    from schedfarm.core.metrics.metric import CELL
+    from schedfarm.core.numerals import counted
 
     jobs = schedule.workload
     lines = [f"{jobs.name} on {jobs.machine} under {schedule.policy}"]
@@ -346,9 +344,9 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
 
 def _participants(schedule: Schedule, tau: int) -> list[str]:
     """Return a table of what each participant has, where there are any."""
-    from core import by_origin
-    from core.metrics.declared import METRICS
-    from core.numerals import significant
+    from schedfarm.core import by_origin
+    from schedfarm.core.metrics.declared import METRICS
+    from schedfarm.core.numerals import significant
 
     names = schedule.workload.platform.participants
     if not names:
@@ -363,7 +361,7 @@ def _participants(schedule: Schedule, tau: int) -> list[str]:
 
 def _counted(schedule: Schedule) -> list[str]:
     """Return lines of what the simulation counted beside, where that is anything."""
-    from core.policy.rules import COUNTS
+    from schedfarm.core.policy.rules import COUNTS
 
     found = {name: count for name, count in schedule.counts.items() if count}
     rows = [_row(COUNTS.get(name, name), [_value(count)]) for name, count in found.items()]
@@ -371,8 +369,8 @@ def _counted(schedule: Schedule) -> list[str]:
 
 
 def _line(name: str, value: float, logged: Mapping[str, float | None]) -> list[str]:
-    from core.metrics.declared import METRICS
-    from core.numerals import READABLE, lasting
+    from schedfarm.core.metrics.declared import METRICS
+    from schedfarm.core.numerals import READABLE, lasting
 
     if name in logged:
         was = logged[name]
@@ -384,8 +382,8 @@ def _line(name: str, value: float, logged: Mapping[str, float | None]) -> list[s
 
 def _errors(schedule: Schedule) -> list[str]:
     """Return lines of how far waits are from those of the log, by job and by group of jobs."""
-    from core.metrics.logged import ERRORS, GROUPS, group_waits, wait_errors
-    from core.numerals import counted
+    from schedfarm.core.metrics.logged import ERRORS, GROUPS, group_waits, wait_errors
+    from schedfarm.core.numerals import counted
 
     blank = " " * COLUMN
     lines = ["simulated wait of a job - its wait in the log"]
@@ -413,6 +411,6 @@ def _row(label: str, columns: Sequence[str]) -> list[str]:
 
 
 def _value(x: float) -> str:
-    from core.numerals import significant
+    from schedfarm.core.numerals import significant
 
     return f"{significant(x):>{COLUMN}}"

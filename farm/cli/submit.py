@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farm.cli.command import CAMPAIGN, STORE_OPTION, command
-from farm.cli.report import check_report
-from farm.cli.traces import TRACES
-from farm.cli.where import ClusterOptions, where
+from schedfarm.farm.cli.command import CAMPAIGN, STORE_OPTION, command
+from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.traces import TRACES
+from schedfarm.farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
-    from cluster import ClusterSpec
-    from cluster.coordinator import Coordinator
-    from farm.campaign.campaign import Campaign
-    from farm.store.place import Place
+    from schedfarm.cluster import ClusterSpec
+    from schedfarm.cluster.coordinator import Coordinator
+    from schedfarm.farm.campaign.campaign import Campaign
+    from schedfarm.farm.store.place import Place
 
 
 @command()
@@ -43,11 +43,11 @@ def submit(
     its walltime is over; the same command again goes on from there. `farm status` and `farm
     cancel` know the jobs by the store.
     """
-    from farm.campaign.shipped import find
-    from farm.cli.jobs import folder_beside
-    from farm.store.files import writing
-    from farm.store.jobs import COORDINATOR, Jobs, write_jobs
-    from farm.store.place import place_of
+    from schedfarm.farm.campaign.shipped import find
+    from schedfarm.farm.cli.jobs import folder_beside
+    from schedfarm.farm.store.files import writing
+    from schedfarm.farm.store.jobs import COORDINATOR, Jobs, write_jobs
+    from schedfarm.farm.store.place import place_of
 
     wanted = find(campaign)
     check_report(wanted)
@@ -57,7 +57,7 @@ def submit(
     logs = folder_beside(target).absolute()
     there = logs.exists()
     job = _coordinator(spec, wanted, logs)
-    words = [sys.executable, "-m", "farm", "run", _lasting(campaign), "--store", str(target)]
+    words = [sys.executable, "-m", "schedfarm", "run", _lasting(campaign), "--store", str(target)]
     words += ["--traces", str(folder.absolute())] if folder else []
     words += [*cluster.words(), *["--retry-failed"] * retry_failed]
     words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
@@ -75,8 +75,8 @@ def submit(
 
 
 def _coordinator(spec: ClusterSpec, campaign: Campaign, logs: Path) -> Coordinator:
-    from cluster.coordinator import Coordinator
-    from cluster.opening import Opening
+    from schedfarm.cluster.coordinator import Coordinator
+    from schedfarm.cluster.opening import Opening
 
     return Coordinator(spec, Opening(folder=logs, title=f"farm-{campaign.name}"))
 
@@ -89,9 +89,9 @@ def _lasting(campaign: str) -> str:
 
 def _refuse_second(target: Place) -> None:
     """Refuse to submit a coordinator for a store that one waits for, or works at."""
-    from core.errors import InputError
-    from farm.cli.jobs import jobs_of
-    from farm.store.jobs import COORDINATOR
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.cli.jobs import jobs_of
+    from schedfarm.farm.store.jobs import COORDINATOR
 
     for job in jobs_of(target):
         if job.role == COORDINATOR and not job.is_over:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.logs.formats import Beside
-    from core.platform.platform import Platform
-    from core.schedule import Schedule
-    from core.workload.workload import Workload
-    from farm.output import Output
+    from schedfarm.core.logs.formats import Beside
+    from schedfarm.core.platform.platform import Platform
+    from schedfarm.core.schedule import Schedule
+    from schedfarm.core.workload.workload import Workload
+    from schedfarm.farm.output import Output
 
 
 def table_files(
@@ -34,9 +34,9 @@ def table_files(
         If `out` is no CSV file, either file is read from or cannot be made, or what stands in the
         place of the machine is not one.
     """
-    from core.errors import InputError
-    from core.logs.machine import machine_file
-    from farm.output import output
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.logs.machine import machine_file
+    from schedfarm.farm.output import output
 
     if not out.lower().endswith((".csv", ".csv.gz")):
         raise InputError(
@@ -80,7 +80,7 @@ def write_table(
 
 
 def _form(platform: Platform) -> Beside:
-    from core.logs.formats import beside_of
+    from schedfarm.core.logs.formats import beside_of
 
     form = beside_of(platform.name)
     assert form is not None, f"jobs on {platform.part}s have a form of their own"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli import words
-from farm.cli.command import CAMPAIGN, JSON, Command, Sections
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import CAMPAIGN, JSON, Command, Sections
 
 if TYPE_CHECKING:
-    from core.workload.workload import Workload
-    from farm.campaign.trace import Trace
+    from schedfarm.core.workload.workload import Workload
+    from schedfarm.farm.campaign.trace import Trace
 
 TRACES = click.option(
     "--traces",
@@ -42,7 +42,7 @@ class Options(click.ParamType[dict[str, Any]]):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
         """Return the table, or refuse what is not of this form."""
-        from core.errors import InputError
+        from schedfarm.core.errors import InputError
 
         table: dict[str, Any] = {}
         for part in str(value).split(",") if value else ():
@@ -73,7 +73,7 @@ def traces() -> None:
 @JSON
 def list_(folder: Path | None, as_json: bool) -> None:
     """List the logs that can be named instead of a file: machine, rows, weeks, whether here."""
-    from core.numerals import NOTHING, grouped
+    from schedfarm.core.numerals import NOTHING, grouped
 
     rows = _known(folder)
     if as_json:
@@ -96,8 +96,8 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 
     They are kept in the folder that SCHEDFARM_TRACES names, by default in the user's cache.
     """
-    from farm.logs.fetch import fetch as bring
-    from farm.logs.registry import acknowledgement
+    from schedfarm.farm.logs.fetch import fetch as bring
+    from schedfarm.farm.logs.registry import acknowledgement
 
     rows = []
     for log in logs:
@@ -119,8 +119,8 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 @JSON
 def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
     """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
-    from core.numerals import grouped
-    from farm.campaign.trace import named
+    from schedfarm.core.numerals import grouped
+    from schedfarm.farm.campaign.trace import named
 
     facts = _facts(named(log, folder, name="log", **source))
     if as_json:
@@ -171,10 +171,9 @@ def busiest(
 
     A window begins at midnight (UTC) and is told as `select.dates` of a campaign.
     """
-    from core.errors import InputError
-    from core.workload.windows import JOBS
-    from core.workload.windows import busiest as found
-    from farm.campaign.trace import named
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.workload.windows import JOBS, busiest as found
+    from schedfarm.farm.campaign.trace import named
 
     if jobs and not 0 <= jobs[0] <= jobs[1]:
         raise InputError(f"--jobs {jobs[0]} {jobs[1]}: give the least from 0, then the most")
@@ -202,10 +201,10 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
 
     The files are a log like others: `file = "NAME.csv"` of a campaign, `farm simulate NAME.csv`.
     """
-    from core.errors import InputError
-    from core.names import choices
-    from farm.campaign.shipped import find
-    from farm.cli.table_files import table_files, write_table
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.names import choices
+    from schedfarm.farm.campaign.shipped import find
+    from schedfarm.farm.cli.table_files import table_files, write_table
 
     known = {one.name: one for one in find(campaign).traces}
     if trace not in known:
@@ -237,7 +236,7 @@ traces.add_section(
 
 def _shown(key: str, value: Any) -> str:
     """Return a fact as people read it."""
-    from core.numerals import significant, timed
+    from schedfarm.core.numerals import significant, timed
 
     if value is None or isinstance(value, str):
         return value or "none"
@@ -245,8 +244,8 @@ def _shown(key: str, value: Any) -> str:
 
 
 def _known(folder: Path | None) -> list[dict[str, Any]]:
-    from core.logs.rows import log_name
-    from farm.logs.registry import cache_folder, entries, here, kept, note_of
+    from schedfarm.core.logs.rows import log_name
+    from schedfarm.farm.logs.registry import cache_folder, entries, here, kept, note_of
 
     rows: list[dict[str, Any]] = []
     for entry in entries():
@@ -264,9 +263,9 @@ def _known(folder: Path | None) -> list[dict[str, Any]]:
 def _facts(trace: Trace) -> dict[str, Any]:
     import numpy as np
 
-    from core import offered_load
-    from farm.campaign.caution import Case, cautions
-    from farm.campaign.trace import span_weeks
+    from schedfarm.core import offered_load
+    from schedfarm.farm.campaign.caution import Case, cautions
+    from schedfarm.farm.campaign.trace import span_weeks
 
     log = trace.read()
     assert log is not None, "a trace that was named is no model"
@@ -310,7 +309,7 @@ def _shares(log: Workload) -> dict[str, dict[str, float]]:
     """
     import numpy as np
 
-    from farm.campaign.caution import ignored_shares
+    from schedfarm.farm.campaign.caution import ignored_shares
 
     found = {}
     for column in SHARED:
@@ -348,6 +347,6 @@ def _asked(log: Workload) -> dict[str, Any]:
 
 
 def _meaning(reason: str) -> str:
-    from core.logs import oar, sacct
+    from schedfarm.core.logs import oar, sacct
 
     return {**sacct.REASONS, **oar.REASONS}.get(reason, "")

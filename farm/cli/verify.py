@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli.command import JSON, STORE, command, patience
+from schedfarm.farm.cli.command import JSON, STORE, command, patience
 
 if TYPE_CHECKING:
-    from farm.verify import Again, Fault
+    from schedfarm.farm.verify import Again, Fault
 
 FAULTY = 1
 
@@ -60,10 +60,8 @@ def verify(
 
     Exit status: 0 sound, 1 faults found (also when they were repaired), 2 not a store.
     """
-    from farm.store.place import place_of
-    from farm.verify import Again
-    from farm.verify import repair as mend
-    from farm.verify import verify as check
+    from schedfarm.farm.store.place import place_of
+    from schedfarm.farm.verify import Again, repair as mend, verify as check
 
     again = Again(sample, secrets.randbelow(10**6) if seed is None else seed, trust)
     with patience(quiet=quiet):
@@ -86,7 +84,7 @@ def verify(
 
 
 def _told(faults: Iterable[Fault], store: str, as_json: bool) -> list[Fault]:
-    from farm.store.place import place_of
+    from schedfarm.farm.store.place import place_of
 
     told, place = [], place_of(store)
     for fault in faults:
@@ -97,7 +95,7 @@ def _told(faults: Iterable[Fault], store: str, as_json: bool) -> list[Fault]:
 
 
 def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
-    from core.numerals import counted, grouped
+    from schedfarm.core.numerals import counted, grouped
 
     if again.left_out:
         click.echo(
@@ -121,7 +119,7 @@ def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bo
 def _facts(
     store: str, again: Again, found: list[Fault], mended: int, repaired: bool
 ) -> dict[str, Any]:
-    from farm.store.place import place_of
+    from schedfarm.farm.store.place import place_of
 
     place = place_of(store)
     faults = [

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 
 import click
 
-from farm.cli import words
-from farm.cli.command import QUIET, command
-from farm.cli.own import brought_policy
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import QUIET, command
+from schedfarm.farm.cli.own import brought_policy
 
 
 @command()
@@ -26,10 +26,9 @@ def warm(policies: Sequence[str], quiet: bool) -> None:
     Simulations, fair start times, starts promised at arrival and metrics are made ready, on every
     kind of machine that a policy's rule knows.
     """
-    from core.errors import InputError
-    from core.numerals import counted, lasting
-    from farm.execution.warming import cache_folder, every_policy
-    from farm.execution.warming import warm as warmed
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.numerals import counted, lasting
+    from schedfarm.farm.execution.warming import cache_folder, every_policy, warm as warmed
 
     if (folder := cache_folder()) is None:
         raise InputError(

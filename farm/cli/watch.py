@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farm.cli.command import JSON, STORE, command
+from schedfarm.farm.cli.command import JSON, STORE, command
 
 if TYPE_CHECKING:
-    from farm.watching.events import Event
+    from schedfarm.farm.watching.events import Event
 
 
 @command()
@@ -22,9 +22,9 @@ def watch(store: str, once: bool, as_json: bool) -> None:
 
     As JSON each event is an object on a line of its own, such as the log has it.
     """
-    from farm.store.store import Store
-    from farm.watching.events import Begin, End, read_events
-    from farm.watching.progress import watcher
+    from schedfarm.farm.store.store import Store
+    from schedfarm.farm.watching.events import Begin, End, read_events
+    from schedfarm.farm.watching.progress import watcher
 
     place = Store.open(store).place
     events, since = read_events(place)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farm.cli import words
+from schedfarm.farm.cli import words
 
 if TYPE_CHECKING:
-    from cluster import ClusterSpec
+    from schedfarm.cluster import ClusterSpec
 
 COORDINATOR = "coordinator."
 """Stands before the name of an option that is of the coordinator's job alone."""
@@ -77,7 +77,7 @@ OPTIONS = (
 
 
 def _kinds() -> list[str]:
-    from cluster.launchers import LAUNCHERS
+    from schedfarm.cluster.launchers import LAUNCHERS
 
     return [*LAUNCHERS]
 
@@ -110,7 +110,7 @@ class ClusterOptions:
         certificates: str | None = None,
         insecure: bool = False,
     ) -> None:
-        from cluster import ClusterError
+        from schedfarm.cluster import ClusterError
 
         if on is not None and scheduler_file is not None:
             raise ClusterError(
@@ -130,7 +130,7 @@ class ClusterOptions:
     @property
     def _file(self) -> Path | None:
         """The TOML file that it names, if it names one."""
-        from cluster.launchers import recognised
+        from schedfarm.cluster.launchers import recognised
 
         on = self._on or ""
         return Path(on) if on.endswith(".toml") and recognised(on) is None else None
@@ -156,8 +156,8 @@ class ClusterOptions:
         ClusterError
             If that is no place to run.
         """
-        from cluster import ClusterSpec
-        from cluster.spec import table_of
+        from schedfarm.cluster import ClusterSpec
+        from schedfarm.cluster.spec import table_of
 
         if self._file:
             given: Mapping[str, Any] = table_of(self._file)
@@ -181,7 +181,7 @@ SECRET = re.compile("pass|secret|token", re.IGNORECASE)
 
 def _show_options(table: Mapping[str, Any]) -> None:
     """Print the launcher's options of a campaign before their use, since some are commands."""
-    from cluster.spec import KEYS
+    from schedfarm.cluster.spec import KEYS
 
     options = {key: table[key] for key in table if key not in KEYS or key == "coordinator"}
     if options:
@@ -208,7 +208,7 @@ def _option(text: str) -> tuple[str, Any]:
     >>> _option("cores=4"), _option("walltime=02:00:00"), _option("queue=short")
     (('cores', 4), ('walltime', '02:00:00'), ('queue', 'short'))
     """
-    from cluster import ClusterError
+    from schedfarm.cluster import ClusterError
 
     name, equals, value = text.partition("=")
     if not name or not equals:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from farm.cli.command import JSON, STORE, command
+from schedfarm.farm.cli.command import JSON, STORE, command
 
 
 @command()
@@ -54,8 +54,8 @@ def who(
     samples, and the log's own change. The user whose jobs lose most together stands first.
     Users have names where the campaign says names = true of their trace.
     """
-    import analysis
-    from farm.output import STANDARD, output
+    from schedfarm import analysis
+    from schedfarm.farm.output import STANDARD, output
 
     if as_json and csv == STANDARD:
         raise click.UsageError("--json and --csv - both want standard output: give one")
@@ -82,8 +82,8 @@ def who(
 
 def _names(store: str, trace: str, by: str) -> Mapping[int, str]:
     """Return what the store's owner asked to be kept of the names of users and the like."""
-    from core.errors import InputError
-    from farm.store.names import names_of
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.store.names import names_of
 
     try:
         return names_of(store, trace).get(by, {})

@@ -31,9 +31,9 @@ def policy_words(begun: str) -> list[str]:
 'saf+demt', 'saf+ics', 'saf+logged'], ['saf+easy'], \
 ['fcfs+planned,walk=start', 'fcfs+planned,walk=arrival', 'fcfs+planned,walk=queue'])
     """
-    from core import own
-    from core.policy.orders import ORDERS
-    from core.policy.rules import RULES
+    from schedfarm.core import own
+    from schedfarm.core.policy.orders import ORDERS
+    from schedfarm.core.policy.rules import RULES
 
     head, comma, _ = begun.rpartition(",")
     if comma:
@@ -46,8 +46,8 @@ def policy_words(begun: str) -> list[str]:
 
 
 def _options(head: str) -> list[str]:
-    from core.policy.options import OPTIONS
-    from core.policy.policy import Policy
+    from schedfarm.core.policy.options import OPTIONS
+    from schedfarm.core.policy.policy import Policy
 
     known = Policy.parse(head.partition(",")[0]).known_options
     rows = [OPTIONS[name] for name in known]
@@ -57,14 +57,14 @@ def _options(head: str) -> list[str]:
 
 def campaigns(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the campaigns that ship, and leave files to the shell."""
-    from farm.campaign.shipped import shipped
+    from schedfarm.farm.campaign.shipped import shipped
 
     return _beside_files(shipped(), begun)
 
 
 def logs(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the logs that have names, and leave files to the shell."""
-    from farm.logs.registry import entries
+    from schedfarm.farm.logs.registry import entries
 
     return _beside_files([entry.short for entry in entries()], begun)
 
@@ -91,8 +91,8 @@ def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
         for figure in held.get("figures", [])
     ]
     if not known:
-        from core.metrics.declared import metrics_over
-        from core.metrics.metric import CELL
+        from schedfarm.core.metrics.declared import metrics_over
+        from schedfarm.core.metrics.metric import CELL
 
         known = [metric.name for metric in metrics_over(CELL)]
     return _items(known, begun)

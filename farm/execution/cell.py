@@ -8,30 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from core import own
-from core.errors import InputError
-from core.metrics.counted import Counted
-from core.metrics.declared import find_metric
-from core.metrics.users import UserIndex, index_users
-from core.metrics.window import NO_WARMUP
-from core.schedule import Schedule
-from core.simulation.simulate import simulate
-from core.workload.columns import COLUMNS, NOT_STORED, STORED, is_filled
-from core.workload.resample_users import origin_user
-from core.workload.workload import Workload
-from farm.campaign.draws import find_draw
-from farm.campaign.loads import LOAD_BY
-from farm.campaign.samples import sample, users_at
-from farm.campaign.trace import Trace
-from farm.execution.faults import Lacking
-from farm.store.block import Rows
-from farm.store.geometry import Block, Cell
-from farm.store.kept import is_kept, kept_of, recalled
-from farm.store.logs import stored_log
-from farm.store.place import Place
-from farm.store.product import is_had
-from farm.store.reading import stored_jobs
-from farm.store.store import Store
+from schedfarm.core import own
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import find_metric
+from schedfarm.core.metrics.users import UserIndex, index_users
+from schedfarm.core.metrics.window import NO_WARMUP
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.columns import COLUMNS, NOT_STORED, STORED, is_filled
+from schedfarm.core.workload.resample_users import origin_user
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.draws import find_draw
+from schedfarm.farm.campaign.loads import LOAD_BY
+from schedfarm.farm.campaign.samples import sample, users_at
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.faults import Lacking
+from schedfarm.farm.store.block import Rows
+from schedfarm.farm.store.geometry import Block, Cell
+from schedfarm.farm.store.kept import is_kept, kept_of, recalled
+from schedfarm.farm.store.logs import stored_log
+from schedfarm.farm.store.place import Place
+from schedfarm.farm.store.product import is_had
+from schedfarm.farm.store.reading import stored_jobs
+from schedfarm.farm.store.store import Store
 
 Figures = dict[str, float]
 

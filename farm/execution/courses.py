@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
-from core import own
-from core.simulation.compiling import is_compiling
-from core.simulation.underway import Underway
-from farm.execution.awake import awake
-from farm.planning.tasks import Portion, Task, block_costs
-from farm.store.geometry import Block, Cell
-from farm.store.store import Store
-from farm.watching.events import Doing
+from schedfarm.core import own
+from schedfarm.core.simulation.compiling import is_compiling
+from schedfarm.core.simulation.underway import Underway
+from schedfarm.farm.execution.awake import awake
+from schedfarm.farm.planning.tasks import Portion, Task, block_costs
+from schedfarm.farm.store.geometry import Block, Cell
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.watching.events import Doing
 
 LONG_SECONDS = 5.0
 """What has taken less is not told of."""

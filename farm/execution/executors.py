@@ -10,15 +10,15 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from farm.execution.aside import aside
-from farm.execution.courses import Report, abandon, reports, stop
-from farm.execution.rollcall import Errand
-from farm.execution.sick import Sick, attempt
-from farm.execution.stop import FINISH_SECONDS, LATE_SECONDS, Stop
-from farm.execution.window import Result, Window
-from farm.execution.workers import LOOK_SECONDS, Workers
-from farm.planning.backlog import Backlog
-from farm.planning.tasks import Task
+from schedfarm.farm.execution.aside import aside
+from schedfarm.farm.execution.courses import Report, abandon, reports, stop
+from schedfarm.farm.execution.rollcall import Errand
+from schedfarm.farm.execution.sick import Sick, attempt
+from schedfarm.farm.execution.stop import FINISH_SECONDS, LATE_SECONDS, Stop
+from schedfarm.farm.execution.window import Result, Window
+from schedfarm.farm.execution.workers import LOOK_SECONDS, Workers
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import Task
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.metrics.fairness import lateness_of, resource_equality, unserved
-from core.metrics.groups import means
-from core.policy.policy import Policy
-from core.simulation.fair_start import fair_start_times
-from core.simulation.network import isolated_starts
-from core.simulation.promises import NO_PROMISE, promises
-from farm.execution.cell import Figures, Simulations
-from farm.store.block import Rows
-from farm.store.geometry import Block, Cell
-from farm.store.product import LATE, UNFAIR
+from schedfarm.core.metrics.fairness import lateness_of, resource_equality, unserved
+from schedfarm.core.metrics.groups import means
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.core.simulation.network import isolated_starts
+from schedfarm.core.simulation.promises import NO_PROMISE, promises
+from schedfarm.farm.execution.cell import Figures, Simulations
+from schedfarm.farm.store.block import Rows
+from schedfarm.farm.store.geometry import Block, Cell
+from schedfarm.farm.store.product import LATE, UNFAIR
 
 Array = npt.NDArray[Any]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.errors import InputError
-from core.own import NotLoaded
-from farm.execution.isolate import Killed
-from farm.store.provenance import Foreign
+from schedfarm.core.errors import InputError
+from schedfarm.core.own import NotLoaded
+from schedfarm.farm.execution.isolate import Killed
+from schedfarm.farm.store.provenance import Foreign
 
 
 class Lacking(RuntimeError):

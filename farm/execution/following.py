@@ -6,13 +6,13 @@ import sys
 import time
 from typing import TextIO
 
-from core.numerals import grouped, lasting
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.simulate import simulate
-from core.simulation.underway import Underway
-from core.workload.workload import Workload
-from farm.execution.aside import aside
+from schedfarm.core.numerals import grouped, lasting
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.execution.aside import aside
 
 FIRST_SECONDS = 3.0
 """A simulation that is shorter passes without a word."""
@@ -85,7 +85,7 @@ def followed(jobs: Workload, policy: Policy | str, stream: TextIO | None = None)
 
     Examples
     --------
-    >>> from core import Workload
+    >>> from schedfarm.core import Workload
     >>> w = Workload.from_columns(submit=[0, 1], run=[4, 2], estimate=[9, 2], procs=[2, 2],
     ...                           processors=2)
     >>> followed(w, "fcfs+easy").start.tolist()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from farm.execution.awake import awake
-from farm.execution.courses import Report
-from farm.execution.executors import NEWS_SECONDS
-from farm.execution.stop import Stop
-from farm.planning.backlog import Backlog, is_clear
-from farm.store.geometry import Block
-from farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
+from schedfarm.farm.execution.awake import awake
+from schedfarm.farm.execution.courses import Report
+from schedfarm.farm.execution.executors import NEWS_SECONDS
+from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.planning.backlog import Backlog, is_clear
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
 
 TELL_SECONDS = 60.0
 """Time after which what runs is told again though it is the same; the log of events grows by it."""

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from core.simulation.underway import underway
+from schedfarm.core.simulation.underway import underway
 
 T = TypeVar("T")
 
-CHILD = "from farm.execution.isolate import child; child()"
+CHILD = "from schedfarm.farm.execution.isolate import child; child()"
 
 
 LOOK_SECONDS = 0.5

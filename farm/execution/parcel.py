@@ -10,10 +10,10 @@ import pickle
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from farm.execution.sick import Sick, attempt
-from farm.execution.task import Done
-from farm.execution.telling import tell
-from farm.planning.tasks import Task
+from schedfarm.farm.execution.sick import Sick, attempt
+from schedfarm.farm.execution.task import Done
+from schedfarm.farm.execution.telling import tell
+from schedfarm.farm.planning.tasks import Task
 
 SHARED = ("store", "trace", "run", "program")
 """What all tasks of a run have in common that are of the same trace."""
@@ -31,7 +31,7 @@ class Packer:
 
     Examples
     --------
-    >>> from farm.planning.tasks import Task
+    >>> from schedfarm.farm.planning.tasks import Task
     >>> task = Task(None, None, (), 1.5)
     >>> unpacked(Packer().pack(task)) == task
     True

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from farm.store.lock import Superseded
-from farm.store.place import Place
-from farm.store.provenance import Foreign, Program, check_program
+from schedfarm.farm.store.lock import Superseded
+from schedfarm.farm.store.place import Place
+from schedfarm.farm.store.provenance import Foreign, Program, check_program
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from farm.campaign.campaign import Campaign
-from farm.execution.spotchecks import SHARE
-from farm.execution.stop import FINISH_SECONDS, Stop
-from farm.execution.work import Prepared, Work
-from farm.planning.design import build, design, survey
-from farm.planning.tasks import cells_missing, missing_blocks, plan
-from farm.store.files import writing
-from farm.store.place import Where, place_of
-from farm.store.provenance import origin, program
-from farm.store.store import Store
-from farm.store.summary import fold
-from farm.watching.events import (
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.execution.spotchecks import SHARE
+from schedfarm.farm.execution.stop import FINISH_SECONDS, Stop
+from schedfarm.farm.execution.work import Prepared, Work
+from schedfarm.farm.planning.design import build, design, survey
+from schedfarm.farm.planning.tasks import cells_missing, missing_blocks, plan
+from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.place import Where, place_of
+from schedfarm.farm.store.provenance import origin, program
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import fold
+from schedfarm.farm.watching.events import (
     All,
     Begin,
     End,

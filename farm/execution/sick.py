@@ -7,10 +7,10 @@ import os
 import platform
 from dataclasses import dataclass
 
-from farm.execution.faults import OF_WORKER
-from farm.execution.task import Done, run_task
-from farm.planning.tasks import Task
-from farm.store.provenance import Foreign
+from schedfarm.farm.execution.faults import OF_WORKER
+from schedfarm.farm.execution.task import Done, run_task
+from schedfarm.farm.planning.tasks import Task
+from schedfarm.farm.store.provenance import Foreign
 
 THE_STORES = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
 """Errors that every worker would have: no space is left, or the run's turn is over."""

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from farm.execution.faults import OF_WORKER
-from farm.execution.task import Checked
-from farm.planning.tasks import Task, block_costs
-from farm.store.fingerprint import Fingerprint, recorded
-from farm.store.geometry import Block, Cell
-from farm.store.records import read_record
-from farm.watching.events import BlockDone
+from schedfarm.farm.execution.faults import OF_WORKER
+from schedfarm.farm.execution.task import Checked
+from schedfarm.farm.planning.tasks import Task, block_costs
+from schedfarm.farm.store.fingerprint import Fingerprint, recorded
+from schedfarm.farm.store.geometry import Block, Cell
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.watching.events import BlockDone
 
 SHARE = 0.001
 """Share of the cells that a second worker simulates by default."""

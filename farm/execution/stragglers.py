@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from farm.execution.awake import awake
-from farm.planning.backlog import Backlog
-from farm.planning.tasks import Task
+from schedfarm.farm.execution.awake import awake
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import Task
 
 if TYPE_CHECKING:
     from distributed import Client

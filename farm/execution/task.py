@@ -8,20 +8,20 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from core.errors import InputError, Left
-from farm.campaign.trace import Trace
-from farm.execution.cell import Figures, Simulations
-from farm.execution.courses import Course, course, is_stopping
-from farm.execution.faults import OF_WORKER, of_worker
-from farm.execution.isolate import Killed, isolated
-from farm.execution.lifetime import left, retire
-from farm.planning.tasks import Portion, Task
-from farm.store.block import OpenBlock, Rows, commit
-from farm.store.fingerprint import Fingerprint, fingerprint_of
-from farm.store.geometry import Block, Cell
-from farm.store.provenance import check_program
-from farm.store.store import Store
-from farm.watching.events import BlockDone
+from schedfarm.core.errors import InputError, Left
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.cell import Figures, Simulations
+from schedfarm.farm.execution.courses import Course, course, is_stopping
+from schedfarm.farm.execution.faults import OF_WORKER, of_worker
+from schedfarm.farm.execution.isolate import Killed, isolated
+from schedfarm.farm.execution.lifetime import left, retire
+from schedfarm.farm.planning.tasks import Portion, Task
+from schedfarm.farm.store.block import OpenBlock, Rows, commit
+from schedfarm.farm.store.fingerprint import Fingerprint, fingerprint_of
+from schedfarm.farm.store.geometry import Block, Cell
+from schedfarm.farm.store.provenance import check_program
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.watching.events import BlockDone
 
 Question = tuple[Block, Cell, Rows | None]
 """A block, a cell of it, and what is stored of that already."""

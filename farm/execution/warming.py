@@ -13,24 +13,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.errors import InputError
-from core.metrics.fairness import resource_equality, slips_and_skips
-from core.metrics.summary import by_origin, summarise
-from core.own import sources
-from core.platform.grid import Grid
-from core.platform.network import Network
-from core.platform.nodes import Nodes
-from core.platform.platform import Platform
-from core.platform.pool import Pool
-from core.policy.options import OPTIONS
-from core.policy.orders import ORDERS, Order
-from core.policy.policy import Policy
-from core.policy.rules import RULES, Rule
-from core.simulation.compiling import each_compiled
-from core.simulation.fair_start import ARRIVAL, KINDS, fair_start_times
-from core.simulation.promises import promises
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.fairness import resource_equality, slips_and_skips
+from schedfarm.core.metrics.summary import by_origin, summarise
+from schedfarm.core.own import sources
+from schedfarm.core.platform.grid import Grid
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.policy.options import OPTIONS
+from schedfarm.core.policy.orders import ORDERS, Order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import RULES, Rule
+from schedfarm.core.simulation.compiling import each_compiled
+from schedfarm.core.simulation.fair_start import ARRIVAL, KINDS, fair_start_times
+from schedfarm.core.simulation.promises import promises
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 
 MACHINES: tuple[Platform, ...] = (
     Pool(2),
@@ -126,8 +126,8 @@ def cache_folder() -> Path | None:
     InputError
         If the JIT is switched off.
     """
-    from core.kernels.cache import folder, is_writable
-    from core.kernels.fixed_order import run_fixed
+    from schedfarm.core.kernels.cache import folder, is_writable
+    from schedfarm.core.kernels.fixed_order import run_fixed
 
     if not hasattr(run_fixed, "stats"):
         raise InputError("NUMBA_DISABLE_JIT=1 leaves nothing to compile; unset it")

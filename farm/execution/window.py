@@ -10,17 +10,17 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from core.numerals import lasting
-from farm.execution.awake import SLEPT_SECONDS, clock
-from farm.execution.parcel import Packer, attempt_packed
-from farm.execution.sick import Sick
-from farm.execution.stop import Stop
-from farm.execution.stragglers import Attempt, Stragglers
-from farm.execution.task import Done
-from farm.execution.telling import Told
-from farm.execution.workers import LOOK_SECONDS, Workers
-from farm.planning.backlog import Backlog
-from farm.planning.tasks import Task
+from schedfarm.core.numerals import lasting
+from schedfarm.farm.execution.awake import SLEPT_SECONDS, clock
+from schedfarm.farm.execution.parcel import Packer, attempt_packed
+from schedfarm.farm.execution.sick import Sick
+from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.execution.stragglers import Attempt, Stragglers
+from schedfarm.farm.execution.task import Done
+from schedfarm.farm.execution.telling import Told
+from schedfarm.farm.execution.workers import LOOK_SECONDS, Workers
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import Task
 
 if TYPE_CHECKING:
     from distributed import Client

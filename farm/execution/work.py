@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from farm.execution.aside import aside
-from farm.execution.executors import on_dask, serial
-from farm.execution.faults import Lacking
-from farm.execution.hearing import Hearing
-from farm.execution.isolate import Killed
-from farm.execution.rollcall import Errand
-from farm.execution.spotchecks import SpotChecks, Withdrawn
-from farm.execution.stop import Stop
-from farm.execution.task import fingerprint_apart
-from farm.execution.window import Result
-from farm.execution.workers import LOOK_SECONDS
-from farm.planning.backlog import Backlog
-from farm.planning.tasks import Task, block_costs, cells_missing
-from farm.store.files import unwritable, writing
-from farm.store.fingerprint import Fingerprint
-from farm.store.geometry import Block, Cell
-from farm.store.provenance import Foreign
-from farm.store.records import read_record, record_name
-from farm.store.store import Store
-from farm.store.summary import Refresher, Unfolded
-from farm.watching.events import All, BlockDone, Event, Lost, Retracted, Said, now
+from schedfarm.farm.execution.aside import aside
+from schedfarm.farm.execution.executors import on_dask, serial
+from schedfarm.farm.execution.faults import Lacking
+from schedfarm.farm.execution.hearing import Hearing
+from schedfarm.farm.execution.isolate import Killed
+from schedfarm.farm.execution.rollcall import Errand
+from schedfarm.farm.execution.spotchecks import SpotChecks, Withdrawn
+from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.execution.task import fingerprint_apart
+from schedfarm.farm.execution.window import Result
+from schedfarm.farm.execution.workers import LOOK_SECONDS
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing
+from schedfarm.farm.store.files import unwritable, writing
+from schedfarm.farm.store.fingerprint import Fingerprint
+from schedfarm.farm.store.geometry import Block, Cell
+from schedfarm.farm.store.provenance import Foreign
+from schedfarm.farm.store.records import read_record, record_name
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import Refresher, Unfolded
+from schedfarm.farm.watching.events import All, BlockDone, Event, Lost, Retracted, Said, now
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from core.errors import InputError
-from core.numerals import lasting
-from farm.execution.rollcall import Errand, call_roll
-from farm.execution.sick import Sick
-from farm.execution.stop import Stop
+from schedfarm.core.errors import InputError
+from schedfarm.core.numerals import lasting
+from schedfarm.farm.execution.rollcall import Errand, call_roll
+from schedfarm.farm.execution.sick import Sick
+from schedfarm.farm.execution.stop import Stop
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.checks import printable
-from core.errors import InputError
-from core.files import write_whole
-from core.logs.read import read_log
-from core.names import choices
-from farm.logs.registry import (
+from schedfarm.core.checks import printable
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import write_whole
+from schedfarm.core.logs.read import read_log
+from schedfarm.core.names import choices
+from schedfarm.farm.logs.registry import (
     ENDS,
     ENVIRONMENT,
     NOTE,

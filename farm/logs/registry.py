@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.checks import printable
-from core.errors import InputError
-from core.logs.formats import file_ends
-from core.logs.packed import read_bytes, unpacked
-from core.logs.rows import log_name
-from core.platform.grid import Grid
+from schedfarm.core.checks import printable
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.formats import file_ends
+from schedfarm.core.logs.packed import read_bytes, unpacked
+from schedfarm.core.logs.rows import log_name
+from schedfarm.core.platform.grid import Grid
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
 """Variable that names the folder of logs; unset or empty, the user's cache folder."""

@@ -10,10 +10,10 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from farm.store.arrays import CHUNK_VALUES, divisor
-from farm.store.geometry import NO_SHAPE, Axes, Layout, Shape
-from farm.store.product import Product
-from farm.store.schema import CELL, Variable
+from schedfarm.farm.store.arrays import CHUNK_VALUES, divisor
+from schedfarm.farm.store.geometry import NO_SHAPE, Axes, Layout, Shape
+from schedfarm.farm.store.product import Product
+from schedfarm.farm.store.schema import CELL, Variable
 
 BLOCK_SECONDS = 10.0
 """CPU time that a block should take at most: long against the 50 ms that Dask, Zarr and its
@@ -70,7 +70,7 @@ def lay_out(
 
     Examples
     --------
-    >>> from farm.store.product import PRODUCTS
+    >>> from schedfarm.farm.store.product import PRODUCTS
     >>> axes = {"resample": range(10), "load": ["0.9"], "policy": ["fcfs+easy"]}
     >>> sizes = {"job": 5000, "week": 10, "user": 0, "width": 9}
     >>> kind = PRODUCTS["cells"]

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from core.policy.cost import Rate
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.policy.rules import ALL, GIVEN, RULES
-from farm.campaign.loads import ORIGINAL
+from schedfarm.core.policy.cost import Rate
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import ALL, GIVEN, RULES
+from schedfarm.farm.campaign.loads import ORIGINAL
 
 CELL_SECONDS = 2.3e-4
 """What a cell costs however few its jobs are, metrics and weeks included, s."""

@@ -7,34 +7,33 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from core import own
-from core.errors import InputError
-from core.files import PARTIAL
-from core.platform.platform import platform_from_dict
-from core.policy.policy import Policy
-from core.policy.rules import COUNTS
-from core.workload.workload import Workload
-from farm.campaign.campaign import Campaign
-from farm.campaign.caution import Case, cautions
-from farm.campaign.trace import Trace
-from farm.planning.block_shape import lay_out
-from farm.planning.extents import Extent, extent_of
-from farm.store.bucket import Unavailable
-from farm.store.files import writing
-from farm.store.jobs import FILES
-from farm.store.keep import KEEPS
-from farm.store.lock import NAME as LOCK
-from farm.store.lock import TURN
-from farm.store.logs import is_itself, log_bytes
-from farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
-from farm.store.names import keep_names
-from farm.store.place import Place, Where, place_of
-from farm.store.product import PRODUCTS, Holding, holdings
-from farm.store.records import FOLDER as RECORDS
-from farm.store.schema import Variable
-from farm.store.skeleton import check_metadata, install
-from farm.store.store import Store
-from farm.store.summary import fold
+from schedfarm.core import own
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import PARTIAL
+from schedfarm.core.platform.platform import platform_from_dict
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import COUNTS
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.caution import Case, cautions
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.block_shape import lay_out
+from schedfarm.farm.planning.extents import Extent, extent_of
+from schedfarm.farm.store.bucket import Unavailable
+from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.jobs import FILES
+from schedfarm.farm.store.keep import KEEPS
+from schedfarm.farm.store.lock import NAME as LOCK, TURN
+from schedfarm.farm.store.logs import is_itself, log_bytes
+from schedfarm.farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
+from schedfarm.farm.store.names import keep_names
+from schedfarm.farm.store.place import Place, Where, place_of
+from schedfarm.farm.store.product import PRODUCTS, Holding, holdings
+from schedfarm.farm.store.records import FOLDER as RECORDS
+from schedfarm.farm.store.schema import Variable
+from schedfarm.farm.store.skeleton import check_metadata, install
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import fold
 
 NOTHING = 0
 """Stands for a setting that leaves nothing out and is therefore not written down."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.durations import seconds_of
-from core.errors import InputError
-from core.metrics.users import known_users
-from core.models import MODELS
-from core.workload.workload import Workload
-from farm.campaign.campaign import Campaign
-from farm.campaign.loads import LOAD_BY, ORIGINAL, LoadBy
-from farm.campaign.samples import most_jobs, sample
-from farm.campaign.trace import Trace, span_weeks
-from farm.store.store import Store
-from farm.store.weeks import Weeks
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.users import known_users
+from schedfarm.core.models import MODELS
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.loads import LOAD_BY, ORIGINAL, LoadBy
+from schedfarm.farm.campaign.samples import most_jobs, sample
+from schedfarm.farm.campaign.trace import Trace, span_weeks
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.weeks import Weeks
 
 DRAWN = 16
 """Samples from which the weeks of all others are taken where they differ."""

@@ -10,10 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from farm.planning.backlog import WRITE_SECONDS
-from farm.planning.tasks import Task
-from farm.store.geometry import Block
-from farm.store.store import Store
+from schedfarm.farm.planning.backlog import WRITE_SECONDS
+from schedfarm.farm.planning.tasks import Task
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.store.store import Store
 
 START_SECONDS = 1.6
 """CPU time of the coordinator and its scheduler until workers are asked for, s."""

@@ -20,23 +20,23 @@ from itertools import product
 
 import numpy as np
 
-from core import own
-from core.arrays import Float64, Int64
-from core.errors import InputError, Left
-from core.metrics.summary import summarise
-from core.platform.pool import Pool
-from core.policy.cost import CALLED, Rate
-from core.policy.orders import find_order
-from core.policy.policy import Policy
-from core.simulation.simulate import simulate
-from core.simulation.underway import Underway
-from core.workload.workload import Workload
-from farm.campaign.samples import jobs_of
-from farm.planning.cost import CELL_SECONDS, cell_seconds, load_value, rate_of
-from farm.planning.design import Design
-from farm.store.geometry import Block, Span
-from farm.store.product import PRODUCTS
-from farm.store.store import Store
+from schedfarm.core import own
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.errors import InputError, Left
+from schedfarm.core.metrics.summary import summarise
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.policy.cost import CALLED, Rate
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.samples import jobs_of
+from schedfarm.farm.planning.cost import CELL_SECONDS, cell_seconds, load_value, rate_of
+from schedfarm.farm.planning.design import Design
+from schedfarm.farm.store.geometry import Block, Span
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.store import Store
 
 BUDGET_SECONDS = 8.0
 """CPU time that a probe takes; compiling what never ran on this machine comes on top."""

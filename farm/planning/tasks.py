@@ -11,15 +11,15 @@ from itertools import chain, groupby, product
 from operator import attrgetter
 from typing import Any
 
-from core import own
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.planning.block_shape import SHARD_BYTES, goal_seconds
-from farm.store.geometry import Block, Cell, positions
-from farm.store.product import PRODUCTS
-from farm.store.provenance import Program
-from farm.store.records import Head
-from farm.store.store import Store
+from schedfarm.core import own
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.block_shape import SHARD_BYTES, goal_seconds
+from schedfarm.farm.store.geometry import Block, Cell, positions
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.provenance import Program
+from schedfarm.farm.store.records import Head
+from schedfarm.farm.store.store import Store
 
 PORTION_BYTES = 8 * SHARD_BYTES
 """Memory that the unwritten blocks of one portion may take."""

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.labels import load_number
-from core.metrics.widths import WIDTHS
-from farm.store.geometry import Axes
-from farm.store.place import Place
-from farm.store.product import PRODUCTS
-from farm.store.schema import CELL, COORDINATES, TARGET_LOAD, WEEKS, Variable
-from farm.store.shards import CHUNKS, Shard
+from schedfarm.core.labels import load_number
+from schedfarm.core.metrics.widths import WIDTHS
+from schedfarm.farm.store.geometry import Axes
+from schedfarm.farm.store.place import Place
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.schema import CELL, COORDINATES, TARGET_LOAD, WEEKS, Variable
+from schedfarm.farm.store.shards import CHUNKS, Shard
 
 if TYPE_CHECKING:
     import zarr
 
-    from farm.store.store import Store
+    from schedfarm.farm.store.store import Store
 
 ARRAYS = "results.zarr"
 """The folder of a store that is a Zarr hierarchy."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from zarr.core.buffer import Buffer
 from zarr.storage import LocalStore
 
-from core.files import PARTIAL
-from farm.store.shards import METADATA, Shard
+from schedfarm.core.files import PARTIAL
+from schedfarm.farm.store.shards import METADATA, Shard
 
 
 class Aside(LocalStore):

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
-from farm.store.arrays import open_arrays, write_values
-from farm.store.geometry import Block, Span
-from farm.store.provenance import origin
-from farm.store.records import Body, Head, Record, record_name
-from farm.store.shards import Shard
-from farm.store.store import Store
+from schedfarm.core.errors import InputError
+from schedfarm.farm.store.arrays import open_arrays, write_values
+from schedfarm.farm.store.geometry import Block, Span
+from schedfarm.farm.store.provenance import origin
+from schedfarm.farm.store.records import Body, Head, Record, record_name
+from schedfarm.farm.store.shards import Shard
+from schedfarm.farm.store.store import Store
 
 Rows = Mapping[str, npt.NDArray[Any]]
 

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.addresses import (
+from schedfarm.core.addresses import (
     MISSING,
     checked_address,
     connection,
@@ -26,10 +26,10 @@ from core.addresses import (
     reason,
     settings,
 )
-from core.errors import InputError
-from farm.store.journal import START, ObjectJournal, Position, read_objects
-from farm.store.lease import check_run, held, leased
-from farm.store.shards import Shard
+from schedfarm.core.errors import InputError
+from schedfarm.farm.store.journal import START, ObjectJournal, Position, read_objects
+from schedfarm.farm.store.lease import check_run, held, leased
+from schedfarm.farm.store.shards import Shard
 
 HEAD_BYTES = 16_384
 """So much of an object is asked for first, where its first line is wanted: that of a record of
@@ -236,13 +236,13 @@ class Bucket:
 
     def arrays(self, folder: str) -> Any:
         """Return what reads arrays, and writes nothing."""
-        from farm.store.objects import Objects
+        from schedfarm.farm.store.objects import Objects
 
         return Objects(self._below(folder), self._answering, read_only=True)
 
     def aside(self, folder: str) -> Any:
         """Return what keeps chunks in memory."""
-        from farm.store.objects import Held
+        from schedfarm.farm.store.objects import Held
 
         return Held(self._below(folder), self._answering, folder)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 
 @contextmanager

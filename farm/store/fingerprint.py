@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from farm.store.block import Rows
-from farm.store.geometry import Block
-from farm.store.records import Record
-from farm.store.store import Store
+from schedfarm.farm.store.block import Rows
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.store.records import Record
+from schedfarm.farm.store.store import Store
 
 NO_VALUES: Mapping[str, int] = {}
 """Of a cell that failed."""

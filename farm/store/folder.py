@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from core.files import PARTIAL, make_folder, remove_partial, sync, write_whole
-from farm.store.journal import START, FileJournal, Position, read_file
-from farm.store.lock import check_turn, locked, turn
-from farm.store.shards import Shard
+from schedfarm.core.files import PARTIAL, make_folder, remove_partial, sync, write_whole
+from schedfarm.farm.store.journal import START, FileJournal, Position, read_file
+from schedfarm.farm.store.lock import check_turn, locked, turn
+from schedfarm.farm.store.shards import Shard
 
 EVENTS = "events.jsonl"
 
@@ -160,7 +160,7 @@ class Folder:
 
     def aside(self, folder: str) -> Any:
         """Return what writes chunks beside their places."""
-        from farm.store.aside import Aside
+        from schedfarm.farm.store.aside import Aside
 
         return Aside(self.path / folder)
 

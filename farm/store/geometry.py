@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from farm.store.product import PRODUCTS, Product
-from farm.store.schema import CELL
+from schedfarm.farm.store.product import PRODUCTS, Product
+from schedfarm.farm.store.schema import CELL
 
 Shape = tuple[int, int, int]
 """Lengths along resample, load and policy."""

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
-from farm.store.place import Place
+from schedfarm.farm.store.place import Place
 
 COORDINATOR, WORKERS = "coordinator", "workers"
 """Roles of jobs. Each has a file of its own, with one writer: who submits and cancels, and the run
@@ -53,7 +53,7 @@ def read_jobs(store: Place, role: str) -> Jobs | None:
 
     Examples
     --------
-    >>> from farm.store.place import place_of
+    >>> from schedfarm.farm.store.place import place_of
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     store = place_of(folder)
@@ -74,7 +74,7 @@ def note_cancelled(store: Place, job: str) -> None:
 
     Examples
     --------
-    >>> from farm.store.place import place_of
+    >>> from schedfarm.farm.store.place import place_of
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     store = place_of(folder)

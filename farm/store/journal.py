@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from farm.store.bucket import Bucket
+    from schedfarm.farm.store.bucket import Bucket
 
 FOLDER = "events"
 """The folder of a bucket's log."""

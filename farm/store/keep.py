@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from farm.store.schema import ORIGIN, Variable
+from schedfarm.farm.store.schema import ORIGIN, Variable
 
 
 @dataclass(frozen=True)

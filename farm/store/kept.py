@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.schedule import Schedule, Segments, starts_of
-from core.workload.workload import Workload
-from farm.store.product import PRODUCTS
+from schedfarm.core.schedule import Schedule, Segments, starts_of
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.store.product import PRODUCTS
 
 Rows = Mapping[str, npt.NDArray[Any]]
 

@@ -19,14 +19,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InputError
-from core.files import PARTIAL
-from core.numerals import lasting
-from farm.store.files import writing
-from farm.store.lock import NAME, Superseded
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import PARTIAL
+from schedfarm.core.numerals import lasting
+from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.lock import NAME, Superseded
 
 if TYPE_CHECKING:
-    from farm.store.bucket import Bucket
+    from schedfarm.farm.store.bucket import Bucket
 
 VARIABLE = "SCHEDFARM_LEASE_SECONDS"
 

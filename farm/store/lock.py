@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.errors import InputError
-from core.files import make_folder
-from farm.store.files import writing
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import make_folder
+from schedfarm.farm.store.files import writing
 
 NAME = "lock.json"
 

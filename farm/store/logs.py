@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.platform.platform import platform_from_dict
-from core.workload.columns import COLUMNS, STORED, is_filled
-from core.workload.workload import Workload
-from farm.store.bucket import Unavailable
+from schedfarm.core.platform.platform import platform_from_dict
+from schedfarm.core.workload.columns import COLUMNS, STORED, is_filled
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.store.bucket import Unavailable
 
 if TYPE_CHECKING:
-    from farm.store.place import Place
+    from schedfarm.farm.store.place import Place
 
 ABOUT = "about"
 """Entry of the file that holds, as JSON, what is no column."""

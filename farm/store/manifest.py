@@ -8,11 +8,11 @@ import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InputError
-from farm.store.schema import FORMAT, VERSION
+from schedfarm.core.errors import InputError
+from schedfarm.farm.store.schema import FORMAT, VERSION
 
 if TYPE_CHECKING:
-    from farm.store.place import Place
+    from schedfarm.farm.store.place import Place
 
 MANIFEST = "store.json"
 

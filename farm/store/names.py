@@ -11,9 +11,9 @@ import json
 
 import numpy as np
 
-from core.errors import InputError
-from core.workload.workload import Workload
-from farm.store.place import Where, place_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.store.place import Where, place_of
 
 FOLDER = "names"
 """The folder of a store that holds them."""

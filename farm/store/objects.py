@@ -10,7 +10,7 @@ from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype
 from zarr.storage import ObjectStore
 
-from farm.store.shards import METADATA, Shard
+from schedfarm.farm.store.shards import METADATA, Shard
 
 
 class Objects(ObjectStore[Any]):

@@ -12,12 +12,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from core.addresses import scheme_of
-from core.errors import InputError
-from farm.store.bucket import Bucket
-from farm.store.folder import Folder
-from farm.store.journal import START, Journal, Position
-from farm.store.shards import Shard
+from schedfarm.core.addresses import scheme_of
+from schedfarm.core.errors import InputError
+from schedfarm.farm.store.bucket import Bucket
+from schedfarm.farm.store.folder import Folder
+from schedfarm.farm.store.journal import START, Journal, Position
+from schedfarm.farm.store.shards import Shard
 
 Mark: TypeAlias = tuple[Any, ...] | None
 """What changes whenever a file is replaced; None of one that is not there."""
@@ -148,7 +148,8 @@ def place_of(store: Where) -> Place:
     'kth.farm'
     >>> place_of("ftp://host/kth.farm")
     Traceback (most recent call last):
-    core.errors.InputError: store ftp://host/kth.farm: give a folder, or a prefix in a bucket such \
+    schedfarm.core.errors.InputError: store ftp://host/kth.farm: give a folder, or a prefix in a
+    bucket such \
 as s3://BUCKET/kth.farm; ftp is none of s3, s3a, gs, az, azure, adl, abfs, abfss
     """
     if not isinstance(store, str | os.PathLike):

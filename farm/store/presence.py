@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
-from farm.store.arrays import ARRAYS, open_results
-from farm.store.geometry import Block
-from farm.store.records import read_record
-from farm.store.schema import CELL, Variable
-from farm.store.shards import CHUNKS
-from farm.store.store import Store
+from schedfarm.core.errors import InputError
+from schedfarm.farm.store.arrays import ARRAYS, open_results
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.schema import CELL, Variable
+from schedfarm.farm.store.shards import CHUNKS
+from schedfarm.farm.store.store import Store
 
 
 def check_present(store: Store) -> None:

@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
-from core.metrics.declared import METRICS, find_metric
-from core.metrics.metric import CELL as ONE
-from core.metrics.metric import LARGER, SMALLER, Metric
-from core.own import load as imported
-from core.platform.platform import PLATFORMS, Platform
-from core.policy.rules import COUNTS
-from core.workload.columns import COLUMNS, STORED, Column
-from farm.store.keep import ALL, KEEPS, Keep
-from farm.store.schema import AXES, CELL, COORDINATES, ORIGIN, SAMPLE, WEEKS, Variable
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.declared import METRICS, find_metric
+from schedfarm.core.metrics.metric import CELL as ONE, LARGER, SMALLER, Metric
+from schedfarm.core.own import load as imported
+from schedfarm.core.platform.platform import PLATFORMS, Platform
+from schedfarm.core.policy.rules import COUNTS
+from schedfarm.core.workload.columns import COLUMNS, STORED, Column
+from schedfarm.farm.store.keep import ALL, KEEPS, Keep
+from schedfarm.farm.store.schema import AXES, CELL, COORDINATES, ORIGIN, SAMPLE, WEEKS, Variable
 
 LATE, UNFAIR = "late", "unfair_jobs"
 """Sums that a record keeps of a piece's fairness: total lateness, and jobs late."""
@@ -230,8 +229,8 @@ def _fairness(
     return Product(
         kind,
         (array, *more),
-        f"farm.execution.fairness:{kind}",
-        f"farm.planning.cost:{kind}_seconds",
+        f"schedfarm.farm.execution.fairness:{kind}",
+        f"schedfarm.farm.planning.cost:{kind}_seconds",
         long=long,
         optional=True,
         among=among,
@@ -250,8 +249,8 @@ _ROWS = (
             _of_sample("max_estimate", "s", "largest estimate that the platform allows"),
             *map(_of_column, STORED.values()),
         ),
-        "farm.execution.cell:workload_values",
-        "farm.planning.cost:no_seconds",
+        "schedfarm.farm.execution.cell:workload_values",
+        "schedfarm.farm.planning.cost:no_seconds",
         kept=tuple((name, _of_column(COLUMNS[name])) for name in ASKED),
         policies=False,
     ),
@@ -261,8 +260,8 @@ _ROWS = (
             _of_job("wait", "int64", "s", "wait"),
             _of_job("backfilled", "int8", "1", "job was backfilled"),
         ),
-        "farm.execution.cell:schedule_values",
-        "farm.planning.cost:cell_seconds",
+        "schedfarm.farm.execution.cell:schedule_values",
+        "schedfarm.farm.planning.cost:cell_seconds",
         kept=(
             (
                 "place",

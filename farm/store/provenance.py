@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 from pathlib import Path
 
-from core.errors import InputError
+from schedfarm.core.errors import InputError
 
 PACKAGE = "schedfarm"
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
-from core.labels import find_label
-from core.own import sources
-from core.policy.rules import COUNTS
-from core.schedule import Schedule, starts_of
-from core.workload.columns import COLUMNS, STORED
-from core.workload.workload import Workload
-from farm.store.arrays import ARRAYS, open_results
-from farm.store.geometry import ALL_POLICIES
-from farm.store.keep import KEEPS
-from farm.store.kept import recalled
-from farm.store.place import Where
-from farm.store.presence import check_present
-from farm.store.product import DERIVED, PRODUCTS, Product
-from farm.store.records import read_record
-from farm.store.store import Store
+from schedfarm.core.errors import InputError
+from schedfarm.core.labels import find_label
+from schedfarm.core.own import sources
+from schedfarm.core.policy.rules import COUNTS
+from schedfarm.core.schedule import Schedule, starts_of
+from schedfarm.core.workload.columns import COLUMNS, STORED
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.store.arrays import ARRAYS, open_results
+from schedfarm.farm.store.geometry import ALL_POLICIES
+from schedfarm.farm.store.keep import KEEPS
+from schedfarm.farm.store.kept import recalled
+from schedfarm.farm.store.place import Where
+from schedfarm.farm.store.presence import check_present
+from schedfarm.farm.store.product import DERIVED, PRODUCTS, Product
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd

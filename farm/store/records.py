@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
-from farm.store.geometry import Block, Cell, Span
+from schedfarm.core.errors import InputError
+from schedfarm.farm.store.geometry import Block, Cell, Span
 
 if TYPE_CHECKING:
-    from farm.store.place import Place
+    from schedfarm.farm.store.place import Place
 
 FOLDER = "records"
 """The folder of a store that holds them."""

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
-from core.errors import InputError
-from core.files import PARTIAL
-from farm.store.arrays import (
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import PARTIAL
+from schedfarm.farm.store.arrays import (
     ARRAYS,
     consolidate,
     create_results,
@@ -17,10 +17,10 @@ from farm.store.arrays import (
     create_values,
     write_coordinates,
 )
-from farm.store.manifest import GROWING
-from farm.store.schema import CELL, TARGET_LOAD, WEEKS
-from farm.store.shards import CHUNKS, METADATA
-from farm.store.store import Store
+from schedfarm.farm.store.manifest import GROWING
+from schedfarm.farm.store.schema import CELL, TARGET_LOAD, WEEKS
+from schedfarm.farm.store.shards import CHUNKS, METADATA
+from schedfarm.farm.store.store import Store
 
 Skeleton = dict[str, bytes]
 """Files of metadata, coordinates, weeks and an empty summary, by their names below the arrays."""

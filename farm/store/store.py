@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.metrics.widths import WIDTHS
-from core.own import source_digest, sources
-from core.platform.platform import Platform, platform_from_dict
-from core.policy.orders import revised_orders
-from core.policy.rules import COUNTS
-from farm.store.bucket import Unavailable
-from farm.store.geometry import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.widths import WIDTHS
+from schedfarm.core.own import source_digest, sources
+from schedfarm.core.platform.platform import Platform, platform_from_dict
+from schedfarm.core.policy.orders import revised_orders
+from schedfarm.core.policy.rules import COUNTS
+from schedfarm.farm.store.bucket import Unavailable
+from schedfarm.farm.store.geometry import (
     ALL_POLICIES,
     Block,
     Cell,
@@ -31,13 +31,20 @@ from farm.store.geometry import (
     pieces_of,
     positions,
 )
-from farm.store.keep import ALL, KEEPS
-from farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
-from farm.store.place import Place, Where, place_of
-from farm.store.product import KEPT, PRODUCTS, Holding, Product, is_had
-from farm.store.records import REMEDY, Head, Record, iterate_records, read_heads, record_name
-from farm.store.schema import CELL, ORIGIN, SAMPLE, Variable
-from farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
+from schedfarm.farm.store.keep import ALL, KEEPS
+from schedfarm.farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
+from schedfarm.farm.store.place import Place, Where, place_of
+from schedfarm.farm.store.product import KEPT, PRODUCTS, Holding, Product, is_had
+from schedfarm.farm.store.records import (
+    REMEDY,
+    Head,
+    Record,
+    iterate_records,
+    read_heads,
+    record_name,
+)
+from schedfarm.farm.store.schema import CELL, ORIGIN, SAMPLE, Variable
+from schedfarm.farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
-from farm.store.arrays import open_aside, write_values
+from schedfarm.core.errors import InputError
+from schedfarm.farm.store.arrays import open_aside, write_values
 
 if TYPE_CHECKING:
-    from farm.store.product import Product
-    from farm.store.records import Record
-    from farm.store.schema import Variable
-    from farm.store.store import Store
+    from schedfarm.farm.store.product import Product
+    from schedfarm.farm.store.records import Record
+    from schedfarm.farm.store.schema import Variable
+    from schedfarm.farm.store.store import Store
 
 REFRESH_SECONDS = 60.0
 """Time between two summaries of a run that goes on, at least."""

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from core.numerals import lasting
-from farm.store.files import writing
-from farm.store.geometry import Block
-from farm.store.journal import START, Position
-from farm.store.place import Where, place_of
+from schedfarm.core.numerals import lasting
+from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.store.journal import START, Position
+from schedfarm.farm.store.place import Where, place_of
 
 UNKNOWN = -1.0
 """Stands for a time left that nothing measured supports yet, s."""

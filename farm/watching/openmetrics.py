@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from farm.watching.status import Status
+from schedfarm.farm.watching.status import Status
 
 STATES = ("done", "failed", "missing")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from core.numerals import lasting, significant
-from farm.watching.events import (
+from schedfarm.core.numerals import lasting, significant
+from schedfarm.farm.watching.events import (
     UNKNOWN,
     Begin,
     BlockDone,

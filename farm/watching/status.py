@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import structs
 
-from farm.store.place import Where
-from farm.store.records import Head, Record, Tally
-from farm.store.skeleton import check_metadata
-from farm.store.store import Store
-from farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
+from schedfarm.farm.store.place import Where
+from schedfarm.farm.store.records import Head, Record, Tally
+from schedfarm.farm.store.skeleton import check_metadata
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
 
 SILENT_SECONDS = 180.0
 """A run of which nothing was heard for so long is not taken for one that goes on; one that works

@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from farm.logs.registry import here
+from schedfarm.farm.logs.registry import here
 from tests.benchmarks.checkout import HERE, Checkout
 from tests.benchmarks.fields import (
     Field,

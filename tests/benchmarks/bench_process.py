@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MILLION = """
 import sys
 from resource import RUSAGE_SELF, getrusage
-from core import lublin, simulate
+from schedfarm.core import lublin, simulate
 jobs = lublin(256, jobs=1_000_000, load=0.9, seed=1)
 before = getrusage(RUSAGE_SELF).ru_maxrss
 simulate(jobs, sys.argv[1])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from core import read_swf
-from core.logs.swf_cache import ENVIRONMENT
+from schedfarm.core import read_swf
+from schedfarm.core.logs.swf_cache import ENVIRONMENT
 from tests.benchmarks.bench_simulate import LOGS
 from tests.benchmarks.conftest import Log
 

@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from core import Workload, scale_load, simulate, summarise
-from core.workload.select import select_jobs
+from schedfarm.core import Workload, scale_load, simulate, summarise
+from schedfarm.core.workload.select import select_jobs
 from tests.benchmarks.conftest import Log, Repeat, read
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)

@@ -14,7 +14,16 @@ from typing import Any
 HERE = Path(__file__).resolve().parents[2]
 """The checkout that this file is of."""
 
-FARM = ("-c", "from farm.cli import main; main()")
+FARM = (
+    "-c",
+    """
+try:
+    from schedfarm.farm.cli import main
+except ModuleNotFoundError:  # A checkout of before the four packages were one.
+    from farm.cli import main
+main()
+""",
+)
 """What makes Python the command `farm`."""
 
 STAND = Path(__file__).with_name("stand.py")
@@ -62,7 +71,7 @@ class Checkout:
     def environment(self, kernels: Path | None = None) -> dict[str, str]:
         """Return variables with which its own code is imported, kernels being kept in a folder."""
         kept = {"NUMBA_CACHE_DIR": str(kernels)} if kernels else {}
-        return {**os.environ, "PYTHONPATH": str(self.root), **kept}
+        return {**os.environ, "PYTHONPATH": f"{self.root / 'src'}:{self.root}", **kept}
 
 
 class Stand:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from core import Workload, read_swf
-from farm.logs.registry import here
+from schedfarm.core import Workload, read_swf
+from schedfarm.farm.logs.registry import here
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
 """Where this project's developers keep the archive's logs, outside of it."""

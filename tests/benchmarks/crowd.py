@@ -31,10 +31,10 @@ from typing import Any
 
 import psutil
 
-from cluster.certificates import CONFIGURATION, make
-from cluster.open_files import lift
-from cluster.settings import JOBS, UNWATCHED, WORKERS
-from farm.watching.events import BlockDone
+from schedfarm.cluster.certificates import CONFIGURATION, make
+from schedfarm.cluster.open_files import lift
+from schedfarm.cluster.settings import JOBS, UNWATCHED, WORKERS
+from schedfarm.farm.watching.events import BlockDone
 
 IN_A_PROCESS = 125
 """Workers that one process stands for."""
@@ -64,8 +64,8 @@ class Pretend:
     """Take as long as a task is planned to take, and say that its blocks are done."""
 
     def __call__(self, parcel: Any) -> Any:
-        from farm.execution.parcel import unpacked
-        from farm.execution.telling import tell
+        from schedfarm.farm.execution.parcel import unpacked
+        from schedfarm.farm.execution.telling import tell
 
         task = unpacked(parcel)
         seconds = task.seconds * random.uniform(0.9, 1.1)
@@ -88,7 +88,7 @@ async def stand_for(address: str, count: int) -> None:
     import dask
     from distributed import Worker
 
-    from farm.store.provenance import program
+    from schedfarm.farm.store.provenance import program
 
     # Before anybody waits for an answer: on few cores it takes many workers' time.
     program()
@@ -125,7 +125,7 @@ class Tasks:
 
     def watch(self) -> None:
         """Note the length of each task that is submitted from now on."""
-        from farm.execution.window import Window
+        from schedfarm.farm.execution.window import Window
 
         submit = Window._submit
 
@@ -176,7 +176,7 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
     """Run a campaign on a crowd and tell what scheduler and coordinator spent."""
     from distributed import Client
 
-    from farm.execution.runner import begin, carry_out
+    from schedfarm.farm.execution.runner import begin, carry_out
 
     count, file, tasks = given.workers, folder / "scheduler.json", Tasks()
     with ExitStack() as stack:
@@ -246,7 +246,7 @@ def ends(file: Path) -> tuple[str, ...]:
 def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
     """Start a scheduler and wait for the file that it writes."""
     # It reads what it hands on, by the modules of that: to import them takes a second of its loop.
-    known = ("--preload", "farm.execution.parcel", "--preload", Path(__file__).stem)
+    known = ("--preload", "schedfarm.farm.execution.parcel", "--preload", Path(__file__).stem)
     command = ("-m", "distributed.cli.dask_scheduler", "--port", "0", *known, *ends(file))
     process = start(stack, *command)
     while not file.exists() or not file.read_text().endswith("}"):
@@ -256,7 +256,7 @@ def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
 
 def start_workers(stack: ExitStack, given: argparse.Namespace, file: Path) -> None:
     """Start workers, or processes that stand for many of them each."""
-    from farm.execution import window
+    from schedfarm.farm.execution import window
 
     if given.real:
         one = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", *ends(file))
@@ -279,9 +279,9 @@ def spent(process: psutil.Process) -> float:
 
 def campaign(given: argparse.Namespace) -> Any:
     """Return a campaign of so much work for each worker, in blocks of a length."""
-    from farm.campaign.campaign import Campaign
-    from farm.campaign.trace import Trace
-    from farm.planning.cost import cell_seconds
+    from schedfarm.farm.campaign.campaign import Campaign
+    from schedfarm.farm.campaign.trace import Trace
+    from schedfarm.farm.planning.cost import cell_seconds
 
     policies = tuple(f"{order}+easy" for order in ORDERS)
     jobs = 4000 if given.real else JOBS_A_CELL

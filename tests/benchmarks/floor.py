@@ -15,8 +15,8 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from core import Workload, read_swf
-from farm.logs.registry import here
+from schedfarm.core import Workload, read_swf
+from schedfarm.farm.logs.registry import here
 from tests.benchmarks.rates import LOGS, SHARED, tell
 
 CHAIN = 6

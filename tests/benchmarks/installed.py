@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from core import lublin, write_swf
+from schedfarm.core import lublin, write_swf
 
 RUNS = 5
 

@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
-from core.models.participants import participants
-from core.platform.network import Network
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.models.participants import participants
+from schedfarm.core.platform.network import Network
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 
 JOBS, SEEDS = 100_000, (1, 2, 3)
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.logs.swf import read_swf
-from core.simulation.simulate import simulate
-from core.workload.load import scale_load
-from core.workload.on_nodes import OnNodes, put_on_nodes
-from core.workload.workload import Workload
+from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.load import scale_load
+from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
+from schedfarm.core.workload.workload import Workload
 
 POLICIES = ("fcfs+conservative", "fcfs+demt")
 

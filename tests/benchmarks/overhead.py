@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.runner import begin, carry_out
-from farm.store.provenance import origin
-from farm.store.records import Body, Head, Record, record_name
-from farm.store.store import Store
-from farm.store.summary import fold
-from farm.watching.events import All, Begin, BlockDone, read_events
-from farm.watching.status import status
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import begin, carry_out
+from schedfarm.farm.store.provenance import origin
+from schedfarm.farm.store.records import Body, Head, Record, record_name
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import fold
+from schedfarm.farm.watching.events import All, Begin, BlockDone, read_events
+from schedfarm.farm.watching.status import status
 
 WORKERS = 2
 ORDERS = ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "f1", "f2")
@@ -71,7 +71,7 @@ def measured(what: str) -> Iterator[None]:
 
 def run(wanted: Campaign, folder: Path) -> None:
     """Run a campaign on local workers and tell what of their time was simulation."""
-    from cluster import ClusterSpec, connect
+    from schedfarm.cluster import ClusterSpec, connect
 
     with connect(ClusterSpec("local", workers=WORKERS)) as client:
         client.wait_for_workers(WORKERS)
@@ -97,8 +97,8 @@ def run(wanted: Campaign, folder: Path) -> None:
 
 def warm(policies: tuple[str, ...]) -> None:
     """Compile or load the kernels: once a host, not once a cell."""
-    from core import simulate, summarise
-    from core.models.lublin import lublin
+    from schedfarm.core import simulate, summarise
+    from schedfarm.core.models.lublin import lublin
 
     for policy in policies:
         summarise(simulate(lublin(64, jobs=50), policy))

@@ -24,9 +24,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from core import InputError, Workload, read_swf, simulate, write_swf
-from core.logs.swf_cache import ENVIRONMENT
-from farm.logs.registry import here
+from schedfarm.core import InputError, Workload, read_swf, simulate, write_swf
+from schedfarm.core.logs.swf_cache import ENVIRONMENT
+from schedfarm.farm.logs.registry import here
 from tests.benchmarks.floor import least
 from tests.benchmarks.rates import SHARED, tell
 from tests.benchmarks.table import rounded

@@ -16,12 +16,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from core import Workload, fair_start_times, scale_load, simulate, summarise
-from core.logs.swf import read_swf
-from core.metrics.weekly import weekly
-from core.models.lublin import lublin
-from farm.logs.registry import here
-from farm.planning.cost import cell_seconds, relaxed_seconds, strict_seconds
+from schedfarm.core import Workload, fair_start_times, scale_load, simulate, summarise
+from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.metrics.weekly import weekly
+from schedfarm.core.models.lublin import lublin
+from schedfarm.farm.logs.registry import here
+from schedfarm.farm.planning.cost import cell_seconds, relaxed_seconds, strict_seconds
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
 """Where this project's developers keep the archive's logs, outside of it."""

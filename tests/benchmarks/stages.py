@@ -23,17 +23,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core import Schedule, simulate
-from core.metrics.counted import Counted
-from core.metrics.declared import METRICS
-from core.metrics.users import index_users
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.cell import Simulations
-from farm.execution.runner import begin
-from farm.logs.registry import here
-from farm.planning.tasks import Task
-from farm.store.block import OpenBlock, commit
+from schedfarm.core import Schedule, simulate
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import METRICS
+from schedfarm.core.metrics.users import index_users
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.cell import Simulations
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.logs.registry import here
+from schedfarm.farm.planning.tasks import Task
+from schedfarm.farm.store.block import OpenBlock, commit
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
 """Where this project's developers keep the archive's logs, outside of it."""
@@ -131,7 +131,7 @@ def metrics(given: Given) -> None:
 
 
 def report(given: Given) -> None:
-    from analysis.papers import make_report
+    from schedfarm.analysis.papers import make_report
 
     head = Path(given.store, "campaign.toml").read_text(encoding="utf-8")
     name = tomllib.loads(head)["report"]

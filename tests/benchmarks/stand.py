@@ -14,7 +14,17 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from core import Workload, fair_start_times, lublin, read_swf, scale_load, simulate
+try:
+    from schedfarm.core import Workload, fair_start_times, lublin, read_swf, scale_load, simulate
+except ModuleNotFoundError:  # A checkout of before the four packages were one.
+    from core import (  # type: ignore[no-redef,import-not-found]
+        Workload,
+        fair_start_times,
+        lublin,
+        read_swf,
+        scale_load,
+        simulate,
+    )
 
 SPAN = 0.2
 """A measurement is repeated for about so long, s of CPU, and made once at least."""

@@ -17,7 +17,7 @@ from tests.benchmarks.checkout import FARM, Checkout
 
 FAIR_STARTS = """
 import sys
-from core import fair_start_times, read_swf
+from schedfarm.core import fair_start_times, read_swf
 fair_start_times(read_swf(sys.argv[1]), "fcfs+easy", jobs=range(100))
 """
 

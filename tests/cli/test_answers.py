@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from core.logs.swf import read_swf
-from core.metrics.declared import metrics_over
-from core.metrics.metric import CELL
-from core.simulation.compiling import compiling
-from farm import Campaign, run
-from farm.cli import cli
-from farm.cli.traces import traces
+from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.metrics.declared import metrics_over
+from schedfarm.core.metrics.metric import CELL
+from schedfarm.core.simulation.compiling import compiling
+from schedfarm.farm import Campaign, run
+from schedfarm.farm.cli import cli
+from schedfarm.farm.cli.traces import traces
 from tests.support.command_line import Farm
 from tests.support.refusals import GOOD, LOG, ROW, write
 

@@ -100,7 +100,7 @@ CAMPAIGNS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"metrics": ["wait"]}, ("c.toml", "'wait'", "in every store")),
     ({"traces": other_trace(name="unfairness_strict")}, ("c.toml", "'unfairness_strict'")),
     ({"metrics": ["p95"]}, ("c.toml", "'p95'", "module:function", "mine:p95_wait")),
-    ({"metrics": ["core.metrics.slowdown:TAU"]}, ("c.toml", "TAU", "10", "function")),
+    ({"metrics": ["schedfarm.core.metrics.slowdown:TAU"]}, ("c.toml", "TAU", "10", "function")),
     ({"metrics": ["mine:p95"]}, ("c.toml", "'mine'", "mine.py")),
     ({"policies": ["mine:f+easy"]}, ("c.toml", "'mine'", "mine.py")),
     ({"policies": ["saf+easy,backfill=mine:f"]}, ("c.toml", "'mine'", "mine.py")),

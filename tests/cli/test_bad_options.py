@@ -14,7 +14,7 @@ from tests.support.refusals import GOOD, LOG, Said, unlike, write
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a scheduler for absent that is not there within a second."""
-    module = importlib.import_module("cluster.existing")
+    module = importlib.import_module("schedfarm.cluster.existing")
     monkeypatch.setattr(module, "CONNECT_TIMEOUT", 1.0)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from farm import Campaign, run
+from schedfarm.farm import Campaign, run
 from tests.support.command_line import Farm
 from tests.support.refusals import GOOD, LOG, ROW, Said, other_trace, refused, unlike, write
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster import queues
-from farm.store.jobs import COORDINATOR, WORKERS, Jobs, write_jobs
-from farm.store.place import place_of
+from schedfarm.cluster import queues
+from schedfarm.farm.store.jobs import COORDINATOR, WORKERS, Jobs, write_jobs
+from schedfarm.farm.store.place import place_of
 from tests.support.command_line import Farm
 
 

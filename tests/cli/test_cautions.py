@@ -12,12 +12,12 @@ import pytest
 import tomli_w
 import xarray as xr
 
-from analysis.store import told
-from core import InputError, read_log
-from core.workload.select import select
-from farm import Campaign, Trace, run
-from farm.campaign.caution import CAUTIONS, Case, cautions, ignored_shares
-from farm.store.manifest import COPY, MANIFEST, sealed, unsealed
+from schedfarm.analysis.store import told
+from schedfarm.core import InputError, read_log
+from schedfarm.core.workload.select import select
+from schedfarm.farm import Campaign, Trace, run
+from schedfarm.farm.campaign.caution import CAUTIONS, Case, cautions, ignored_shares
+from schedfarm.farm.store.manifest import COPY, MANIFEST, sealed, unsealed
 from tests.support.command_line import Farm
 from tests.support.paths import DOCS
 from tests.support.refusals import Said

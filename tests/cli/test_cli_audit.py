@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.audit import read_schedule
-from core.logs.clean import Clean
+from schedfarm.core.audit import read_schedule
+from schedfarm.core.logs.clean import Clean
 from tests.support.command_line import run_farm as farm
 from tests.support.refusals import ROW, Said, unlike
 

@@ -12,12 +12,12 @@ from statistics import fmean, stdev
 
 import pytest
 
-from core.offline.algorithms import ALGORITHMS
-from core.offline.draws import SPEEDUPS, draw_instance
-from core.offline.dual import PRECISION
-from core.offline.plan import Plan
-from core.offline.shelves import SHUFFLES
-from farm.cli.offline import offline
+from schedfarm.core.offline.algorithms import ALGORITHMS
+from schedfarm.core.offline.draws import SPEEDUPS, draw_instance
+from schedfarm.core.offline.dual import PRECISION
+from schedfarm.core.offline.plan import Plan
+from schedfarm.core.offline.shelves import SHUFFLES
+from schedfarm.farm.cli.offline import offline
 from tests.support.command_line import Farm, run_farm
 from tests.support.refusals import Said, unlike
 
@@ -130,7 +130,7 @@ def test_progress_is_printed_apart_from_the_answer(
     farm: Farm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In plain lines now and then, unless --quiet is given."""
-    monkeypatch.setattr(importlib.import_module("farm.cli.offline"), "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(importlib.import_module("schedfarm.farm.cli.offline"), "LINE_SECONDS", 0.0)
     done = farm("offline", *SMALL)
     assert done.stderr.splitlines() == [f"{k}/3 instances" for k in range(3)]
     quiet = farm("offline", *SMALL, "--quiet")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from analysis import gains, table_csv
-from core import write_swf
-from core.models import poisson
-from farm import Campaign, run
+from schedfarm.analysis import gains, table_csv
+from schedfarm.core import write_swf
+from schedfarm.core.models import poisson
+from schedfarm.farm import Campaign, run
 from tests.support.command_line import Farm
 from tests.support.refusals import Said, sentence, unlike
 from tests.support.swf_texts import row

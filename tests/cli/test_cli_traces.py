@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core.logs.read import read_log
-from farm.campaign.campaign import Campaign
-from farm.logs import registry
-from farm.logs.registry import ENVIRONMENT, entries
+from schedfarm.core.logs.read import read_log
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.logs import registry
+from schedfarm.farm.logs.registry import ENVIRONMENT, entries
 from tests.support.command_line import run_farm as farm
 from tests.support.refusals import Said, unlike
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError, read_log, simulate
-from core.audit import read_schedule
-from core.platform.network import Network
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
+from schedfarm.core import InputError, read_log, simulate
+from schedfarm.core.audit import read_schedule
+from schedfarm.core.platform.network import Network
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
 from tests.support.command_line import Farm
 from tests.support.paths import DOCS
 from tests.support.refusals import Said

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 
-from farm import Campaign, run
-from farm.cli import cli
+from schedfarm.farm import Campaign, run
+from schedfarm.farm.cli import cli
 from tests.support.command_line import Farm
 from tests.support.refusals import GOOD
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from farm.cli import cli
+from schedfarm.farm.cli import cli
 from tests.support.command_line import Farm
 
 WIDTH = 80

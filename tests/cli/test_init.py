@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from core import write_swf
-from core.models import poisson
-from farm import Campaign, run
+from schedfarm.core import write_swf
+from schedfarm.core.models import poisson
+from schedfarm.farm import Campaign, run
 from tests.support.command_line import run_farm as farm
 from tests.support.refusals import LOG, ROW, Said
 

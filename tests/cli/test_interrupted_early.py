@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import pytest
 
-from farm import cli
-from farm.execution import runner
+from schedfarm.farm import cli
+from schedfarm.farm.execution import runner
 from tests.support.command_line import Farm
 from tests.support.refusals import GOOD, write
 
@@ -24,7 +24,7 @@ def test_an_early_interrupt_says_that_no_cell_was_begun(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runner, "begin", interrupted)
-    monkeypatch.setattr("farm.cli.os._exit", sys.exit)
+    monkeypatch.setattr("schedfarm.farm.cli.os._exit", sys.exit)
     monkeypatch.chdir(tmp_path)
     write(GOOD, Path("c.toml"))
     done = farm("run", "c.toml", status=130)

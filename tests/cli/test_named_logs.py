@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace, named
+from schedfarm.core import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace, named
 from tests.support.logs import KTH, LOG, Server
 
 pytestmark = pytest.mark.usefixtures("traces_cache")
@@ -88,7 +88,7 @@ def test_thanks_stay_with_the_results(tmp_path: Path, tiny: str) -> None:
     """A trace's group in the store says whom to thank, by the registry or by the log's header."""
     import xarray as xr
 
-    from farm import run
+    from schedfarm.farm import run
 
     (tmp_path / "plain.swf").write_bytes(LOG)
     campaign = Campaign(

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from core.errors import InputError
-from core.metrics.declared import find_metric
-from core.policy.policy import Policy
-from farm.campaign.campaign import Campaign
-from farm.logs.fetch import locate
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.declared import find_metric
+from schedfarm.core.policy.policy import Policy
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.logs.fetch import locate
 from tests.support.refusals import GOOD, LOG, Said, other_trace, refused, unlike
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from farm import Campaign, run
-from farm.output import output
+from schedfarm.farm import Campaign, run
+from schedfarm.farm.output import output
 from tests.support.command_line import Farm
 from tests.support.harness import snapshot
 from tests.support.refusals import GOOD, LOG, Said, unlike, write

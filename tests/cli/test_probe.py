@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import simulate
-from core.policy.cost import Rate
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.runner import run
-from farm.planning.cost import cell_seconds, rate_of
-from farm.planning.design import design
-from farm.planning.outlay import STORE_BYTES
-from farm.planning.probe import (
+from schedfarm.core import simulate
+from schedfarm.core.policy.cost import Rate
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import run
+from schedfarm.farm.planning.cost import cell_seconds, rate_of
+from schedfarm.farm.planning.design import design
+from schedfarm.farm.planning.outlay import STORE_BYTES
+from schedfarm.farm.planning.probe import (
     SHARE,
     Kind,
     Probe,
@@ -31,7 +31,7 @@ from farm.planning.probe import (
     _weight,
     probe,
 )
-from farm.planning.tasks import block_costs, missing_blocks
+from schedfarm.farm.planning.tasks import block_costs, missing_blocks
 from tests.support.command_line import Farm
 
 TOML = """name = "c"
@@ -209,6 +209,6 @@ def test_a_tiny_campaign__is_probed_for_a_share_of_the_start(tmp_path: Path) -> 
 def test_what_an_order_in_python_costs__hardly_grows_with_the_queue() -> None:
     """It is the call that costs: 200 waiting jobs make it dearer by a fifth, and a rule by 100."""
     queue = np.array([0.0, 200.0])
-    assert _weight("core.policy.functions:wfp3+easy", queue).tolist() == [1.0, 1.2]
+    assert _weight("schedfarm.core.policy.functions:wfp3+easy", queue).tolist() == [1.0, 1.2]
     assert _weight("fcfs+easy,backfill=core.policy.functions:wfp3", queue).tolist() == [1.0, 1.2]
     assert _weight("wfp3+easy", queue)[1] > 90

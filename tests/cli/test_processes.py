@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from farm import Campaign, run
-from farm.cli import cli
+from schedfarm.farm import Campaign, run
+from schedfarm.farm.cli import cli
 from tests.support.command_line import run_farm
 from tests.support.guards import processes_allowed
-from tests.support.harness import farm as started
-from tests.support.harness import snapshot
+from tests.support.harness import farm as started, snapshot
 from tests.support.refusals import GOOD, LOG, sentence, write
 
 Process = Callable[..., subprocess.CompletedProcess[str]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farm.campaign.shipped import find, shipped
-from farm.cli.report import check_report
+from schedfarm.farm.campaign.shipped import find, shipped
+from schedfarm.farm.cli.report import check_report
 from tests.support.refusals import Said, refused
 
 SABIN = ("fcfs", "spf", "lxf"), ("aggressive", "easy", "planned,walk=queue")

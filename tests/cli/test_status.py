@@ -15,13 +15,13 @@ import pytest
 from msgspec import structs
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from farm import run, status
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.planning.block_shape import JOB_STEP
-from farm.store import provenance, records
-from farm.store.geometry import Block
-from farm.watching.events import (
+from schedfarm.farm import run, status
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.block_shape import JOB_STEP
+from schedfarm.farm.store import provenance, records
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.watching.events import (
     Begin,
     BlockDone,
     Doing,
@@ -33,7 +33,7 @@ from farm.watching.events import (
     now,
     read_events,
 )
-from farm.watching.progress import Bar, Lines
+from schedfarm.farm.watching.progress import Bar, Lines
 from tests.support.command_line import Farm
 
 TRACE = Trace(name="m", model="lublin", processors=64, jobs=40)
@@ -201,10 +201,10 @@ def test_origin__of_a_block_that_two_programs_filled(
     """What was kept is still the older one's: both stand in the record."""
     three = tuple(f"{order}+easy" for order in ("fcfs", "spf", "saf"))
     campaign = Campaign(name="s", traces=(TRACE,), policies=three, resamples=1)
-    monkeypatch.setattr("farm.planning.block_shape.SHARD_BYTES", 8 * JOB_STEP * 2)
+    monkeypatch.setattr("schedfarm.farm.planning.block_shape.SHARD_BYTES", 8 * JOB_STEP * 2)
     run(campaign, tmp_path)
     other = {**provenance.origin(), "host": "another"}
-    monkeypatch.setattr("farm.store.block.origin", lambda: other)
+    monkeypatch.setattr("schedfarm.farm.store.block.origin", lambda: other)
     run(dataclasses.replace(campaign, policies=(*three, "sqf+easy")), tmp_path)
     found = {origin["host"]: origin["blocks"] for origin in status(tmp_path).origins}
     # The workload's block, one of two policies, and one of a policy that was there and a new one.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.policy.rules import RULES
-from farm.execution import warming
+from schedfarm.core.policy.rules import RULES
+from schedfarm.farm.execution import warming
 from tests.support.refusals import Said
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import farm
-from core.logs.swf import write_swf
-from core.models.lublin import lublin
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
+from schedfarm import farm
+from schedfarm.core.logs.swf import write_swf
+from schedfarm.core.models.lublin import lublin
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
 from tests.crash.failures import BUILDS, RUNS, Failure, power_cuts
 from tests.crash.stages import STRUCK, Build, FullDisk, PowerCut, Processes, Recording, Stage
 from tests.support.dask_processes import Site

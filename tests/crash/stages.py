@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
 
-import farm
-from farm.campaign.campaign import Campaign
-from farm.execution.runner import Outcome
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.execution.runner import Outcome
+from schedfarm.farm.verify import Again, verify
 from tests.support.dask_processes import Site
 from tests.support.deaths import kill_build
 from tests.support.growing import GROWN, SMALL, assert_same_by_label

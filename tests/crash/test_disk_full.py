@@ -11,17 +11,17 @@ from types import SimpleNamespace
 
 import pytest
 
-import farm
-from core.errors import InputError
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.store import summary
-from farm.store.geometry import Block
-from farm.store.lock import Superseded, locked
-from farm.store.records import record_name
-from farm.watching.events import Event, Said
+from schedfarm import farm
+from schedfarm.core.errors import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.store import summary
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.store.lock import Superseded, locked
+from schedfarm.farm.store.records import record_name
+from schedfarm.farm.watching.events import Event, Said
 from tests.crash.stages import mounted
 from tests.support.harness import assert_same_results, records
 from tests.support.made import MadeStores

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-import farm
+from schedfarm import farm
 from tests.support.deaths import kill_build
 from tests.support.growing import GROWN, SMALL, counts, tree
 from tests.support.harness import assert_same_results, partial

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError
-from farm.store.lock import NAME, locked
+from schedfarm.core import InputError
+from schedfarm.farm.store.lock import NAME, locked
 
 HOLD = """
 import sys
 from pathlib import Path
-from farm.store.lock import locked
+from schedfarm.farm.store.lock import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

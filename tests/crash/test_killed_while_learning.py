@@ -8,12 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from farm.verify import Again, verify
+from schedfarm.farm.verify import Again, verify
 from tests.support.growing import counts
 from tests.support.harness import assert_same_results
 from tests.support.learning import BEHAVIOUR, CELLS, grown, learner, learnt
 from tests.support.made import MadeStores
-from tests.support.paths import ROOT
+from tests.support.paths import IMPORTED
 
 
 def test_a_process_killed_while_it_learns__loses_nothing(
@@ -24,8 +24,8 @@ def test_a_process_killed_while_it_learns__loses_nothing(
     larger = grown(campaign, tmp_path, "mine:longest")
     made_store.copy(campaign, store)
     (tmp_path / "larger.toml").write_text(larger.to_toml())
-    text = "import farm; farm.run(farm.Campaign.from_toml('larger.toml'), 's')"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), BEHAVIOUR: "kill"}
+    text = "from schedfarm import farm; farm.run(farm.Campaign.from_toml('larger.toml'), 's')"
+    environment = {**os.environ, "PYTHONPATH": IMPORTED, BEHAVIOUR: "kill"}
     ended = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, env=environment)
     assert ended.returncode == -signal.SIGKILL
     # The summary of what was learnt was not folded.

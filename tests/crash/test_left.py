@@ -15,21 +15,21 @@ from typing import Any
 
 import pytest
 
-import farm
-from core import simulate
-from core.models.lublin import lublin
-from core.schedule import Schedule
-from core.simulation.underway import Underway
-from core.workload.load import scale_load
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution import courses, executors, following
-from farm.execution.aside import aside
-from farm.execution.runner import begin
-from farm.execution.sick import Sick
-from farm.execution.stop import FINISH_SECONDS
-from farm.planning.tasks import Task
-from farm.watching.events import BlockDone, Said, read_events
+from schedfarm import farm
+from schedfarm.core import simulate
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.workload.load import scale_load
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution import courses, executors, following
+from schedfarm.farm.execution.aside import aside
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.sick import Sick
+from schedfarm.farm.execution.stop import FINISH_SECONDS
+from schedfarm.farm.planning.tasks import Task
+from schedfarm.farm.watching.events import BlockDone, Said, read_events
 from tests.support.harness import Command, counts, recorded_cells, wait_for
 
 JOBS = 60_000

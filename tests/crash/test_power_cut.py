@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from farm.verify import Again, verify
+from schedfarm.farm.verify import Again, verify
 from tests.crash.stages import Recording
 from tests.support.harness import assert_same_results
 from tests.support.recorded import Step, cut

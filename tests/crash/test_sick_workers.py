@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
-import farm
-from farm.campaign.campaign import Campaign
-from farm.execution import window
-from farm.execution.isolate import Killed
-from farm.execution.rollcall import Errand
-from farm.execution.runner import begin
-from farm.execution.stop import Stop
-from farm.execution.task import run_task
-from farm.execution.workers import SchedulerLost, Workers
-from farm.store.place import place_of
-from farm.watching.events import Said, read_events
+from schedfarm import farm
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.execution import window
+from schedfarm.farm.execution.isolate import Killed
+from schedfarm.farm.execution.rollcall import Errand
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.workers import SchedulerLost, Workers
+from schedfarm.farm.store.place import place_of
+from schedfarm.farm.watching.events import Said, read_events
 from tests.support.dask_processes import Site, site
 from tests.support.growing import SMALL
 from tests.support.harness import (
@@ -37,7 +37,7 @@ from tests.support.harness import (
     two_machines,
 )
 from tests.support.made import MadeStores
-from tests.support.paths import ROOT
+from tests.support.paths import PACKAGE
 
 LOADS = (0.5, 0.7)
 RESAMPLES = 4
@@ -49,7 +49,7 @@ FILE_BYTES = 200
 """No file of a worker may become longer: none of a block's is shorter."""
 
 STARVED = """
-from farm.execution import task
+from schedfarm.farm.execution import task
 
 def answers(made, questions):
     raise MemoryError("no room for 8 GiB")
@@ -64,7 +64,7 @@ import sys
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == "core.simulation.pool":
+        if name == "schedfarm.core.simulation.pool":
             raise {error}
 
 sys.meta_path.insert(0, Finder())
@@ -201,9 +201,8 @@ def test_no_worker_can_write__the_run_ends(there: Site, tmp_path: Path) -> None:
 
 def foreign(folder: Path) -> str:
     """Copy the program, with another mean wait in it."""
-    for package in ("core", "farm", "cluster", "analysis"):
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pyc*"))
-    declared = folder / "core" / "metrics" / "declared.py"
+    copied = shutil.copytree(PACKAGE, folder / "schedfarm", ignore=shutil.ignore_patterns("__pyc*"))
+    declared = copied / "core" / "metrics" / "declared.py"
     text = declared.read_text()
     right, wrong = "lambda c: ratio(c.waited, len(c))", "lambda c: 1 + ratio(c.waited, len(c))"
     assert text.count(right) == 1

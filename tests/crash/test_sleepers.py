@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-import farm
-import farm.store.lock
-from core.errors import InputError
-from farm.execution.runner import begin
-from farm.planning import block_shape
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.core.errors import InputError
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.planning import block_shape
+from schedfarm.farm.verify import Again, verify
 from tests.support.growing import SMALL, assert_same_by_label, counts
 from tests.support.harness import PATIENCE, wait_for
 from tests.support.made import MadeStores

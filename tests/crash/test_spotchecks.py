@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from distributed import Client
 
-import farm
-from cluster import ClusterSpec, connect
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.watching.events import BlockDone, Retracted, Said, read_events
+from schedfarm import farm
+from schedfarm.cluster import ClusterSpec, connect
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.watching.events import BlockDone, Retracted, Said, read_events
 from tests.support.harness import assert_same_results
 
 CAMPAIGN = Campaign(
@@ -37,7 +37,7 @@ def pid(submit):
 
 def flip_waits() -> None:
     """Flip a bit of the wait of the first job that a schedule of this process has."""
-    from farm.execution.cell import Simulations
+    from schedfarm.farm.execution.cell import Simulations
 
     right = Simulations.values
 
@@ -54,7 +54,7 @@ def flip_waits() -> None:
 
 def flip_means() -> None:
     """Flip the last bit of each mean wait that this process computes."""
-    from farm.execution.cell import Simulations
+    from schedfarm.farm.execution.cell import Simulations
 
     right = Simulations.values
 
@@ -69,7 +69,7 @@ def flip_means() -> None:
 
 def flip_records() -> None:
     """Flip a bit of each record of this process before its checksum is made."""
-    from farm.store import block
+    from schedfarm.farm.store import block
 
     right = block.Body
 
@@ -83,7 +83,7 @@ def flip_records() -> None:
 
 def fail() -> None:
     """Let each simulation of this process fail."""
-    from farm.execution.cell import Simulations
+    from schedfarm.farm.execution.cell import Simulations
 
     def values(self, block, cell, stored):  # type: ignore[no-untyped-def]
         raise ValueError("no bit is as it was")

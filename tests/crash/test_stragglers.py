@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
-import farm
-from cluster import ClusterSpec, connect
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution import executors, stop, stragglers
-from farm.watching.events import Said, read_events
+from schedfarm import farm
+from schedfarm.cluster import ClusterSpec, connect
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution import executors, stop, stragglers
+from schedfarm.farm.watching.events import Said, read_events
 from tests.support.harness import Command, assert_same_results, wait_for
 
 HANGS = """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from farm.watching.events import Said, read_events
+from schedfarm.farm.watching.events import Said, read_events
 from tests.crash.stages import CELLS, STRUCK
 from tests.support.dask_processes import Site, site
 from tests.support.harness import (
@@ -16,11 +16,11 @@ from tests.support.harness import (
     assert_same_results,
     campaign_of,
     counts,
+    farm as farm_process,
     partial,
     recorded_cells,
     wait_for,
 )
-from tests.support.harness import farm as farm_process
 from tests.support.made import MadeStores
 
 

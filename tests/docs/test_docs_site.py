@@ -51,7 +51,7 @@ def commands(group: click.Group) -> list[str]:
 
 
 def test_every_command_is_described(site: Path) -> None:
-    from farm.cli import cli
+    from schedfarm.farm.cli import cli
 
     shown = set(heads(site / "command-line" / "index.html"))
     assert sorted(set(commands(cli)) - shown) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core import Workload, read_log
+from schedfarm.core import Workload, read_log
 from tests.support.default_port import default_port
 from tests.support.paths import DOCS
 from tests.support.seaweed import BUCKET, Seaweed, use

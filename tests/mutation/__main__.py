@@ -91,7 +91,7 @@ def _copied(folder: Path) -> Path:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
     for name in listed.stdout.decode().split("\0")[:-1]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, folder / name)
+        shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
     return folder
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.platform.platform import Platform
-from core.platform.pool import Pool
-from core.policy.policy import Policy
-from core.workload.workload import Workload
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import NAMES
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.oracles.case import Case
-from tests.oracles.case import NetworkJob as Job
+from tests.oracles.case import Case, NetworkJob as Job
 from tests.support.strategies import network_of
 
 NETWORKS = "Networks"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.schedule import State
-from tests.oracles.case import Case
-from tests.oracles.case import NodeJob as Job
+from schedfarm.core.schedule import State
+from tests.oracles.case import Case, NodeJob as Job
 from tests.support.strategies import nodes_of
 
 NODES = "Nodes"

@@ -15,15 +15,14 @@ import traceback
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
-from core.audit import audit
-from core.audit.kinds import KINDS
-from core.policy.policy import Policy
-from core.reference.simulation import simulate_reference
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.audit import audit
+from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.oracles.programs import by_seconds, described, kernel, reference
 from tests.support.strategies import RULES, every_order, is_close_call, workloads_on
 

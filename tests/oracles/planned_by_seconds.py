@@ -25,13 +25,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.arrays import Int64
-from core.errors import InputError
-from core.policy.policy import Policy
-from core.reference.job import Job, jobs_of
-from core.reference.order import keys
-from core.schedule import Schedule
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job, jobs_of
+from schedfarm.core.reference.order import keys
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
 
 
 def simulate_planned(workload: Workload, policy: Policy | str) -> Schedule:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.arrays import Int64
-from core.policy.policy import Policy
-from core.reference.simulation import promises_reference, simulate_reference
-from core.schedule import Schedule
-from core.simulation.promises import promises
-from core.simulation.simulate import simulate
-from core.workload.columns import COLUMNS
-from core.workload.workload import Workload
+from schedfarm.core.arrays import Int64
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.simulation import promises_reference, simulate_reference
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.promises import promises
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.columns import COLUMNS
+from schedfarm.core.workload.workload import Workload
 from tests.oracles.planned_by_seconds import promises_planned, simulate_planned
 from tests.oracles.reserving_by_seconds import SPAN, simulate_reserving
 from tests.support.strategies import FIXED

@@ -10,10 +10,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Int64
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.workload.workload import Workload
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
 
 SPAN = 400
 """Seconds after the last event that a plan may take."""

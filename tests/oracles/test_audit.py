@@ -8,17 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-import core.audit
-from core.audit import Verdict, audit, read_schedule
-from core.errors import InputError
-from core.logs.schedules import LoggedSchedule
-from core.logs.swf import read_swf, write_swf
-from core.schedule import Schedule
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+import schedfarm.core.audit
+from schedfarm.core.audit import Verdict, audit, read_schedule
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.schedules import LoggedSchedule
+from schedfarm.core.logs.swf import read_swf, write_swf
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import policies, workloads
 
 
@@ -42,27 +41,31 @@ def blamed(verdict: Verdict) -> tuple[str | None, int | None, int | None]:
 def test_it_shares_nothing_with_the_simulators() -> None:
     """The auditor imports the shared types, the reader, and what finds a user's own order."""
     names = set()
-    for path in Path(core.audit.__file__).parent.glob("*.py"):
+    for path in Path(schedfarm.core.audit.__file__).parent.glob("*.py"):
         tree = ast.parse(path.read_text())
         names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == "core.policy.orders":
+            if isinstance(node, ast.ImportFrom) and node.module == "schedfarm.core.policy.orders":
                 assert [alias.name for alias in node.names] == ["order_function"]
-    ours = {n for n in names if n and n.startswith("core.") and not n.startswith("core.audit")}
+    ours = {
+        n
+        for n in names
+        if n and n.startswith("schedfarm.core.") and not n.startswith("schedfarm.core.audit")
+    }
     assert ours == {
-        "core.arrays",
-        "core.durations",
-        "core.errors",
-        "core.logs.read",
-        "core.logs.schedules",
-        "core.platform.grid",
-        "core.platform.network",
-        "core.platform.nodes",
-        "core.platform.pool",
-        "core.policy.orders",
-        "core.policy.policy",
-        "core.schedule",
-        "core.workload.workload",
+        "schedfarm.core.arrays",
+        "schedfarm.core.durations",
+        "schedfarm.core.errors",
+        "schedfarm.core.logs.read",
+        "schedfarm.core.logs.schedules",
+        "schedfarm.core.platform.grid",
+        "schedfarm.core.platform.network",
+        "schedfarm.core.platform.nodes",
+        "schedfarm.core.platform.pool",
+        "schedfarm.core.policy.orders",
+        "schedfarm.core.policy.policy",
+        "schedfarm.core.schedule",
+        "schedfarm.core.workload.workload",
     }
 
 

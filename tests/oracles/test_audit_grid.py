@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from core.audit import Verdict, audit
-from core.errors import InputError
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.audit import Verdict, audit
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import grid_of, policies, simulations, workloads
 
 

@@ -7,25 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from core.audit import Verdict, audit
-from core.audit.machine_of_network import demands_of
-from core.audit.network import best_split
-from core.audit.times import first_over
-from core.audit.times_on_network import link_demands, overasked, overload
-from core.errors import InputError
-from core.platform.network import Network
-from core.policy.policy import Policy
-from core.policy.rules import RULES
-from core.reference.links import demands
-from core.reference.network import preference, splits
-from core.reference.simulation import simulate_reference
-from core.schedule import Schedule, Segments, State
-from core.workload.workload import Workload
-from tests.oracles.case import NetworkJob as Row
-from tests.oracles.case import words, workload
+from schedfarm.core.audit import Verdict, audit
+from schedfarm.core.audit.machine_of_network import demands_of
+from schedfarm.core.audit.network import best_split
+from schedfarm.core.audit.times import first_over
+from schedfarm.core.audit.times_on_network import link_demands, overasked, overload
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.network import Network
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import RULES
+from schedfarm.core.reference.links import demands
+from schedfarm.core.reference.network import preference, splits
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.schedule import Schedule, Segments, State
+from schedfarm.core.workload.workload import Workload
+from tests.oracles.case import NetworkJob as Row, words, workload
 from tests.oracles.cases_network import BESIDE, LEAVING, RESERVED, TALKING, talking
 from tests.oracles.programs import segments
 from tests.support.strategies import NAMES, network_of, simulations

@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from core.audit import Verdict, audit
-from core.audit.kinds import KINDS
-from core.errors import InputError
-from core.platform.nodes import Nodes
-from core.policy.policy import Policy
-from core.policy.rules import RULES
-from core.reference.simulation import simulate_reference
-from core.schedule import Schedule, Segments, State
-from core.workload.workload import Workload
-from tests.oracles.case import NodeJob as Row
-from tests.oracles.case import workload
+from schedfarm.core.audit import Verdict, audit
+from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import RULES
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.schedule import Schedule, Segments, State
+from schedfarm.core.workload.workload import Workload
+from tests.oracles.case import NodeJob as Row, workload
 from tests.oracles.programs import segments
 from tests.support.strategies import nodes_of, simulations
 

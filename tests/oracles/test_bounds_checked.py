@@ -11,11 +11,21 @@ import numba
 import numpy as np
 import pytest
 
-from core.arrays import Int64
-from core.kernels.bounds import CHECKED
-from core.kernels.jit import kernel, routine, verb
-from core.kernels.ratios import as_large, ratios_from
-from core.kernels.words import ALL, WORD, below, copy, least, less, lessen, lower_to, raise_to
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.bounds import CHECKED
+from schedfarm.core.kernels.jit import kernel, routine, verb
+from schedfarm.core.kernels.ratios import as_large, ratios_from
+from schedfarm.core.kernels.words import (
+    ALL,
+    WORD,
+    below,
+    copy,
+    least,
+    less,
+    lessen,
+    lower_to,
+    raise_to,
+)
 
 ROWS, COLUMNS = 3, 4 * WORD
 

@@ -11,9 +11,9 @@ import numba
 import numpy as np
 import pytest
 
-from core.audit import audit
-from core.schedule import Schedule
-from core.simulation.simulate import simulate
+from schedfarm.core.audit import audit
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.simulate import simulate
 from tests.oracles import programs
 from tests.oracles.case import Case, words
 from tests.oracles.cases import CASES

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InputError
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.workload.workload import Workload
 from tests.oracles import planned_by_seconds as planned
 from tests.oracles.planned_by_seconds import fair_starts_planned, simulate_planned
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numba
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from core.audit import audit
-from core.policy.policy import Policy
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.audit import audit
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.oracles.compare import check, check_all, trials
 from tests.oracles.programs import moved
 from tests.support.strategies import (

@@ -9,18 +9,17 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from core.platform.network import LONGEST_ON_LINKS
-from core.platform.nodes import Nodes
-from core.platform.platform import Platform
-from core.platform.pool import Pool
-from core.policy.policy import Policy
-from core.reference.fair_start import fair_start_reference
-from core.reference.simulation import simulate_reference
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.platform.network import LONGEST_ON_LINKS
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.platform.platform import Platform
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.fair_start import fair_start_reference
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.oracles import programs
 from tests.support.golden import read_log
 from tests.support.strategies import (

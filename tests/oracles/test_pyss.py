@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit import audit
-from core.policy.policy import Policy
-from core.reference.simulation import simulate_reference
-from core.schedule import Schedule
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.audit import audit
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.support.paths import DATA
 
 FILE = DATA / "pyss.csv"

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import core.reference
-from core.errors import InputError
-from core.policy.orders import ORDERS
-from core.policy.policy import Policy
-from core.reference.job import jobs_of
-from core.reference.order import KEYS, SHARES
-from core.reference.pool import Strict
-from core.reference.simulation import simulate_reference
-from core.workload.workload import Workload
+import schedfarm.core.reference
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.orders import ORDERS
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import jobs_of
+from schedfarm.core.reference.order import KEYS, SHARES
+from schedfarm.core.reference.pool import Strict
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import workload as jobs_on
 from tests.support.strategies import grid_of
 
@@ -29,7 +29,7 @@ def test_nobody_waits_for_ever() -> None:
     """A rule that forgets a job is refused, with the job's number; so is a plan that misses one."""
 
     class Forgetful(Strict):
-        def queue(self, order: str | None = None) -> list[core.reference.job.Job]:
+        def queue(self, order: str | None = None) -> list[schedfarm.core.reference.job.Job]:
             return [job for job in super().queue(order) if job.number != 2]
 
     with pytest.raises(RuntimeError, match=r"job 2 \(4 processors, submitted at 1 s\) would wait"):
@@ -92,22 +92,26 @@ def test_every_order_has_a_key_of_its_own() -> None:
 def test_it_shares_nothing_with_the_fast_simulator() -> None:
     """The reference imports the shared types, and what finds a user's own order."""
     names: set[str | None] = set()
-    for path in Path(core.reference.__file__).parent.glob("*.py"):
+    for path in Path(schedfarm.core.reference.__file__).parent.glob("*.py"):
         tree = ast.parse(path.read_text())
         names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == "core.policy.orders":
+            if isinstance(node, ast.ImportFrom) and node.module == "schedfarm.core.policy.orders":
                 assert [alias.name for alias in node.names] == ["order_function"]
-    ours = {n for n in names if n and n.startswith("core") and not n.startswith("core.reference")}
+    ours = {
+        n
+        for n in names
+        if n and n.startswith("schedfarm.core") and not n.startswith("schedfarm.core.reference")
+    }
     assert ours == {
-        "core.arrays",
-        "core.durations",
-        "core.errors",
-        "core.platform.grid",
-        "core.platform.network",
-        "core.platform.nodes",
-        "core.policy.orders",
-        "core.policy.policy",
-        "core.schedule",
-        "core.workload.workload",
+        "schedfarm.core.arrays",
+        "schedfarm.core.durations",
+        "schedfarm.core.errors",
+        "schedfarm.core.platform.grid",
+        "schedfarm.core.platform.network",
+        "schedfarm.core.platform.nodes",
+        "schedfarm.core.policy.orders",
+        "schedfarm.core.policy.policy",
+        "schedfarm.core.schedule",
+        "schedfarm.core.workload.workload",
     }

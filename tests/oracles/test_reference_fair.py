@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from core.reference.job import Job
-from core.reference.order import had_by, keys
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.order import had_by, keys
 
 
 def job(position: int, user: int, submit: int, start: int, run: int, procs: int) -> Job:

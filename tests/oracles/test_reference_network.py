@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from core.audit.machine_of_network import demand
-from core.errors import InputError
-from core.policy.policy import Policy
-from core.reference.job import WHOLE_SPEED, Job
-from core.reference.links import LEAST_SHARE, demands, neighbours, shares, speed
-from core.reference.network import Sharing, splits
-from core.reference.processors import Claim
-from core.reference.simulation import simulate_reference
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
-from tests.oracles.case import NetworkJob as Row
-from tests.oracles.case import words, workload
+from schedfarm.core.audit.machine_of_network import demand
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import WHOLE_SPEED, Job
+from schedfarm.core.reference.links import LEAST_SHARE, demands, neighbours, shares, speed
+from schedfarm.core.reference.network import Sharing, splits
+from schedfarm.core.reference.processors import Claim
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
+from tests.oracles.case import NetworkJob as Row, words, workload
 from tests.oracles.programs import segments
 from tests.support.strategies import network_of, simulations
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import combinations, permutations, product
 from random import Random
 
-from core.platform.nodes import Nodes
-from core.reference.job import Job
-from core.reference.rooms import Rooms
-from core.reference.selection import best_choice, greedy_choice, selected
-from core.reference.simulation import simulate_reference
-from core.workload.molding import molded
-from core.workload.workload import Workload
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.rooms import Rooms
+from schedfarm.core.reference.selection import best_choice, greedy_choice, selected
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.workload.molding import molded
+from schedfarm.core.workload.workload import Workload
 
 
 def on_nodes(platform: Nodes, *rows: dict[str, int], epoch: int = -1) -> Workload:

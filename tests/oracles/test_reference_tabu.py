@@ -6,18 +6,25 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
-from core.policy.policy import Policy
-from core.reference import grid, pool
-from core.reference.criteria import ROUNDING, Stay, is_better, response, slowdown, unfairness, wait
-from core.reference.draws import M1, MRG32k3a
-from core.reference.plan import Plan
-from core.reference.processors import Claim, Processors
-from core.reference.simulation import simulate_reference, simulation_of
-from core.reference.tabu import Tabu
-from core.workload.workload import Workload
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference import grid, pool
+from schedfarm.core.reference.criteria import (
+    ROUNDING,
+    Stay,
+    is_better,
+    response,
+    slowdown,
+    unfairness,
+    wait,
+)
+from schedfarm.core.reference.draws import M1, MRG32k3a
+from schedfarm.core.reference.plan import Plan
+from schedfarm.core.reference.processors import Claim, Processors
+from schedfarm.core.reference.simulation import simulate_reference, simulation_of
+from schedfarm.core.reference.tabu import Tabu
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import simulations
 
 Rows = list[tuple[int, int, int, int]]

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core.audit import audit
-from core.kernels.users_line import rank_waiting
-from core.policy.policy import Policy
-from core.simulation.compiled_order import Orders
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.audit import audit
+from schedfarm.core.kernels.users_line import rank_waiting
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.compiled_order import Orders
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import workload
 from tests.oracles.programs import moved
 from tests.support.golden import read_log

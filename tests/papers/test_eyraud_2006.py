@@ -11,24 +11,24 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-import farm
-from analysis import StoreError
-from analysis.papers import make_report
-from analysis.papers.eyraud_2006.differences import (
+from schedfarm import farm
+from schedfarm.analysis import StoreError
+from schedfarm.analysis.papers import make_report
+from schedfarm.analysis.papers.eyraud_2006.differences import (
     QUARTILES,
     cells,
     differences,
     measured,
     table_1,
 )
-from analysis.papers.eyraud_2006.figures import BINS, figure_2, histograms, shares_chart
-from analysis.papers.eyraud_2006.printed import DEMT, FCFS, TABLE_1
-from analysis.papers.eyraud_2006.shares import shares_of, shares_table
-from analysis.store import open_tree
-from core.logs.read import read_log
-from core.workload.on_nodes import OnNodes
-from core.workload.windows import busiest
-from farm.campaign.shipped import find
+from schedfarm.analysis.papers.eyraud_2006.figures import BINS, figure_2, histograms, shares_chart
+from schedfarm.analysis.papers.eyraud_2006.printed import DEMT, FCFS, TABLE_1
+from schedfarm.analysis.papers.eyraud_2006.shares import shares_of, shares_table
+from schedfarm.analysis.store import open_tree
+from schedfarm.core.logs.read import read_log
+from schedfarm.core.workload.on_nodes import OnNodes
+from schedfarm.core.workload.windows import busiest
+from schedfarm.farm.campaign.shipped import find
 
 HOUR = 3600
 LOGS = ("KTH-SP2", "CTC-SP2", "SDSC-SP2", "SDSC-BLUE", "HPC2N")

@@ -13,12 +13,15 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-import core
-import farm
-from analysis import StoreError
-from analysis.papers import make_report
-from analysis.papers.jones_2005.figures import participants_chart, policies_chart, sweep_chart
-from analysis.papers.jones_2005.names import (
+from schedfarm import core, farm
+from schedfarm.analysis import StoreError
+from schedfarm.analysis.papers import make_report
+from schedfarm.analysis.papers.jones_2005.figures import (
+    participants_chart,
+    policies_chart,
+    sweep_chart,
+)
+from schedfarm.analysis.papers.jones_2005.names import (
     ALONE,
     CURVES,
     DIFFERENCES,
@@ -29,13 +32,17 @@ from analysis.papers.jones_2005.names import (
     ICS,
     OTHERS,
 )
-from analysis.papers.jones_2005.participants import against_isolation, participants_table
-from analysis.papers.jones_2005.report import of_the_model
-from analysis.papers.jones_2005.settings import PARAMETERS, caption, settings, sweeps
-from analysis.papers.jones_2005.turnaround import difference_table, differences, turnaround
-from analysis.papers.spread import spread
-from farm.campaign.samples import sample
-from farm.campaign.shipped import find
+from schedfarm.analysis.papers.jones_2005.participants import against_isolation, participants_table
+from schedfarm.analysis.papers.jones_2005.report import of_the_model
+from schedfarm.analysis.papers.jones_2005.settings import PARAMETERS, caption, settings, sweeps
+from schedfarm.analysis.papers.jones_2005.turnaround import (
+    difference_table,
+    differences,
+    turnaround,
+)
+from schedfarm.analysis.papers.spread import spread
+from schedfarm.farm.campaign.samples import sample
+from schedfarm.farm.campaign.shipped import find
 
 POLICIES = [ALONE, ICS, FAIR]
 SIZES = (20, 20, 10)
@@ -174,7 +181,9 @@ def kept(per_week: list[float], **keys: Any) -> dict[str, Any]:
 
 
 def settings_of(monkeypatch: pytest.MonkeyPatch, **traces: dict[str, Any]) -> pd.DataFrame:
-    monkeypatch.setattr("analysis.papers.jones_2005.settings.campaign_traces", lambda _: traces)
+    monkeypatch.setattr(
+        "schedfarm.analysis.papers.jones_2005.settings.campaign_traces", lambda _: traces
+    )
     return settings("store")
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-import farm
-from analysis import StoreError, open_tree
-from analysis.papers import make_report
-from analysis.papers.klusacek_2012 import names
-from analysis.papers.klusacek_2012.claims import (
+from schedfarm import farm
+from schedfarm.analysis import StoreError, open_tree
+from schedfarm.analysis.papers import make_report
+from schedfarm.analysis.papers.klusacek_2012 import names
+from schedfarm.analysis.papers.klusacek_2012.claims import (
     BACKFILLING,
     CLAIMS,
     NAMES,
@@ -24,9 +24,16 @@ from analysis.papers.klusacek_2012.claims import (
     claims_in_part,
     claims_over_samples,
 )
-from analysis.papers.klusacek_2012.figures import COLORS, Shown, cdf_chart, wait_chart
-from analysis.papers.klusacek_2012.measures import AREA, HIGH, MEASURES, SD, measures, nuwt_cdf
-from analysis.papers.klusacek_2012.names import (
+from schedfarm.analysis.papers.klusacek_2012.figures import COLORS, Shown, cdf_chart, wait_chart
+from schedfarm.analysis.papers.klusacek_2012.measures import (
+    AREA,
+    HIGH,
+    MEASURES,
+    SD,
+    measures,
+    nuwt_cdf,
+)
+from schedfarm.analysis.papers.klusacek_2012.names import (
     ALGORITHMS,
     CONS,
     EASY,
@@ -39,14 +46,14 @@ from analysis.papers.klusacek_2012.names import (
     by_search,
     seeds_of,
 )
-from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
-from analysis.papers.klusacek_2012.seeds import ABLATION, claims_over_seeds, seeds_table
-from analysis.papers.klusacek_2012.tail import longest
-from analysis.store import of_log, of_samples
-from core import Workload, scale_load, simulate
-from core.models.lublin import lublin
-from core.simulation.promises import promises
-from farm.campaign.shipped import find
+from schedfarm.analysis.papers.klusacek_2012.promises import delays, delays_of_samples
+from schedfarm.analysis.papers.klusacek_2012.seeds import ABLATION, claims_over_seeds, seeds_table
+from schedfarm.analysis.papers.klusacek_2012.tail import longest
+from schedfarm.analysis.store import of_log, of_samples
+from schedfarm.core import Workload, scale_load, simulate
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.simulation.promises import promises
+from schedfarm.farm.campaign.shipped import find
 
 JOBS = 300
 SAMPLES = 4  # the fewest that have a band
@@ -62,8 +69,8 @@ STAND_INS = {
 }
 """The report asks for policies by these names alone; ones of other kernels would only be slower."""
 
-REPORT = "analysis.papers.klusacek_2012.report"
-FILES = "analysis.papers.files"
+REPORT = "schedfarm.analysis.papers.klusacek_2012.report"
+FILES = "schedfarm.analysis.papers.files"
 
 POLICY = {algorithm: policy for policy, algorithm in STAND_INS.items()}
 

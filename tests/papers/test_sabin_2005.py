@@ -10,28 +10,35 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-import farm
-from analysis import StoreError, open_tree
-from analysis.papers import REPORTS, make_report
-from analysis.papers.files import Made
-from analysis.papers.sabin_2005.claims import CLAIMS, READINGS, claims, claims_in_part
-from analysis.papers.sabin_2005.figures import bar_chart, bar_table
-from analysis.papers.sabin_2005.names import BESIDE, BY_SIZE, KINDS, NO_BACKFILLING, ORDERS, RULES
-from analysis.papers.sabin_2005.printed import TABLE_1
-from analysis.papers.sabin_2005.samples import comparisons, ratio_chart, ratios
-from analysis.papers.sabin_2005.subsets import rank_correlations
-from analysis.papers.sabin_2005.tables import table_1
-from analysis.papers.sabin_2005.unfairness import (
+from schedfarm import farm
+from schedfarm.analysis import StoreError, open_tree
+from schedfarm.analysis.papers import REPORTS, make_report
+from schedfarm.analysis.papers.files import Made
+from schedfarm.analysis.papers.sabin_2005.claims import CLAIMS, READINGS, claims, claims_in_part
+from schedfarm.analysis.papers.sabin_2005.figures import bar_chart, bar_table
+from schedfarm.analysis.papers.sabin_2005.names import (
+    BESIDE,
+    BY_SIZE,
+    KINDS,
+    NO_BACKFILLING,
+    ORDERS,
+    RULES,
+)
+from schedfarm.analysis.papers.sabin_2005.printed import TABLE_1
+from schedfarm.analysis.papers.sabin_2005.samples import comparisons, ratio_chart, ratios
+from schedfarm.analysis.papers.sabin_2005.subsets import rank_correlations
+from schedfarm.analysis.papers.sabin_2005.tables import table_1
+from schedfarm.analysis.papers.sabin_2005.unfairness import (
     job_unfairness,
     jobs_by_width,
     mean_unfairness,
     unfairness_by_width,
 )
-from analysis.store import Store
-from core import scale_load, simulate
-from core.models.lublin import lublin
-from core.simulation.fair_start import fair_start_times
-from farm.campaign.shipped import find
+from schedfarm.analysis.store import Store
+from schedfarm.core import scale_load, simulate
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.farm.campaign.shipped import find
 
 JOBS = 60
 RULES_THERE = RULES | BESIDE
@@ -324,7 +331,7 @@ def test_beside_samples_the_log_needs_no_load_of_the_paper(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stands beside them then, and the paper's own figures are not drawn."""
-    monkeypatch.setattr("analysis.papers.sabin_2005.report.LOADS", ["0.8", "0.7"])
+    monkeypatch.setattr("schedfarm.analysis.papers.sabin_2005.report.LOADS", ["0.8", "0.7"])
     names = {path.stem for path in make_report("sabin-2005", store).write(store)}
     assert names == {f"samples-{name}" for name in ("ratios", *KINDS)}
 

@@ -13,19 +13,19 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-import farm
-from analysis import StoreError, open_tree, weekly_bands
-from analysis.bands import weekly_log
-from analysis.papers import make_report
-from analysis.papers.saf_2019 import printed
-from analysis.papers.saf_2019.claims import claims
-from analysis.papers.saf_2019.counts import ALL_LOGS, backfilled_jobs, slowdown_classes
-from analysis.papers.saf_2019.delayed import ALL, delayed_jobs
-from analysis.papers.saf_2019.figures import FIGURES, draw
-from analysis.papers.saf_2019.headline import headline, relative_gains
-from analysis.papers.saf_2019.report import TABLES
-from analysis.papers.saf_2019.study import Study, studies, study
-from analysis.papers.saf_2019.tables import table_2, table_3, table_4
+from schedfarm import farm
+from schedfarm.analysis import StoreError, open_tree, weekly_bands
+from schedfarm.analysis.bands import weekly_log
+from schedfarm.analysis.papers import make_report
+from schedfarm.analysis.papers.saf_2019 import printed
+from schedfarm.analysis.papers.saf_2019.claims import claims
+from schedfarm.analysis.papers.saf_2019.counts import ALL_LOGS, backfilled_jobs, slowdown_classes
+from schedfarm.analysis.papers.saf_2019.delayed import ALL, delayed_jobs
+from schedfarm.analysis.papers.saf_2019.figures import FIGURES, draw
+from schedfarm.analysis.papers.saf_2019.headline import headline, relative_gains
+from schedfarm.analysis.papers.saf_2019.report import TABLES
+from schedfarm.analysis.papers.saf_2019.study import Study, studies, study
+from schedfarm.analysis.papers.saf_2019.tables import table_2, table_3, table_4
 from tests.support.command_line import run_farm
 from tests.support.refusals import Said
 

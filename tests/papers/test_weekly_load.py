@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import Workload, read_swf, resample_weekly
-from core.workload.resample_blocks import resample_blocks
-from core.workload.resample_weeks import weeks_of
-from core.workload.weekly_load import spread, weekly_work
+from schedfarm.core import Workload, read_swf, resample_weekly
+from schedfarm.core.workload.resample_blocks import resample_blocks
+from schedfarm.core.workload.resample_weeks import weeks_of
+from schedfarm.core.workload.weekly_load import spread, weekly_work
 
 LOGS = {
     "KTH-SP2": "KTH-SP2-1996-2.1-cln",

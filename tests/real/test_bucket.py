@@ -12,26 +12,30 @@ from typing import Any
 
 import pytest
 
-import analysis
-import farm
-from core import InputError
-from farm.campaign.campaign import Campaign
-from farm.cli import main
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.planning import block_shape
-from farm.store.bucket import Bucket
-from farm.store.lock import NAME as LOCK
-from farm.store.lock import Superseded
-from farm.store.place import place_of
-from farm.store.records import Record, record_names
-from farm.store.store import Store
-from farm.verify import Again, repair, verify
+from schedfarm import analysis, farm
+from schedfarm.core import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.cli import main
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.planning import block_shape
+from schedfarm.farm.store.bucket import Bucket
+from schedfarm.farm.store.lock import NAME as LOCK, Superseded
+from schedfarm.farm.store.place import place_of
+from schedfarm.farm.store.records import Record, record_names
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.verify import Again, repair, verify
 from tests.crash.test_killed_build import kill_build
 from tests.crash.test_sleepers import FIVE, THREE
 from tests.support.growing import GROWN, SMALL, assert_same_by_label, counts
-from tests.support.harness import FARM, Command, arrays, two_machines, wait_for
-from tests.support.harness import counts as printed_counts
+from tests.support.harness import (
+    FARM,
+    Command,
+    arrays,
+    counts as printed_counts,
+    two_machines,
+    wait_for,
+)
 from tests.support.refusals import sentence
 from tests.support.seaweed import BUCKET, Seaweed, use
 
@@ -259,7 +263,7 @@ def test_prefix_of_somebody_else__is_refused(bucket: str) -> None:
 
 HOLD = """
 import sys
-from farm.store.place import place_of
+from schedfarm.farm.store.place import place_of
 with place_of(sys.argv[1]).locked() as run:
     print(run, flush=True)
     sys.stdin.read()

@@ -13,12 +13,11 @@ import pytest
 from distributed import Client
 from distributed.security import Security
 
-from cluster import ClusterError, certificates
-from cluster.certificates import found, make, security
+from schedfarm.cluster import ClusterError, certificates
+from schedfarm.cluster.certificates import found, make, security
 from tests.real.test_existing_cluster import CAMPAIGN
 from tests.support.dask_processes import Site, site
-from tests.support.harness import PATIENCE, counts
-from tests.support.harness import farm as farm_process
+from tests.support.harness import PATIENCE, counts, farm as farm_process
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core import lublin, read_swf, write_swf
+from schedfarm.core import lublin, read_swf, write_swf
 from tests.benchmarks import against, published
 from tests.benchmarks.checkout import HERE, Checkout, stand
 from tests.benchmarks.stand import measured
@@ -18,7 +18,8 @@ from tests.benchmarks.whole import run
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """This project as a checkout of its own, run by the Python of the tests."""
-    (tmp_path / "core").symlink_to(HERE / "core")
+    for folder in ("src", "core"):
+        (tmp_path / folder).symlink_to(HERE / folder)
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
@@ -50,12 +51,15 @@ def test_a_process_that_ends_instead_of_answering_is_told(checkout: Checkout) ->
 def test_a_checkout_runs_its_own_code(checkout: Checkout, tmp_path: Path) -> None:
     spent = run(
         checkout,
-        ("-c", "import core, os; print(core.__file__, os.environ['NUMBA_CACHE_DIR'])"),
+        (
+            "-c",
+            "import os, schedfarm; print(schedfarm.__file__, os.environ['NUMBA_CACHE_DIR'])",
+        ),
         tmp_path / "in",
         tmp_path / "kernels",
     )
     said = (tmp_path / "in" / "said.txt").read_text().split()
-    assert said == [str(tmp_path / "core" / "__init__.py"), str(tmp_path / "kernels")]
+    assert said == [str(tmp_path / "src" / "schedfarm" / "__init__.py"), str(tmp_path / "kernels")]
     assert spent.cpu > 0
     assert spent.wall > 0
 

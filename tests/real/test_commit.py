@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from farm.store import provenance
+from schedfarm.farm.store import provenance
 
 
 def test_commit__is_that_of_the_checkout(tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import farm
-from cluster import connect
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
+from schedfarm import farm
+from schedfarm.cluster import connect
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
 from tests.support.dask_processes import site
-from tests.support.harness import assert_same_results, counts
-from tests.support.harness import farm as farm_process
+from tests.support.harness import assert_same_results, counts, farm as farm_process
 from tests.support.made import MadeStores
 
 CAMPAIGN = Campaign(

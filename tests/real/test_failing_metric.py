@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import farm
+from schedfarm import farm
 from tests.support.harness import farm as farm_process
 from tests.support.learning import BEHAVIOUR, CELLS, grown, learner
 from tests.support.made import MadeStores

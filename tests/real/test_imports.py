@@ -19,7 +19,7 @@ HEAVY = {
 
 FIRST = """
 import sys
-from core import Workload, simulate
+from schedfarm.core import Workload, simulate
 
 columns = {"submit": [0, 0], "run": [1, 1], "estimate": [1, 1], "procs": [2, 2]}
 simulate(Workload.from_columns(**columns, processors=2), "fcfs+easy")
@@ -30,7 +30,7 @@ assert not {"numba.np.linalg", "scipy.linalg"} & set(sys.modules)
 INTERRUPT = """
 import signal
 before = signal.getsignal(signal.SIGINT)
-from cluster.launchers import imported
+from schedfarm.cluster.launchers import imported
 imported("dask_jobqueue:SLURMCluster")
 assert signal.getsignal(signal.SIGINT) is before
 """
@@ -52,11 +52,12 @@ def printed(program: str, **variables: str) -> str:
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("farm.cli", HEAVY | {"msgspec"}),
-        ("farm", HEAVY | {"msgspec"}),
-        ("core", HEAVY - {"numpy"}),
-        ("cluster", HEAVY),
-        ("analysis", {"matplotlib", "scipy", "numba", "distributed"}),
+        ("schedfarm.farm.cli", HEAVY | {"msgspec"}),
+        ("schedfarm", HEAVY | {"msgspec"}),
+        ("schedfarm.farm", HEAVY | {"msgspec"}),
+        ("schedfarm.core", HEAVY - {"numpy"}),
+        ("schedfarm.cluster", HEAVY),
+        ("schedfarm.analysis", {"matplotlib", "scipy", "numba", "distributed"}),
     ],
 )
 def test_import_is_light(module: str, heavy: set[str]) -> None:

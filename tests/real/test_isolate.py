@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import farm
-from cluster import connect
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.cli import cli
-from farm.execution.isolate import Killed, isolated
-from farm.watching.events import Begin, BlockDone, End, read_events
+from schedfarm import farm
+from schedfarm.cluster import connect
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.cli import cli
+from schedfarm.farm.execution.isolate import Killed, isolated
+from schedfarm.farm.watching.events import Begin, BlockDone, End, read_events
 
 POISON = '''
 """An order that kills the process where the machine has 13 processors' worth of jobs."""

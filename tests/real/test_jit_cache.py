@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from core.kernels import jit
-from core.kernels.sources import closure
+from schedfarm.core.kernels import jit
+from schedfarm.core.kernels.sources import closure
 from tests.support.harness import PATIENCE, wait_for
 from tests.support.paths import ROOT
 
@@ -59,9 +59,9 @@ print(found, sum(pick.stats.cache_hits.values()))
 """
 
 REAL = """
-from core.simulation.compiling import each_compiled
-from core.simulation.fair_start import fair_start_times
-from core.workload.workload import Workload
+from schedfarm.core.simulation.compiling import each_compiled
+from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.core.workload.workload import Workload
 work = Workload.from_columns(submit=[0, 1], run=[9, 9], estimate=[9, 9], procs=[1, 1], processors=1)
 compiled = []
 with each_compiled(lambda: compiled.append(1)):

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from cluster.coordinator import Coordinator
-from cluster.examples import examples
-from cluster.jobs import job_options
-from cluster.launchers import LAUNCHERS, imported
-from cluster.opening import Opening
-from cluster.scratch import SHELL
-from cluster.spec import ClusterSpec, table_of
+from schedfarm.cluster.coordinator import Coordinator
+from schedfarm.cluster.examples import examples
+from schedfarm.cluster.jobs import job_options
+from schedfarm.cluster.launchers import LAUNCHERS, imported
+from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.scratch import SHELL
+from schedfarm.cluster.spec import ClusterSpec, table_of
 from tests.support.paths import DATA
 
 GOLDEN = DATA
@@ -78,7 +78,7 @@ def test_coordinator_of_the_example(kind: str, alone: Path) -> None:
     """The coordinator's job takes the place of its shell, so that signals reach it."""
     spec = ClusterSpec.of(table_of(examples()[kind]))
     job = Coordinator(spec, opening(alone))
-    words = [sys.executable, "-m", "farm", "run", "a b.toml"]
+    words = [sys.executable, "-m", "schedfarm", "run", "a b.toml"]
     words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
     compared(f"{kind}.coordinator", job.script(words), alone)
 

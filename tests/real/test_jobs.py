@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.queues import QUEUES, states
-from farm.cli.jobs import Noted, end_leftovers, jobs_of, sentences
-from farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
-from farm.store.place import place_of
+from schedfarm.cluster.queues import QUEUES, states
+from schedfarm.farm.cli.jobs import Noted, end_leftovers, jobs_of, sentences
+from schedfarm.farm.store.jobs import COORDINATOR, FILES, WORKERS, Jobs, read_jobs, write_jobs
+from schedfarm.farm.store.place import place_of
 from tests.support.harness import farm as farm_process
 
 SQUEUE = """#!/bin/sh

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from cluster.examples import examples
-from cluster.launchers import LAUNCHERS
-from cluster.spec import ClusterSpec, table_of
+from schedfarm.cluster.examples import examples
+from schedfarm.cluster.launchers import LAUNCHERS
+from schedfarm.cluster.spec import ClusterSpec, table_of
 from tests.support.paths import DATA
 
 SCHEMA = DATA / "daskcluster.schema.json.gz"

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cluster.walltime import ending
-from farm.execution.lifetime import ENDS, left
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.planning.backlog import Backlog
-from farm.planning.tasks import block_costs
+from schedfarm.cluster.walltime import ending
+from schedfarm.farm.execution.lifetime import ENDS, left
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import block_costs
 from tests.support.dask_processes import Site, site
 from tests.support.harness import (
     PATIENCE,
@@ -28,7 +28,7 @@ from tests.support.harness import (
     wait_for,
 )
 from tests.support.made import MadeStores
-from tests.support.paths import ROOT
+from tests.support.paths import IMPORTED
 
 POLICIES = ("fcfs+easy", "spf+easy")
 CELLS = 2 * 4 * 2 * len(POLICIES)
@@ -77,9 +77,9 @@ def test_block_that_does_not_fit__is_not_begun(
 
         return answer
 
-    monkeypatch.setattr("farm.execution.task.retire", lambda: True)
+    monkeypatch.setattr("schedfarm.farm.execution.task.retire", lambda: True)
     for place, last in (("all", float("inf")), ("some", None)):
-        monkeypatch.setattr("farm.execution.task.left", until(last or asked))
+        monkeypatch.setattr("schedfarm.farm.execution.task.left", until(last or asked))
         with begin(campaign, tmp_path / place) as prepared:
             costs = block_costs(prepared.store, prepared.store.blocks())
             task = Backlog(prepared.tasks, costs).take()
@@ -93,8 +93,8 @@ def test_block_that_does_not_fit__is_not_begun(
 def test_a_run_without_workers__has_nobody_to_hand_on_to(tmp_path: Path, whole: Path) -> None:
     """In a job whose time is over it does what it is asked for, and does not ask itself anew."""
     (tmp_path / "ending.toml").write_text(CAMPAIGN)
-    text = "import farm; farm.run(farm.Campaign.from_toml('ending.toml'), 's')"
-    late = {**os.environ, "PYTHONPATH": str(ROOT), ENDS: str(time.time() - 60)}
+    text = "from schedfarm import farm; farm.run(farm.Campaign.from_toml('ending.toml'), 's')"
+    late = {**os.environ, "PYTHONPATH": IMPORTED, ENDS: str(time.time() - 60)}
     subprocess.run(
         [sys.executable, "-c", text], cwd=tmp_path, env=late, check=True, timeout=PATIENCE
     )

@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from farm import Campaign, Trace, run
+from schedfarm.farm import Campaign, Trace, run
 
 
 def test_import_is_light() -> None:
     """The door of the package imports neither matplotlib nor scipy nor dask."""
-    code = "import analysis, sys; print({'matplotlib', 'scipy', 'dask'} & set(sys.modules))"
+    code = (
+        "import sys, schedfarm.analysis; print({'matplotlib', 'scipy', 'dask'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 
@@ -22,7 +24,7 @@ def test_no_state_is_left_behind(tmp_path: Path) -> None:
     store = tmp_path / "store"
     run(Campaign(name="c", traces=(trace,), policies=("fcfs+easy",), resamples=2), store)
     code = (
-        "import sys, matplotlib; from analysis import weekly_bands_figure; "
+        "import sys, matplotlib; from schedfarm.analysis import weekly_bands_figure; "
         "seen = lambda: [matplotlib.rcParams[x] for x in ('font.size', 'axes.prop_cycle')]; "
         "before = seen(); "
         f"weekly_bands_figure({str(store)!r}, path={str(tmp_path / 'a.png')!r}); "

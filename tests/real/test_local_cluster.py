@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
-import farm
-from cluster import ClusterSpec, connect
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.cli.run import NONE_BEGUN
+from schedfarm import farm
+from schedfarm.cluster import ClusterSpec, connect
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.cli.run import NONE_BEGUN
 from tests.support.harness import Command, assert_same_results, recorded_cells, wait_for
 from tests.support.made import MadeStores
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core.logs.swf_cache import ENVIRONMENT
+from schedfarm.core.logs.swf_cache import ENVIRONMENT
 from tests.support.swf_texts import HEADER
 
 PEAK = """
 import resource, sys
-from core import read_swf
+from schedfarm.core import read_swf
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 jobs = len(read_swf(sys.argv[1]))
 print(jobs, before * 1024, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import farm
-from cluster.certificates import CONFIGURATION, make
-from farm.watching.events import BlockDone, read_events
+from schedfarm import farm
+from schedfarm.cluster.certificates import CONFIGURATION, make
+from schedfarm.farm.watching.events import BlockDone, read_events
 from tests.support.dask_processes import start_dask, wait_for_scheduler
 from tests.support.harness import PATIENCE, Command, assert_same_results, counts, wait_for
 

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core import Workload
-from tests.support.paths import ROOT
+from schedfarm.core import Workload
+from tests.support.paths import PACKAGE
 
 UNCOMPILED = shutil.ignore_patterns("__pycache__")
 
@@ -24,8 +24,8 @@ USES = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from core import Workload, resample_weekly, scale_load, select
-from farm.store.logs import load_log, log_bytes
+from schedfarm.core import Workload, resample_weekly, scale_load, select
+from schedfarm.farm.store.logs import load_log, log_bytes
 
 given = dict(submit=[0, 5, 700_000], run=[4, 3, 7], estimate=[4, 3, 8], procs=[2, 4, 1])
 plain = Workload.from_columns(**given, processors=4)
@@ -44,9 +44,8 @@ print(json.dumps({
 
 def test_a_column_more_is_one_field_more(tmp_path: Path) -> None:
     """Digest, stored log, resampling, scaling and selection all learn of it from its field."""
-    for package in ("core", "farm"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=UNCOMPILED)
-    source = tmp_path / "core" / "workload" / "columns.py"
+    shutil.copytree(PACKAGE, tmp_path / "schedfarm", ignore=UNCOMPILED)
+    source = tmp_path / "schedfarm" / "core" / "workload" / "columns.py"
     text, mark = source.read_text(), "    def __post_init__(self) -> None:\n        n = np.size"
     assert text.count(mark) == 1
     source.write_text(text.replace(mark, f"{MORE}\n{mark}"))

@@ -7,7 +7,7 @@ import sys
 
 SCRIPT = """
 import resource
-from cluster.open_files import lift
+from schedfarm.cluster.open_files import lift
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 96))
 lift()

@@ -17,8 +17,8 @@ import pytest
 from distributed import Client
 from distributed.security import Security
 
-from cluster import connect, exposure
-from cluster.scratch import KEY
+from schedfarm.cluster import connect, exposure
+from schedfarm.cluster.scratch import KEY
 from tests.support.dask_processes import site
 
 INTRUDER = """\

@@ -11,15 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import farm
-from cluster import connect
-from farm.campaign.campaign import Campaign
-from farm.store.records import read_heads
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.cluster import connect
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.store.records import read_heads
+from schedfarm.farm.verify import Again, verify
 from tests.support.dask_processes import site
 from tests.support.growing import counts as outcome_counts
-from tests.support.harness import Command, arrays, assert_same_results, counts, wait_for
-from tests.support.harness import farm as farm_process
+from tests.support.harness import (
+    Command,
+    arrays,
+    assert_same_results,
+    counts,
+    farm as farm_process,
+    wait_for,
+)
 from tests.support.made import MadeStores
 from tests.support.own_things import TEXT, lay
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from farm import Campaign, run
-from farm.cli.command import READER_GONE
+from schedfarm.farm import Campaign, run
+from schedfarm.farm.cli.command import READER_GONE
 from tests.support.harness import FARM
 from tests.support.refusals import GOOD, write
 

@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-import analysis
-from farm.store.place import Place, place_of
+from schedfarm import analysis
+from schedfarm.farm.store.place import Place, place_of
 from tests.stores.test_place_contract import LeaseContract, PlaceContract, StoreContract
 
 
@@ -33,6 +33,6 @@ def test_readers_say_the_same(bucket: str, monkeypatch: pytest.MonkeyPatch) -> N
         analysis.open_summary("s3://me:hush@waits/x")
     with pytest.raises(analysis.StoreError, match=r"/none' has no store\.json"):
         analysis.open_tree(f"{bucket}/none")
-    monkeypatch.setattr("analysis.place.find_spec", lambda _: None)
+    monkeypatch.setattr("schedfarm.analysis.place.find_spec", lambda _: None)
     with pytest.raises(analysis.StoreError, match=r"pip install 'schedfarm\[s3\]' brings"):
         analysis.open_summary(f"{bucket}/none")

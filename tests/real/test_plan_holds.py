@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-FARM = (sys.executable, "-m", "farm")
+FARM = (sys.executable, "-m", "schedfarm")
 
 WORKERS = 2
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from distributed.comm.core import CommClosedError
 
-from farm.execution.rollcall import Answer, Errand, call_roll
-from farm.store.place import place_of
-from farm.watching.events import BlockDone, Said, read_events
+from schedfarm.farm.execution.rollcall import Answer, Errand, call_roll
+from schedfarm.farm.store.place import place_of
+from schedfarm.farm.watching.events import BlockDone, Said, read_events
 from tests.support.dask_processes import Site, site
 from tests.support.harness import PATIENCE, Command, counts, two_machines
-from tests.support.paths import ROOT
+from tests.support.paths import IMPORTED
 
 LOADS = (0.5, 0.7)
 CELLS = 8
@@ -43,14 +43,14 @@ def there(tmp_path: Path) -> Iterator[Site]:
 def old_numpy(folder: Path) -> str:
     (folder / "numpy-1.26.0.dist-info").mkdir(parents=True)
     (folder / "numpy-1.26.0.dist-info" / "METADATA").write_text(OLD)
-    return os.pathsep.join([str(folder), str(ROOT)])
+    return os.pathsep.join([str(folder), IMPORTED])
 
 
 def no_farm(folder: Path) -> str:
     """Hide the installed program, as if it were not."""
-    (folder / "farm").mkdir(parents=True)
-    hidden = "raise ModuleNotFoundError(\"No module named 'farm'\")\n"
-    (folder / "farm" / "__init__.py").write_text(hidden)
+    (folder / "schedfarm").mkdir(parents=True)
+    hidden = "raise ModuleNotFoundError(\"No module named 'schedfarm'\")\n"
+    (folder / "schedfarm" / "__init__.py").write_text(hidden)
     return str(folder)
 
 
@@ -77,7 +77,10 @@ def said(store: Path) -> list[str]:
     ("make", "expected"),
     [
         (old_numpy, f"{platform.node()} has numpy 1.26.0 instead of "),
-        (no_farm, "cannot run this schedfarm (ModuleNotFoundError(\"No module named 'farm'\"))"),
+        (
+            no_farm,
+            "cannot run this schedfarm (ModuleNotFoundError(\"No module named 'schedfarm'\"))",
+        ),
     ],
 )
 def test_another_version__is_named_and_set_aside(
@@ -128,9 +131,12 @@ def test_another_disk_at_the_same_path__is_named_and_set_aside(
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (ModuleNotFoundError("No module named 'farm'"), True),
-        (AttributeError("module 'farm.execution.rollcall' has no attribute 'lacking'"), True),
-        (Exception("ModuleNotFoundError(\"No module named 'farm'\")"), True),
+        (ModuleNotFoundError("No module named 'schedfarm'"), True),
+        (
+            AttributeError("module 'schedfarm.farm.execution.rollcall' has no attribute 'lacking'"),
+            True,
+        ),
+        (Exception("ModuleNotFoundError(\"No module named 'schedfarm'\")"), True),
         (Exception("OSError('timed out')"), False),
         (CommClosedError("Address removed."), False),
         (MemoryError(), False),

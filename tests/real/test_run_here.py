@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from farm import Campaign, run
+from schedfarm.farm import Campaign, run
 from tests.support.command_line import Farm
 from tests.support.harness import assert_same_results
 from tests.support.refusals import GOOD, write

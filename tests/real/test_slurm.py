@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from farm.planning.cost import cell_seconds
-from tests.support.harness import Command, assert_same_results, counts, recorded_cells
-from tests.support.harness import farm as farm_process
+from schedfarm.farm.planning.cost import cell_seconds
+from tests.support.harness import (
+    Command,
+    assert_same_results,
+    counts,
+    farm as farm_process,
+    recorded_cells,
+)
 from tests.support.paths import DOCS
 from tests.support.slurm import Slurm, missing, slurm, wait
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster import ClusterError, ClusterSpec, connect
-from core.caches import exposed
+from schedfarm.cluster import ClusterError, ClusterSpec, connect
+from schedfarm.core.caches import exposed
 from tests.support.harness import PATIENCE, wait_for
 
 
@@ -77,7 +77,7 @@ def test_what_others_planted_on_a_host_is_not_used(
         assert exposed(Path(place)) is None
     environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": str(planted.parent)}
     code = "import os; print(os.environ['DASK_TEMPORARY_DIRECTORY'])"
-    words = [sys.executable, "-m", "cluster.scratch", "-c", code]
+    words = [sys.executable, "-m", "schedfarm.cluster.scratch", "-c", code]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     assert exposed(Path(done.stdout.strip())) is None
     assert Path(done.stdout.strip()) != planted.parent

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import farm
-from cluster.local import local_cluster
-from farm.campaign.campaign import Campaign
-from farm.execution.telling import Told
+from schedfarm import farm
+from schedfarm.cluster.local import local_cluster
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.execution.telling import Told
 from tests.support.harness import assert_same_results, two_machines
 
 CAMPAIGN = two_machines("telling", 2, 2, (0.7,), ("fcfs+easy",))

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 PROGRAM = """
-import core
-import farm
+from schedfarm import core
+from schedfarm import farm
 
 reveal_type(farm.Campaign)
 reveal_type(core.simulate)

@@ -11,10 +11,10 @@ import pytest
 
 COUNT = """
 import sys
-from core.simulation.compiling import each_compiled
-from core.simulation.fair_start import fair_start_times
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.simulation.compiling import each_compiled
+from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 work = Workload.from_columns(submit=[0, 1, 2, 3], run=[10, 10, 5, 20], estimate=[10, 10, 5, 20],
                              procs=[3, 4, 1, 1], processors=4)
 compiled = []
@@ -39,7 +39,7 @@ def run(cache: Path, *words: str) -> str:
 
 
 def warm(cache: Path, *policies: str) -> str:
-    return run(cache, "-m", "farm", "warm", *policies)
+    return run(cache, "-m", "schedfarm", "warm", *policies)
 
 
 @pytest.fixture(name="with_jit")

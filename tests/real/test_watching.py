@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cluster import ClusterError, ClusterSpec, Opening, connect
-from cluster.watching import check_bokeh
+from schedfarm.cluster import ClusterError, ClusterSpec, Opening, connect
+from schedfarm.cluster.watching import check_bokeh
 from tests.support.harness import farm as farm_process
 
 CAMPAIGN = """
@@ -29,7 +29,7 @@ jobs = 30_000
 
 def test_without_bokeh__one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra that brings it is named."""
-    monkeypatch.setattr("cluster.watching.find_spec", lambda name: None)
+    monkeypatch.setattr("schedfarm.cluster.watching.find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"need bokeh; .*schedfarm\[dashboard\]"):
         check_bokeh(ClusterSpec("local"), None, dashboard=True)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from farm.store.skeleton import skeleton_of
-from farm.store.store import Store
+from schedfarm.farm.store.skeleton import skeleton_of
+from schedfarm.farm.store.store import Store
 
 _SKELETONS: dict[bytes, Mapping[str, bytes]] = {}
 
@@ -26,5 +26,5 @@ def _skeletons_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _SKELETONS[described] = skeleton_of(store)
         return _SKELETONS[described]
 
-    monkeypatch.setattr("farm.store.skeleton.skeleton_of", built_once)
-    monkeypatch.setattr("farm.verify.skeleton_of", built_once)
+    monkeypatch.setattr("schedfarm.farm.store.skeleton.skeleton_of", built_once)
+    monkeypatch.setattr("schedfarm.farm.verify.skeleton_of", built_once)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from core import Grid, Pool, Schedule, Workload
-from core.logs.oar import write_oar
-from core.platform.network import Network
-from core.platform.nodes import Nodes
-from core.schedule import State
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
+from schedfarm.core import Grid, Pool, Schedule, Workload
+from schedfarm.core.logs.oar import write_oar
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.schedule import State
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
 from tests.support.made import MadeStores
 
 LOAD = "0.9"

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-import farm
-from core import InputError
-from farm.campaign.campaign import Campaign
-from farm.store.arrays import ARRAYS
-from farm.store.records import read_record
-from farm.store.shards import CHUNKS
-from farm.store.store import Store
-from farm.verify import repair, verify
+from schedfarm import farm
+from schedfarm.core import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.store.arrays import ARRAYS
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.shards import CHUNKS
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.verify import repair, verify
 from tests.support.harness import snapshot
 from tests.support.made import MadeStores
 from tests.support.refusals import GOOD, Said, other_trace, write

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import farm
-import farm.planning.block_shape
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.planning.cost import cell_seconds
+from schedfarm import farm
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.cost import cell_seconds
 from tests.support.command_line import farm_in
 from tests.support.growing import LARGER_TRACE, SMALL, counts, tree
 from tests.support.harness import records
@@ -108,7 +107,7 @@ def test_a_lost_task_fails_what_it_was_to_add(
     def lose(task: object) -> None:
         raise RuntimeError("worker died")
 
-    monkeypatch.setattr("farm.execution.sick.run_task", lose)
+    monkeypatch.setattr("schedfarm.farm.execution.sick.run_task", lose)
     # The second block has one of its two resamples already.
     outcome = farm.run(dataclasses.replace(few, resamples=4), tmp_path / "s")
     assert counts(outcome) == (4, 3, 0, 1)

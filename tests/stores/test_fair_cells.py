@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import farm
-import farm.planning.block_shape
-from core import scale_load, simulate
-from core.models.lublin import lublin
-from core.simulation.fair_start import fair_start_times
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.planning.design import build, design
-from farm.planning.tasks import missing_blocks, plan
-from farm.store import summary
-from farm.store.summary import folded
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.core import scale_load, simulate
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.tasks import missing_blocks, plan
+from schedfarm.farm.store import summary
+from schedfarm.farm.store.summary import folded
+from schedfarm.farm.verify import Again, verify
 
 POLICIES = ("fcfs+easy", "spf+aggressive", "lxf+conservative")
 JOBS = 150

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core import Grid, Pool
-from core.errors import InputError
-from farm.campaign.samples import jobs_of
-from farm.campaign.trace import Trace
-from farm.logs.registry import find
-from farm.store.reading import job_table
+from schedfarm.core import Grid, Pool
+from schedfarm.core.errors import InputError
+from schedfarm.farm.campaign.samples import jobs_of
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.logs.registry import find
+from schedfarm.farm.store.reading import job_table
 from tests.stores.platforms import GRID, IN_POOL, KINDS, ON_GRID
 from tests.support.command_line import farm_in
 from tests.support.made import MadeStores

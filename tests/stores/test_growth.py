@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import zarr
 
-import farm
-from core.errors import InputError
-from core.logs.swf import write_swf
-from core.models.lublin import lublin
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.runner import begin
-from farm.store.arrays import ARRAYS
-from farm.store.shards import CHUNKS
-from farm.verify import verify
+from schedfarm import farm
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.swf import write_swf
+from schedfarm.core.models.lublin import lublin
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.store.arrays import ARRAYS
+from schedfarm.farm.store.shards import CHUNKS
+from schedfarm.farm.verify import verify
 from tests.support.growing import (
     GROWN,
     SMALL,

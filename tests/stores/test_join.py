@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 import tomli_w
 
-import farm
-from core import InputError, read_log, simulate, write_swf
-from core.models.poisson import poisson
-from core.workload.on_network import OnNetwork, join_logs
-from core.workload.resample_weeks import whole_weeks
-from farm.campaign.campaign import Campaign
-from farm.campaign.samples import jobs_of
-from farm.campaign.trace import Trace
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.logs import registry
-from farm.planning.extents import extent_of
-from farm.store.logs import load_log, log_bytes
-from farm.store.reading import schedule_of
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.core import InputError, read_log, simulate, write_swf
+from schedfarm.core.models.poisson import poisson
+from schedfarm.core.workload.on_network import OnNetwork, join_logs
+from schedfarm.core.workload.resample_weeks import whole_weeks
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.samples import jobs_of
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.logs import registry
+from schedfarm.farm.planning.extents import extent_of
+from schedfarm.farm.store.logs import load_log, log_bytes
+from schedfarm.farm.store.reading import schedule_of
+from schedfarm.farm.verify import Again, verify
 from tests.support.harness import assert_same_results
 from tests.support.refusals import Said
 

@@ -12,19 +12,18 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import analysis
-import farm
-from analysis.errors import StoreError
-from analysis.papers import make_report
-from core.errors import InputError
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.cli.report import check_report
-from farm.execution import cell
-from farm.planning.design import design
-from farm.store.keep import KEEPS
-from farm.store.reading import job_table, schedule_of
-from farm.verify import Again, repair, verify
+from schedfarm import analysis, farm
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.papers import make_report
+from schedfarm.core.errors import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.execution import cell
+from schedfarm.farm.planning.design import design
+from schedfarm.farm.store.keep import KEEPS
+from schedfarm.farm.store.reading import job_table, schedule_of
+from schedfarm.farm.verify import Again, repair, verify
 from tests.support.made import MadeStores
 
 CAMPAIGN = Campaign(

@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import farm
-import farm.execution.cell
-import farm.execution.task
-from core.errors import InputError
-from core.metrics.declared import METRICS
-from farm.campaign.campaign import Campaign
-from farm.store.block import OpenBlock, commit
-from farm.store.manifest import COPY, MANIFEST, sealed
-from farm.store.schema import FORMAT
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.declared import METRICS
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.store.block import OpenBlock, commit
+from schedfarm.farm.store.manifest import COPY, MANIFEST, sealed
+from schedfarm.farm.store.schema import FORMAT
+from schedfarm.farm.verify import Again, verify
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.harness import arrays, assert_same_results
 from tests.support.learning import (
@@ -268,7 +266,7 @@ def test_a_mended_metric_of_users__is_written_again(campaign: Campaign, tmp_path
 
 THEIRS = """
 import numpy as np
-from core.metrics.metric import Metric
+from schedfarm.core.metrics.metric import Metric
 
 
 def count(counted):
@@ -332,7 +330,7 @@ def test_another_format__is_refused(
     for key in ("format", "version", "crc32"):
         del plain[key]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("farm.store.manifest.VERSION", version)
+        patch.setattr("schedfarm.farm.store.manifest.VERSION", version)
         for name in (MANIFEST, COPY):
             (store / name).write_bytes(sealed(plain))
     remedy = "run its campaign into a new folder" if version < 6 else "use a newer one"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import farm
-from core import InputError
-from farm.campaign.campaign import Campaign
-from farm.cli import cli
-from farm.store.lock import NAME, TURN, check_turn, locked, turn
+from schedfarm import farm
+from schedfarm.core import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.cli import cli
+from schedfarm.farm.store.lock import NAME, TURN, check_turn, locked, turn
 from tests.support.harness import snapshot
 from tests.support.refusals import GOOD
 

@@ -12,21 +12,20 @@ import pytest
 import xarray as xr
 import zarr
 
-import analysis
-import farm
-from core import InputError, by_origin, summarise
-from core.metrics.counted import Counted
-from core.metrics.declared import metrics_over
-from core.metrics.metric import ORIGIN
-from core.own import sources
-from core.platform.network import Network
-from core.platform.pool import Pool
-from core.policy.policy import Policy
-from core.simulation.network import isolated_starts
-from farm.cli.simulate import _as_json, _as_text
-from farm.store.product import PRODUCTS, Holding, is_had
-from farm.store.reading import schedule_of
-from farm.store.store import Store
+from schedfarm import analysis, farm
+from schedfarm.core import InputError, by_origin, summarise
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import metrics_over
+from schedfarm.core.metrics.metric import ORIGIN
+from schedfarm.core.own import sources
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.network import isolated_starts
+from schedfarm.farm.cli.simulate import _as_json, _as_text
+from schedfarm.farm.store.product import PRODUCTS, Holding, is_had
+from schedfarm.farm.store.reading import schedule_of
+from schedfarm.farm.store.store import Store
 from tests.stores.platforms import CLUSTERS, IN_POOL, KINDS, NETWORK, ON_NETWORK
 from tests.support.made import MadeStores
 
@@ -37,7 +36,7 @@ OTHERS = replace(
 )
 
 MINE = '''
-from core.metrics.metric import Metric
+from schedfarm.core.metrics.metric import Metric
 
 def longest(counted):
     """Longest wait of the cluster's jobs."""
@@ -159,7 +158,7 @@ def test_a_metric_of_each_participant_is_learnt(
     more = replace(
         KIND.campaign(made_store), metrics=("mine:longest", "mine:parts"), folder=tmp_path
     )
-    monkeypatch.setattr("farm.execution.cell.simulate", None)
+    monkeypatch.setattr("schedfarm.farm.execution.cell.simulate", None)
     assert farm.run(more, store).failed == 0
     cell = schedule_of(store, trace="network", policy=KIND.policies[0], resample=1)
     at = {"policy": KIND.policies[0], "resample": 1, "load": "original"}

@@ -13,20 +13,20 @@ import pytest
 import xarray as xr
 import zarr
 
-import farm
-from analysis.groups import changes
-from core import InputError, Pool, fair_start_times, read_log, simulate, summarise
-from core.logs.oar import write_oar
-from core.platform.nodes import Nodes
-from core.schedule import State
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.planning.block_shape import SHARD_BYTES, lay_out
-from farm.store.arrays import CHUNK_VALUES
-from farm.store.product import PRODUCTS
-from farm.store.reading import schedule_of
-from farm.store.skeleton import write_skeleton
-from farm.store.store import Store
+from schedfarm import farm
+from schedfarm.analysis.groups import changes
+from schedfarm.core import InputError, Pool, fair_start_times, read_log, simulate, summarise
+from schedfarm.core.logs.oar import write_oar
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.schedule import State
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.block_shape import SHARD_BYTES, lay_out
+from schedfarm.farm.store.arrays import CHUNK_VALUES
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.reading import schedule_of
+from schedfarm.farm.store.skeleton import write_skeleton
+from schedfarm.farm.store.store import Store
 from tests.stores.platforms import IN_POOL, KINDS, NODE_NAMES, NODES, jobs_on_nodes, on_nodes
 from tests.support.command_line import farm_in
 from tests.support.made import MadeStores

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.store.folder import Folder
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.store.folder import Folder
 from tests.support.harness import records
 
 CAMPAIGN = Campaign(

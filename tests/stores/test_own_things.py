@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import farm
-from core import simulate
-from core.errors import InputError
-from core.models.lublin import lublin
-from core.own import sources
-from farm.campaign.campaign import Campaign
-from farm.store.manifest import MANIFEST
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.core import simulate
+from schedfarm.core.errors import InputError
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.own import sources
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.store.manifest import MANIFEST
+from schedfarm.farm.verify import Again, verify
 from tests.support.command_line import farm_in
 from tests.support.growing import counts as outcome_counts
 from tests.support.harness import counts, snapshot

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-import farm
-from farm.execution.runner import begin
-from farm.watching.events import BlockDone, Event
+from schedfarm import farm
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.watching.events import BlockDone, Event
 from tests.support.growing import GROWN, SMALL
 from tests.support.made import MadeStores
 
@@ -43,8 +43,8 @@ def test_summary__is_refreshed_while_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, early: bool
 ) -> None:
     """What is done counts, at the latest a minute later, and not only at the end."""
-    monkeypatch.setattr("farm.store.summary.REFRESH_SECONDS", seconds)
-    monkeypatch.setattr("farm.store.summary.REFRESH_SHARE", 1e9)
+    monkeypatch.setattr("schedfarm.farm.store.summary.REFRESH_SECONDS", seconds)
+    monkeypatch.setattr("schedfarm.farm.store.summary.REFRESH_SHARE", 1e9)
     reader = Reader(tmp_path)
     farm.run(MANY, tmp_path, watch=reader)
     assert len(reader.seen) > 6

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
-import farm
+from schedfarm import farm
 
 
 def campaign(name: str, *traces: str) -> farm.Campaign:

@@ -15,15 +15,14 @@ from pathlib import Path
 import pytest
 from obstore.store import MemoryStore
 
-from core import InputError
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.store import lease
-from farm.store.bucket import HEAD_BYTES, Bucket
-from farm.store.journal import OBJECT_BYTES, START
-from farm.store.lock import NAME as LOCK
-from farm.store.lock import Superseded
-from farm.store.place import Place, place_of
+from schedfarm.core import InputError
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.store import lease
+from schedfarm.farm.store.bucket import HEAD_BYTES, Bucket
+from schedfarm.farm.store.journal import OBJECT_BYTES, START
+from schedfarm.farm.store.lock import NAME as LOCK, Superseded
+from schedfarm.farm.store.place import Place, place_of
 from tests.support.growing import SMALL
 from tests.support.harness import wait_for
 
@@ -237,7 +236,7 @@ def in_memory(patch: pytest.MonkeyPatch) -> Bucket:
     Its one client has no prefix of its own, so that it holds files and no arrays.
     """
     store = MemoryStore()
-    patch.setattr("farm.store.bucket._connected", lambda text, environment: store)
+    patch.setattr("schedfarm.farm.store.bucket._connected", lambda text, environment: store)
     return Bucket("s3://memory/s")
 
 
@@ -278,6 +277,6 @@ def test_addresses_that_no_store_can_have(text: str, why: str) -> None:
 
 
 def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farm.store.bucket.find_spec", lambda _: None)
+    monkeypatch.setattr("schedfarm.farm.store.bucket.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'schedfarm\[s3\]' brings the package obsto"):
         Bucket("s3://waits/x")

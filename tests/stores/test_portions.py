@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution import courses, parcel, task
-from farm.execution.parcel import Packer, attempt_packed, unpacked
-from farm.execution.runner import begin
-from farm.execution.sick import Sick
-from farm.execution.task import run_task
-from farm.execution.work import Prepared
-from farm.planning.backlog import Backlog
-from farm.planning.tasks import Task, block_costs
-from farm.store.records import record_name
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution import courses, parcel, task
+from schedfarm.farm.execution.parcel import Packer, attempt_packed, unpacked
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.sick import Sick
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.work import Prepared
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import Task, block_costs
+from schedfarm.farm.store.records import record_name
 
 CAMPAIGN = Campaign(
     name="portions",

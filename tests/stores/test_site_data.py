@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import farm
-from core import InputError, read_log, simulate, summarise
-from farm import Campaign, Trace
-from farm.cli import cli
+from schedfarm import farm
+from schedfarm.core import InputError, read_log, simulate, summarise
+from schedfarm.farm import Campaign, Trace
+from schedfarm.farm.cli import cli
 from tests.unit.core.test_sacct import SITE
 
 

@@ -13,15 +13,15 @@ import pytest
 import xarray as xr
 import zarr
 
-import farm
-from core import Schedule, simulate
-from core.errors import InputError
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.store.product import PRODUCTS
-from farm.store.reading import job_table, schedule_of
-from farm.store.store import Store
-from farm.verify import Again, repair, verify
+from schedfarm import farm
+from schedfarm.core import Schedule, simulate
+from schedfarm.core.errors import InputError
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.reading import job_table, schedule_of
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.verify import Again, repair, verify
 from tests.stores.platforms import IN_POOL, KINDS, LAST, LOAD, Kind
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.harness import assert_same_results, records
@@ -153,7 +153,7 @@ def test_a_metric_is_learnt_from_what_is_stored(
     (tmp_path / "mine.py").write_text(f"def own(counted):\n    return {platform.metric}\n")
     more = replace(campaign, metrics=("mine:own",), folder=tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("farm.execution.cell.simulate", None)
+        patch.setattr("schedfarm.farm.execution.cell.simulate", None)
         assert (outcome := farm.run(more, store)).done == outcome.failed == 0
     root, before = (xr.open_zarr(path / "results.zarr").load() for path in (store, sound))
     for policy in platform.policies:

@@ -14,18 +14,18 @@ import pytest
 import xarray as xr
 from click.testing import CliRunner
 
-import farm
-from core import InputError, read_swf, resample_weekly, scale_load, simulate, summarise
-from core.logs.swf import write_swf
-from core.metrics.declared import metrics_over
-from core.metrics.metric import CELL
-from core.metrics.weekly import weekly
-from core.models.lublin import lublin
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.cli import cli
-from farm.store.product import PRODUCTS
-from farm.store.schema import WEEKS
+from schedfarm import farm
+from schedfarm.core import InputError, read_swf, resample_weekly, scale_load, simulate, summarise
+from schedfarm.core.logs.swf import write_swf
+from schedfarm.core.metrics.declared import metrics_over
+from schedfarm.core.metrics.metric import CELL
+from schedfarm.core.metrics.weekly import weekly
+from schedfarm.core.models.lublin import lublin
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.cli import cli
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.schema import WEEKS
 from tests.support.made import MadeStores
 
 UNITS = {"1", "s", "processor s", "1 / processor", "1 / processor^2"}

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import farm
-from core import Pool, Workload, read_swf, write_swf
-from core.models.lublin import lublin
-from core.workload.columns import COLUMNS, STORED
-from farm import Campaign, Trace
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.store.logs import load_log, log_bytes
-from farm.verify import verify
-from farm.watching.events import Event, Said, Watcher
+from schedfarm import farm
+from schedfarm.core import Pool, Workload, read_swf, write_swf
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.workload.columns import COLUMNS, STORED
+from schedfarm.farm import Campaign, Trace
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.store.logs import load_log, log_bytes
+from schedfarm.farm.verify import verify
+from schedfarm.farm.watching.events import Event, Said, Watcher
 from tests.support.strategies import workloads
 from tests.support.swf_texts import small
 

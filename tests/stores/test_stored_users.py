@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import farm
-from core import (
+from schedfarm import farm
+from schedfarm.core import (
     Schedule,
     Workload,
     promises,
@@ -27,15 +27,15 @@ from core import (
     simulate,
     write_swf,
 )
-from core.audit import audit
-from core.metrics.widths import WIDTHS
-from core.metrics.window import window_of
-from core.models.lublin import lublin
-from core.policy.rules import RULES
-from core.workload.resample_users import origin_user
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.store.reading import schedule_of
+from schedfarm.core.audit import audit
+from schedfarm.core.metrics.widths import WIDTHS
+from schedfarm.core.metrics.window import window_of
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.policy.rules import RULES
+from schedfarm.core.workload.resample_users import origin_user
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.store.reading import schedule_of
 from tests.support.growing import counts
 
 POLICIES = ("fcfs+easy", "saf+conservative", "fcfs+planned")

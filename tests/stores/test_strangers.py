@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import farm
-from core.errors import InputError
-from farm.campaign.campaign import Campaign
-from farm.verify import Again, repair, verify
+from schedfarm import farm
+from schedfarm.core.errors import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.verify import Again, repair, verify
 from tests.support.command_line import farm_in
 from tests.support.harness import snapshot
 
@@ -18,7 +18,7 @@ MODULE = """
 import os
 from pathlib import Path
 
-from core.metrics.metric import Metric
+from schedfarm.core.metrics.metric import Metric
 
 with Path(os.environ["RAN"]).open("a") as ran:
     ran.write("ran\\n")
@@ -62,10 +62,10 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (made / "strange.toml").write_text(CAMPAIGN)
     monkeypatch.setenv("RAN", str(tmp_path / "ran"))
     # What has been executed is not executed again in one process.
-    monkeypatch.setattr("core.own._compiled", {})
+    monkeypatch.setattr("schedfarm.core.own._compiled", {})
     farm.run(Campaign.from_toml(made / "strange.toml"), tmp_path / "strange.farm")
     (tmp_path / "ran").unlink()
-    monkeypatch.setattr("core.own._compiled", {})
+    monkeypatch.setattr("schedfarm.core.own._compiled", {})
     return tmp_path / "ran"
 
 

@@ -13,22 +13,22 @@ import xarray as xr
 import zarr
 from click.testing import CliRunner
 
-import farm
-from analysis import StoreError
-from analysis.store import open_summary
-from core.errors import InputError
-from core.logs.swf import write_swf
-from core.metrics.declared import METRICS
-from core.models.lublin import lublin
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.cli import cli
-from farm.execution.cell import Simulations
-from farm.execution.runner import begin
-from farm.execution.task import run_task
-from farm.store.store import Store
-from farm.verify import Again, _drawn, repair, verify
-from farm.watching.events import Event, Said, Watcher
+from schedfarm import farm
+from schedfarm.analysis import StoreError
+from schedfarm.analysis.store import open_summary
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.swf import write_swf
+from schedfarm.core.metrics.declared import METRICS
+from schedfarm.core.models.lublin import lublin
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.cli import cli
+from schedfarm.farm.execution.cell import Simulations
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.verify import Again, _drawn, repair, verify
+from schedfarm.farm.watching.events import Event, Said, Watcher
 from tests.support.made import MadeStores
 from tests.support.refusals import GOOD
 
@@ -129,10 +129,10 @@ def test_repair_and_run_restore_the_store(
 
 def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     """Values that agree with their record but not with the program are found by the sample."""
-    from farm.store.arrays import open_results
-    from farm.store.block import OpenBlock, commit
-    from farm.store.geometry import Block
-    from farm.store.records import record_name
+    from schedfarm.farm.store.arrays import open_results
+    from schedfarm.farm.store.block import OpenBlock, commit
+    from schedfarm.farm.store.geometry import Block
+    from schedfarm.farm.store.records import record_name
 
     block = Block("log", "cells", 0, 0, 0)
     (store / record_name(block)).unlink()
@@ -232,7 +232,7 @@ def test_cells_of_an_order_that_was_revised_since_are_refused(
     )
     store = tmp_path / "store"
     with monkeypatch.context() as before:
-        before.setattr("farm.store.store.revised_orders", lambda policies: {})
+        before.setattr("schedfarm.farm.store.store.revised_orders", lambda policies: {})
         assert farm.run(campaign, store).failed == 0
     for wanted in (replace(campaign, resamples=3), campaign):
         with pytest.raises(

@@ -15,15 +15,15 @@ import pytest
 import xarray as xr
 from click.testing import CliRunner
 
-import farm
-from analysis import StoreError, bands, gains, plain, weekly_bands
-from analysis.store import told
-from core.errors import InputError
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.cli import cli
-from farm.store.reading import job_table, schedule_of
-from farm.store.skeleton import write_skeleton
+from schedfarm import farm
+from schedfarm.analysis import StoreError, bands, gains, plain, weekly_bands
+from schedfarm.analysis.store import told
+from schedfarm.core.errors import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.cli import cli
+from schedfarm.farm.store.reading import job_table, schedule_of
+from schedfarm.farm.store.skeleton import write_skeleton
 from tests.support.made import MadeStores
 
 SPF = "spf+easy,threshold=3d"

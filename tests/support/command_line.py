@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from farm.cli import main
+from schedfarm.farm.cli import main
 
 
 class Farm(Protocol):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.harness import MARK, PATIENCE, marked, wait_for
-from tests.support.paths import ROOT
+from tests.support.paths import IMPORTED
 
 
 def start_dask(
@@ -43,7 +43,7 @@ def start_dask(
             stdout=stream,
             stderr=stream,
             cwd=log.parent,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            env={**os.environ, "PYTHONPATH": IMPORTED, **environment},
         )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import farm
-from farm.campaign.campaign import Campaign
-from farm.store.place import Where
+from schedfarm import farm
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.store.place import Where
 
 
 class Killed(BaseException):
@@ -33,7 +33,7 @@ def kill_build(
     file : str
         Name of the file at which it dies, where its first argument is a path; by default any.
     """
-    real = resolve_name(f"farm.{step}")
+    real = resolve_name(f"schedfarm.farm.{step}")
 
     def die(*arguments: Any, **keys: Any) -> Any:
         if file and Path(arguments[0]).name != file:
@@ -41,6 +41,6 @@ def kill_build(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"farm.{step}", die)
+        patch.setattr(f"schedfarm.farm.{step}", die)
         with pytest.raises(Killed):
             farm.run(campaign, store)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from farm.logs import registry
+from schedfarm.farm.logs import registry
 from tests.support.command_line import Farm, run_farm
 from tests.support.harness import snapshot
 from tests.support.logs import LOG, Server, serving

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.logs.swf import read_swf
-from core.models.downey import downey
-from core.models.jann import jann
-from core.models.lublin import lublin
-from core.models.poisson import poisson
-from core.policy.policy import Policy
-from core.workload.workload import Workload
+from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.models.downey import downey
+from schedfarm.core.models.jann import jann
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.models.poisson import poisson
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
 from tests.support.paths import DATA
 
 FOLDER = DATA / "golden"

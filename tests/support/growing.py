@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import xarray as xr
 
-import farm
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.runner import Outcome
-from farm.planning import block_shape
+from schedfarm import farm
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import Outcome
+from schedfarm.farm.planning import block_shape
 from tests.support.harness import records
 from tests.support.made import MadeStores
 

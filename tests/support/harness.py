@@ -23,9 +23,9 @@ from typing import IO, Any
 import numpy as np
 import zarr
 
-from farm.campaign.campaign import Campaign
-from farm.planning.cost import cell_seconds
-from tests.support.paths import ROOT
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.planning.cost import cell_seconds
+from tests.support.paths import IMPORTED
 
 MARK = "SCHEDFARM_TEST_RUN"
 """Environment variable that every process of a started command carries, children included."""
@@ -265,7 +265,7 @@ def marked(mark: str) -> dict[int, str]:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "100"}
+    return {**os.environ, "PYTHONPATH": IMPORTED, "PYTHONUNBUFFERED": "1", "COLUMNS": "100"}
 
 
 def _processes() -> dict[int, tuple[bytes, str]]:

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import farm
-import farm.execution.cell
-from core.logs.swf import write_swf
-from core.metrics.declared import METRICS
-from core.metrics.metric import USER, WEEK, WIDTH, Metric
-from core.models.lublin import lublin
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.runner import Outcome
-from farm.verify import Again, verify
+from schedfarm import farm
+from schedfarm.core.logs.swf import write_swf
+from schedfarm.core.metrics.declared import METRICS
+from schedfarm.core.metrics.metric import USER, WEEK, WIDTH, Metric
+from schedfarm.core.models.lublin import lublin
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.runner import Outcome
+from schedfarm.farm.verify import Again, verify
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.made import MadeStores
 

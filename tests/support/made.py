@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import farm
-from farm.campaign.campaign import Campaign
+from schedfarm import farm
+from schedfarm.farm.campaign.campaign import Campaign
 from tests.support.harness import snapshot
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import farm
-from farm.campaign.campaign import Campaign
+from schedfarm import farm
+from schedfarm.farm.campaign.campaign import Campaign
 
 WRITING = os.O_WRONLY | os.O_RDWR
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from farm.store.place import place_of
+from schedfarm.farm.store.place import place_of
 
 PATIENCE = 60.0
 """Time within which the server answers, s; it takes about 4."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from zarr.storage import _local
 
-from farm.execution.task import run_task
-from farm.planning.tasks import Task
-from farm.store.lock import Superseded
+from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.planning.tasks import Task
+from schedfarm.farm.store.lock import Superseded
 
 SHARD = "/wait/c/0/0/1/"
 """Part of the path of the shard before which, or within which, it stops."""

@@ -10,17 +10,17 @@ from itertools import combinations, product
 import numpy as np
 from hypothesis import strategies as st
 
-from core.platform.grid import Grid
-from core.platform.network import Network
-from core.platform.nodes import Nodes
-from core.policy.orders import ORDERS
-from core.policy.policy import Policy
-from core.reference.job import Job, jobs_of
-from core.reference.links import demands
-from core.reference.network import splits
-from core.reference.order import KEYS
-from core.schedule import Schedule
-from core.workload.workload import Workload
+from schedfarm.core.platform.grid import Grid
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.policy.orders import ORDERS
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job, jobs_of
+from schedfarm.core.reference.links import demands
+from schedfarm.core.reference.network import splits
+from schedfarm.core.reference.order import KEYS
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
 
 # Policies.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core import Workload, read_swf
+from schedfarm.core import Workload, read_swf
 
 HEADER = "; MaxProcs: 8\n"
 

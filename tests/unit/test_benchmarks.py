@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import Workload, lublin, read_swf, simulate, write_swf
+from schedfarm.core import Workload, lublin, read_swf, simulate, write_swf
 from tests.benchmarks import against, published, table
 from tests.benchmarks.fields import Field, between, differing, laid_out, noise, swapped
 from tests.benchmarks.floor import chained, passed

@@ -13,7 +13,10 @@ import pytest
 
 from tests.support.paths import ROOT
 
+PROJECT = "schedfarm"
+
 HOUSE = {"core", "cluster", "farm", "analysis"}
+"""Folders of the tree; each is imported as a package of `schedfarm`."""
 
 MAY_IMPORT = {
     "core": {"llvmlite", "numba", "numpy"},
@@ -77,17 +80,30 @@ def imported(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: import absolutely"
-            found.add(str(node.module))
+            whole = {f"{PROJECT}.{alias.name}" for alias in node.names}
+            found |= whole if node.module == PROJECT else {str(node.module)}
     return found
 
 
+def package_of(module: str) -> str:
+    """Name what a module belongs to: one of the house's packages, or a distribution's."""
+    first, _, rest = module.partition(".")
+    return rest.partition(".")[0] if first == PROJECT else first
+
+
 def outsiders(path: Path) -> set[str]:
-    """Packages that a module imports although its own may not."""
+    """Packages that a module imports although its own may not.
+
+    A package of the house that is imported without the project's name is one.
+    """
     package = path.relative_to(ROOT).parts[0]
-    allowed = MAY_IMPORT[package] | {package} | set(sys.stdlib_module_names)
+    allowed = MAY_IMPORT[package] | {package}
     if path.is_relative_to(COMMAND_LINE):
         allowed |= {"analysis"}
-    return {name.partition(".")[0] for name in imported(path)} - allowed
+    inside = {name for name in imported(path) if name.startswith(f"{PROJECT}.")}
+    found = {package_of(name) for name in inside} - allowed
+    others = {package_of(name) for name in imported(path) - inside}
+    return found | (others - (allowed - HOUSE) - set(sys.stdlib_module_names))
 
 
 def test_modules_import_only_what_their_package_may() -> None:
@@ -103,7 +119,7 @@ def test_only_the_command_line_uses_clusters() -> None:
         for path in files().values()
         if not path.is_relative_to(COMMAND_LINE)
         and not path.is_relative_to(ROOT / "cluster")
-        and any(name.partition(".")[0] == "cluster" for name in imported(path))
+        and any(package_of(name) == "cluster" for name in imported(path))
     }
     assert users == set()
 
@@ -189,7 +205,7 @@ def files() -> dict[str, Path]:
     """Every module of the house by its dotted name; a package is its ``__init__``."""
     found = {}
     for path in modules():
-        parts = path.relative_to(ROOT).with_suffix("").parts
+        parts = (PROJECT, *path.relative_to(ROOT).with_suffix("").parts)
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
@@ -216,7 +232,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 
 def floor_of(name: str) -> int:
     """How high the room of a module lies in its package."""
-    package, *inside = name.split(".")
+    _, package, *inside = name.split(".")
     if not inside:
         return len(FLOORS[package])
     floors = [number for number, rooms in enumerate(FLOORS[package]) if inside[0] in rooms]
@@ -230,8 +246,8 @@ def test_rooms_import_only_from_below() -> None:
         (name, other)
         for name in files()
         for other in house_imports(name, True)
-        if name.split(".")[0] == other.split(".")[0]
-        and name.split(".")[:2] != other.split(".")[:2]
+        if name.split(".")[:2] == other.split(".")[:2]
+        and name.split(".")[:3] != other.split(".")[:3]
         and floor_of(other) >= floor_of(name)
     }
     assert found == set(), "these imports run upward"

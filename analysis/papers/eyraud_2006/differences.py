@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import HOUR
-from analysis.papers.eyraud_2006.printed import FCFS, MACHINE, TABLE_1
-from analysis.store import Store, check_known, of_log, open_summary, open_trace
-from core.arrays import Float64
+from schedfarm.analysis.drawing import HOUR
+from schedfarm.analysis.papers.eyraud_2006.printed import FCFS, MACHINE, TABLE_1
+from schedfarm.analysis.store import Store, check_known, of_log, open_summary, open_trace
+from schedfarm.core.arrays import Float64
 
 CELL = ("trace", "load", "policy")
 """What tells one row of table 1 from another."""

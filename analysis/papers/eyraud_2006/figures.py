@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import (
+from schedfarm.analysis.drawing import (
     OWN_LABEL,
     OWN_MARK,
     STYLE,
@@ -19,9 +19,9 @@ from analysis.drawing import (
     own_marks,
     thin_spaced,
 )
-from analysis.papers.eyraud_2006.differences import MEASURES
-from analysis.papers.eyraud_2006.printed import DEMT
-from core.arrays import Float64
+from schedfarm.analysis.papers.eyraud_2006.differences import MEASURES
+from schedfarm.analysis.papers.eyraud_2006.printed import DEMT
+from schedfarm.core.arrays import Float64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

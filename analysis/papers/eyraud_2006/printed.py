@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analysis.papers.needs import Needs
+from schedfarm.analysis.papers.needs import Needs
 
 FCFS, DEMT = "fcfs+conservative", "fcfs+demt"
 """The schedulers of section 5.2, as policies: OAR's own, and the shelves."""

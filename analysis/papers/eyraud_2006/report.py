@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.eyraud_2006.differences import (
+from schedfarm.analysis.papers.eyraud_2006.differences import (
     CELL,
     MEASURES,
     cells,
@@ -20,14 +20,19 @@ from analysis.papers.eyraud_2006.differences import (
     measured,
     table_1,
 )
-from analysis.papers.eyraud_2006.figures import bands_chart, figure_2, histograms, shares_chart
-from analysis.papers.eyraud_2006.printed import DEMT
-from analysis.papers.eyraud_2006.shares import shares_of, shares_table
-from analysis.papers.files import Made, open_report
-from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
-from analysis.place import StoreName
-from analysis.store import check_known, holds_log, holds_samples, of_samples, open_summary
-from core.arrays import Float64
+from schedfarm.analysis.papers.eyraud_2006.figures import (
+    bands_chart,
+    figure_2,
+    histograms,
+    shares_chart,
+)
+from schedfarm.analysis.papers.eyraud_2006.printed import DEMT
+from schedfarm.analysis.papers.eyraud_2006.shares import shares_of, shares_table
+from schedfarm.analysis.papers.files import Made, open_report
+from schedfarm.analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.store import check_known, holds_log, holds_samples, of_samples, open_summary
+from schedfarm.core.arrays import Float64
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.eyraud_2006.differences import CELL
-from analysis.papers.spread import BAND, STANDING, spread
-from analysis.place import StoreName
-from analysis.store import campaign_traces, of_samples
+from schedfarm.analysis.papers.eyraud_2006.differences import CELL
+from schedfarm.analysis.papers.spread import BAND, STANDING, spread
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.store import campaign_traces, of_samples
 
 SHARES = ("properties", "reservations")
 """Keys of a trace's table `nodes`: shares of the jobs."""

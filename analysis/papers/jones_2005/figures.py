@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from analysis.drawing import FILL, HOUR, STYLE, band_marks, bar_legend, canvas, thin_spaced
-from analysis.papers.jones_2005.names import CONTROL, CURVES, FIXED, GRID, OTHERS, Curve
-from analysis.papers.jones_2005.settings import (
+from schedfarm.analysis.drawing import (
+    FILL,
+    HOUR,
+    STYLE,
+    band_marks,
+    bar_legend,
+    canvas,
+    thin_spaced,
+)
+from schedfarm.analysis.papers.jones_2005.names import CONTROL, CURVES, FIXED, GRID, OTHERS, Curve
+from schedfarm.analysis.papers.jones_2005.settings import (
     PARAMETERS,
     RATE,
     Sweep,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analysis.papers.needs import Needs
+from schedfarm.analysis.papers.needs import Needs
 
 ALONE, ICS, FAIR = "fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)"
 """No Share, ICS and ICS+B (section 4), as policies; 10 is the paper's backfill depth."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.jones_2005.names import ALONE
-from analysis.papers.jones_2005.turnaround import BY_ORIGIN, CELL
-from analysis.papers.spread import BAND, STANDING, spread
-from analysis.store import Store, open_summary, open_trace
+from schedfarm.analysis.papers.jones_2005.names import ALONE
+from schedfarm.analysis.papers.jones_2005.turnaround import BY_ORIGIN, CELL
+from schedfarm.analysis.papers.spread import BAND, STANDING, spread
+from schedfarm.analysis.store import Store, open_summary, open_trace
 
 PREFIX = "origin_"
 """Begins the names of arrays with a number for each participant."""

@@ -14,24 +14,28 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.files import Made, open_report
-from analysis.papers.jones_2005.figures import (
+from schedfarm.analysis.papers.files import Made, open_report
+from schedfarm.analysis.papers.jones_2005.figures import (
     panel_title,
     participants_chart,
     policies_chart,
     sweep_chart,
 )
-from analysis.papers.jones_2005.names import ALONE, FAIR, ICS
-from analysis.papers.jones_2005.participants import (
+from schedfarm.analysis.papers.jones_2005.names import ALONE, FAIR, ICS
+from schedfarm.analysis.papers.jones_2005.participants import (
     against_isolation,
     cells_table,
     participants_table,
 )
-from analysis.papers.jones_2005.settings import RATE, Sweep, caption, settings, sweeps
-from analysis.papers.jones_2005.turnaround import difference_table, turnaround, turnaround_table
-from analysis.papers.spread import span_text, spread, table_text
-from analysis.place import StoreName
-from analysis.store import check_known, open_summary
+from schedfarm.analysis.papers.jones_2005.settings import RATE, Sweep, caption, settings, sweeps
+from schedfarm.analysis.papers.jones_2005.turnaround import (
+    difference_table,
+    turnaround,
+    turnaround_table,
+)
+from schedfarm.analysis.papers.spread import span_text, spread, table_text
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.store import check_known, open_summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from analysis.papers.jones_2005.names import FIGURES
-from analysis.place import StoreName
-from analysis.store import campaign_traces
-from core.models import MODELS
-from core.models.participants import participants
-from core.models.poisson import PER_WEEK
+from schedfarm.analysis.papers.jones_2005.names import FIGURES
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.store import campaign_traces
+from schedfarm.core.models import MODELS
+from schedfarm.core.models.participants import participants
+from schedfarm.core.models.poisson import PER_WEEK
 
 MODEL = "participants"
 """The model of which rates are asked; what a trace leaves out is at its default."""

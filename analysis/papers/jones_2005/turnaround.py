@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.jones_2005.names import DIFFERENCES, FIXED, GRID, OTHERS
-from analysis.papers.spread import BAND, STANDING, spread
-from analysis.store import Store, of_samples, open_summary, open_trace
+from schedfarm.analysis.papers.jones_2005.names import DIFFERENCES, FIXED, GRID, OTHERS
+from schedfarm.analysis.papers.spread import BAND, STANDING, spread
+from schedfarm.analysis.store import Store, of_samples, open_summary, open_trace
 
 CELL = ("trace", "load", "policy")
 """What tells one cell from another, but for the sample."""

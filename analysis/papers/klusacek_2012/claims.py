@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.klusacek_2012.measures import AREA, HIGH, SD
-from analysis.papers.klusacek_2012.names import BF, CONS, EASY, FAIR, FCFS, TABU
-from analysis.papers.spread import BAND, STANDING, spread
-from analysis.store import of_samples
+from schedfarm.analysis.papers.klusacek_2012.measures import AREA, HIGH, SD
+from schedfarm.analysis.papers.klusacek_2012.names import BF, CONS, EASY, FAIR, FCFS, TABU
+from schedfarm.analysis.papers.spread import BAND, STANDING, spread
+from schedfarm.analysis.store import of_samples
 
 BACKFILLING = (BF, EASY, CONS)
 """What the paper calls the other backfilling algorithms."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from analysis.drawing import (
+from schedfarm.analysis.drawing import (
     FILL,
     HOUR,
     OWN,
@@ -21,8 +21,8 @@ from analysis.drawing import (
     own_marks,
     thin_spaced,
 )
-from analysis.papers.klusacek_2012.measures import MEASURES, MOST, SD
-from analysis.papers.klusacek_2012.names import BF, CONS, EASY, FAIR, FCFS, TABU
+from schedfarm.analysis.papers.klusacek_2012.measures import MEASURES, MOST, SD
+from schedfarm.analysis.papers.klusacek_2012.names import BF, CONS, EASY, FAIR, FCFS, TABU
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.errors import StoreError
-from analysis.papers.klusacek_2012.names import by_paper
-from analysis.store import Store, check_known, open_summary, open_trace
-from core.metrics.counted import LEAST_JOBS
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.papers.klusacek_2012.names import by_paper
+from schedfarm.analysis.store import Store, check_known, open_summary, open_trace
+from schedfarm.core.metrics.counted import LEAST_JOBS
 
 MOST = 10.0
 """Where the paper's CDFs end."""

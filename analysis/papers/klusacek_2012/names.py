@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import xarray as xr
 
-from analysis.papers.needs import Needs
-from analysis.store import check_known
+from schedfarm.analysis.papers.needs import Needs
+from schedfarm.analysis.store import check_known
 
 ALGORITHMS = {
     "fcfs+none": "FCFS",

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.klusacek_2012.names import PROMISING, by_paper
-from analysis.papers.spread import BAND, STANDING, spread
-from analysis.store import Store, check_known, of_log, open_summary, open_trace
-from core.arrays import Int64
+from schedfarm.analysis.papers.klusacek_2012.names import PROMISING, by_paper
+from schedfarm.analysis.papers.spread import BAND, STANDING, spread
+from schedfarm.analysis.store import Store, check_known, of_log, open_summary, open_trace
+from schedfarm.core.arrays import Int64
 
 LATE, LATENESS = "unfair_share_promise", "unfairness_promise"
 """Figures of a store's summary."""

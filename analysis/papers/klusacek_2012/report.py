@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.files import Made, open_report
-from analysis.papers.klusacek_2012.claims import claims, claims_in_part, claims_over_samples
-from analysis.papers.klusacek_2012.figures import (
+from schedfarm.analysis.papers.files import Made, open_report
+from schedfarm.analysis.papers.klusacek_2012.claims import (
+    claims,
+    claims_in_part,
+    claims_over_samples,
+)
+from schedfarm.analysis.papers.klusacek_2012.figures import (
     Shown,
     cdf_chart,
     response_chart,
     users_chart,
     wait_chart,
 )
-from analysis.papers.klusacek_2012.measures import (
+from schedfarm.analysis.papers.klusacek_2012.measures import (
     AREA,
     HIGH,
     MEASURES,
@@ -29,13 +33,13 @@ from analysis.papers.klusacek_2012.measures import (
     measures,
     nuwt_cdf,
 )
-from analysis.papers.klusacek_2012.names import by_search, seeds_of
-from analysis.papers.klusacek_2012.promises import delays, delays_of_samples
-from analysis.papers.klusacek_2012.seeds import claims_over_seeds, seeds_table
-from analysis.papers.klusacek_2012.tail import longest
-from analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
-from analysis.place import StoreName
-from analysis.store import LOG, holds_log, holds_samples, of_log, of_samples
+from schedfarm.analysis.papers.klusacek_2012.names import by_search, seeds_of
+from schedfarm.analysis.papers.klusacek_2012.promises import delays, delays_of_samples
+from schedfarm.analysis.papers.klusacek_2012.seeds import claims_over_seeds, seeds_table
+from schedfarm.analysis.papers.klusacek_2012.tail import longest
+from schedfarm.analysis.papers.spread import BAND, STANDING, span_text, spread, table_text
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.store import LOG, holds_log, holds_samples, of_log, of_samples
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

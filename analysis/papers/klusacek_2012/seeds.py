@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.klusacek_2012.claims import (
+from schedfarm.analysis.papers.klusacek_2012.claims import (
     ALL,
     BELOW,
     CLAIMS,
@@ -16,8 +16,8 @@ from analysis.papers.klusacek_2012.claims import (
     Claim,
     claims_in_part,
 )
-from analysis.papers.klusacek_2012.measures import HIGH, MEASURES
-from analysis.papers.klusacek_2012.names import TABU, WITHOUT_F
+from schedfarm.analysis.papers.klusacek_2012.measures import HIGH, MEASURES
+from schedfarm.analysis.papers.klusacek_2012.names import TABU, WITHOUT_F
 
 ABLATION = tuple(Claim(m, TABU, (WITHOUT_F,), BELOW, ALL) for m in (*FAIRNESS, HIGH))
 """TS is fair "thanks to the applied extensions that involve schedule evaluation and optimization",

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.klusacek_2012.measures import compared, user_groups
-from analysis.papers.klusacek_2012.names import by_paper
-from analysis.store import Store, of_log
+from schedfarm.analysis.papers.klusacek_2012.measures import compared, user_groups
+from schedfarm.analysis.papers.klusacek_2012.names import by_paper
+from schedfarm.analysis.store import Store, of_log
 
 RANKS = 5
 """Users that are named of each log and algorithm."""

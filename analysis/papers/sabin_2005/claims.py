@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.sabin_2005.names import KINDS, REPLANNING, RULES
-from analysis.papers.sabin_2005.unfairness import mean_unfairness
-from analysis.store import Store
-from core.arrays import Float64
+from schedfarm.analysis.papers.sabin_2005.names import KINDS, REPLANNING, RULES
+from schedfarm.analysis.papers.sabin_2005.unfairness import mean_unfairness
+from schedfarm.analysis.store import Store
+from schedfarm.core.arrays import Float64
 
 ALL_JOBS, WIDE = "all", "> 128"
 """Over which jobs a mean is: all, or those of the widest class of Table 1."""

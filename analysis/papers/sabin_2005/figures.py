@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import (
+from schedfarm.analysis.drawing import (
     HOUR,
     STYLE,
     bar_legend,
@@ -17,7 +17,7 @@ from analysis.drawing import (
     own_marks,
     thin_spaced,
 )
-from analysis.papers.sabin_2005.names import KINDS, REPLANNING
+from schedfarm.analysis.papers.sabin_2005.names import KINDS, REPLANNING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from analysis.store import check_known
-from core.arrays import Float64, Int64
-from core.metrics.fairness import discrimination_of, lateness_of, unserved
+from schedfarm.analysis.store import check_known
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.metrics.fairness import discrimination_of, lateness_of, unserved
 
 ORDERS = {"fcfs": "FCFS", "spf": "SJF", "lxf": "LXF"}
 """Queue orders of a store, and what the paper calls them."""

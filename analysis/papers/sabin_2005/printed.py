@@ -5,8 +5,8 @@ Logs are keyed by their labels in the campaign `sabin-2005`.
 
 from __future__ import annotations
 
-from analysis.papers.needs import Needs
-from analysis.papers.sabin_2005.names import BY_SIZE, KINDS, ORDERS, RULES
+from schedfarm.analysis.papers.needs import Needs
+from schedfarm.analysis.papers.sabin_2005.names import BY_SIZE, KINDS, ORDERS, RULES
 
 LOADS = ["0.8", "0.95"]
 """Medium and high load, which the paper's figures show."""

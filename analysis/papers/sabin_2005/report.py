@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.files import Made, open_report
-from analysis.papers.sabin_2005.claims import claims, claims_in_part
-from analysis.papers.sabin_2005.figures import FIGURES, bar_chart, bar_table
-from analysis.papers.sabin_2005.names import KINDS
-from analysis.papers.sabin_2005.printed import LOADS
-from analysis.papers.sabin_2005.samples import RATIOS, charts_and_tables
-from analysis.papers.sabin_2005.tables import table_1, table_2
-from analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
-from analysis.papers.spread import table_text
-from analysis.place import StoreName
-from analysis.store import check_known, holds_log, holds_samples, open_summary
+from schedfarm.analysis.papers.files import Made, open_report
+from schedfarm.analysis.papers.sabin_2005.claims import claims, claims_in_part
+from schedfarm.analysis.papers.sabin_2005.figures import FIGURES, bar_chart, bar_table
+from schedfarm.analysis.papers.sabin_2005.names import KINDS
+from schedfarm.analysis.papers.sabin_2005.printed import LOADS
+from schedfarm.analysis.papers.sabin_2005.samples import RATIOS, charts_and_tables
+from schedfarm.analysis.papers.sabin_2005.tables import table_1, table_2
+from schedfarm.analysis.papers.sabin_2005.unfairness import mean_unfairness, unfairness_by_width
+from schedfarm.analysis.papers.spread import table_text
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.store import check_known, holds_log, holds_samples, open_summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.drawing import OWN_LABEL, STYLE, canvas, own_marks
-from analysis.papers.sabin_2005.figures import bar_chart
-from analysis.papers.sabin_2005.names import KINDS, ORDERS, REPLANNING, RULES
-from analysis.papers.sabin_2005.unfairness import sample_unfairness
-from analysis.papers.spread import BAND, STANDING, span_text, spread
-from analysis.store import Store, of_samples
+from schedfarm.analysis.drawing import OWN_LABEL, STYLE, canvas, own_marks
+from schedfarm.analysis.papers.sabin_2005.figures import bar_chart
+from schedfarm.analysis.papers.sabin_2005.names import KINDS, ORDERS, REPLANNING, RULES
+from schedfarm.analysis.papers.sabin_2005.unfairness import sample_unfairness
+from schedfarm.analysis.papers.spread import BAND, STANDING, span_text, spread
+from schedfarm.analysis.store import Store, of_samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

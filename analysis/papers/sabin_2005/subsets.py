@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from analysis.papers.sabin_2005.names import READINGS, RULES
-from analysis.papers.sabin_2005.unfairness import job_unfairness
-from analysis.store import Store, open_summary
-from core.arrays import Float64, Int64
+from schedfarm.analysis.papers.sabin_2005.names import READINGS, RULES
+from schedfarm.analysis.papers.sabin_2005.unfairness import job_unfairness
+from schedfarm.analysis.store import Store, open_summary
+from schedfarm.core.arrays import Float64, Int64
 
 SUBSETS = 10
 """Parts into which the paper's Table 2 divides a trace."""

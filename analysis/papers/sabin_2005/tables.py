@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.papers.sabin_2005.printed import TABLE_1, TABLE_2
-from analysis.papers.sabin_2005.subsets import SUBSETS, rank_correlations
-from analysis.papers.sabin_2005.unfairness import jobs_by_width
-from analysis.store import Store
-from core.metrics.widths import WIDTHS
+from schedfarm.analysis.papers.sabin_2005.printed import TABLE_1, TABLE_2
+from schedfarm.analysis.papers.sabin_2005.subsets import SUBSETS, rank_correlations
+from schedfarm.analysis.papers.sabin_2005.unfairness import jobs_by_width
+from schedfarm.analysis.store import Store
+from schedfarm.core.metrics.widths import WIDTHS
 
 PAPER = "paper"
 """What the tables call the paper's own numbers."""

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.sabin_2005.names import KINDS, READINGS, by_paper
-from analysis.store import Store, check_known, of_log, open_summary, open_trace
-from core.metrics.widths import WIDTHS, mean_by_width, width_classes
+from schedfarm.analysis.papers.sabin_2005.names import KINDS, READINGS, by_paper
+from schedfarm.analysis.store import Store, check_known, of_log, open_summary, open_trace
+from schedfarm.core.metrics.widths import WIDTHS, mean_by_width, width_classes
 
 
 def mean_unfairness(store: Store, kind: str) -> xr.DataArray:

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.saf_2019.counts import CLASSES
-from analysis.papers.saf_2019.printed import OBJECTIVES, POLICIES
-from analysis.papers.saf_2019.study import Study
-from analysis.store import LOG
-from core.arrays import Bool
+from schedfarm.analysis.papers.saf_2019.counts import CLASSES
+from schedfarm.analysis.papers.saf_2019.printed import OBJECTIVES, POLICIES
+from schedfarm.analysis.papers.saf_2019.study import Study
+from schedfarm.analysis.store import LOG
+from schedfarm.core.arrays import Bool
 
 BASELINE, *OTHERS = POLICIES
 

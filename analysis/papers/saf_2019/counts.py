@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.saf_2019.study import Study
-from analysis.papers.spread import STANDING, spread
-from analysis.store import LOG, of_log, of_samples
+from schedfarm.analysis.papers.saf_2019.study import Study
+from schedfarm.analysis.papers.spread import STANDING, spread
+from schedfarm.analysis.store import LOG, of_log, of_samples
 
 CLASSES = {
     "slowdown_1": "1",

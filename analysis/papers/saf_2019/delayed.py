@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.papers.saf_2019.study import Study
-from analysis.store import LOG, open_trace
-from core.arrays import Bool, Int64
-from core.metrics.slowdown import TAU, slowdowns
+from schedfarm.analysis.papers.saf_2019.study import Study
+from schedfarm.analysis.store import LOG, open_trace
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.metrics.slowdown import TAU, slowdowns
 
 DELAYED = 100
 """Figure 2 is of so many jobs of each sample."""

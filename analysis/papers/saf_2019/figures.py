@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.band_rule import BAND, Range
-from analysis.bands import RANKED_BY, weekly_bands
-from analysis.drawing import (
+from schedfarm.analysis.band_rule import BAND, Range
+from schedfarm.analysis.bands import RANKED_BY, weekly_bands
+from schedfarm.analysis.drawing import (
     HOUR,
     STYLE,
     band_panel,
@@ -23,16 +23,16 @@ from analysis.drawing import (
     policy_styles,
     thin_spaced,
 )
-from analysis.papers.saf_2019.counts import (
+from schedfarm.analysis.papers.saf_2019.counts import (
     ALL_LOGS,
     CLASSES,
     backfilled_jobs,
     slowdown_classes,
 )
-from analysis.papers.saf_2019.delayed import ALL, DELAYED, WHISKERS, delayed_jobs
-from analysis.papers.saf_2019.printed import OBJECTIVES, POLICIES
-from analysis.papers.saf_2019.study import Study
-from analysis.papers.spread import RULE, STANDING, ends, span_text
+from schedfarm.analysis.papers.saf_2019.delayed import ALL, DELAYED, WHISKERS, delayed_jobs
+from schedfarm.analysis.papers.saf_2019.printed import OBJECTIVES, POLICIES
+from schedfarm.analysis.papers.saf_2019.study import Study
+from schedfarm.analysis.papers.spread import RULE, STANDING, ends, span_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,13 +8,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.band_rule import BandRule, Range
-from analysis.papers.saf_2019.counts import ALL_LOGS, backfilled_jobs, slowdown_classes
-from analysis.papers.saf_2019.printed import CLAIMS, FEWER_BACKFILLED, OBJECTIVES, POLICIES
-from analysis.papers.saf_2019.study import Study
-from analysis.papers.saf_2019.tables import table_4
-from analysis.papers.spread import RULE, STANDING, spread
-from analysis.store import of_samples
+from schedfarm.analysis.band_rule import BandRule, Range
+from schedfarm.analysis.papers.saf_2019.counts import ALL_LOGS, backfilled_jobs, slowdown_classes
+from schedfarm.analysis.papers.saf_2019.printed import (
+    CLAIMS,
+    FEWER_BACKFILLED,
+    OBJECTIVES,
+    POLICIES,
+)
+from schedfarm.analysis.papers.saf_2019.study import Study
+from schedfarm.analysis.papers.saf_2019.tables import table_4
+from schedfarm.analysis.papers.spread import RULE, STANDING, spread
+from schedfarm.analysis.store import of_samples
 
 BASELINE = POLICIES[0]
 """The policy that the others are to replace."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.papers.files import Made, open_report
-from analysis.papers.saf_2019.claims import claims
-from analysis.papers.saf_2019.figures import FIGURES, draw
-from analysis.papers.saf_2019.headline import headline, relative_gains
-from analysis.papers.saf_2019.study import Study, studies
-from analysis.papers.saf_2019.tables import table_2, table_3, table_4
-from analysis.papers.spread import table_text
-from analysis.place import StoreName
+from schedfarm.analysis.papers.files import Made, open_report
+from schedfarm.analysis.papers.saf_2019.claims import claims
+from schedfarm.analysis.papers.saf_2019.figures import FIGURES, draw
+from schedfarm.analysis.papers.saf_2019.headline import headline, relative_gains
+from schedfarm.analysis.papers.saf_2019.study import Study, studies
+from schedfarm.analysis.papers.saf_2019.tables import table_2, table_3, table_4
+from schedfarm.analysis.papers.spread import table_text
+from schedfarm.analysis.place import StoreName
 
 OF_LOGS = {"table-2": table_2, "table-3": table_3}
 """Tables that depend on no policy."""
@@ -54,7 +54,8 @@ def report(store: StoreName) -> Made:
     >>> report("no/such/folder")
     Traceback (most recent call last):
     ...
-    analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm run wrote
+    schedfarm.analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm
+    run wrote
     """
     found = studies(open_report(store))
     tables = _tables(found)

@@ -9,11 +9,11 @@ from functools import cached_property
 import pandas as pd
 import xarray as xr
 
-from analysis.errors import StoreError
-from analysis.papers.needs import Needs
-from analysis.papers.saf_2019.printed import POLICIES
-from analysis.papers.spread import RULE
-from analysis.store import Store, of_log, of_samples, open_summary
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.papers.needs import Needs
+from schedfarm.analysis.papers.saf_2019.printed import POLICIES
+from schedfarm.analysis.papers.spread import RULE
+from schedfarm.analysis.store import Store, of_log, of_samples, open_summary
 
 THRESHOLD = ",threshold="
 """What the label of a policy with a threshold holds."""

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.papers.saf_2019.printed import POLICIES, TABLE_2, TABLE_3, TABLE_4
-from analysis.papers.saf_2019.study import Study
-from analysis.papers.spread import STANDING, spread
-from analysis.store import of_log, open_trace, told
+from schedfarm.analysis.papers.saf_2019.printed import POLICIES, TABLE_2, TABLE_3, TABLE_4
+from schedfarm.analysis.papers.saf_2019.study import Study
+from schedfarm.analysis.papers.spread import STANDING, spread
+from schedfarm.analysis.store import of_log, open_trace, told
 
 MONTH = 365.25 / 12 * 86_400
 """A mean month, s."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.clock import next_end, turn_clock
-from core.kernels.fair_start.state import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import next_end, turn_clock
+from schedfarm.core.kernels.fair_start.state import (
     Fair,
     answer,
     copy_queue,
@@ -14,12 +14,18 @@ from core.kernels.fair_start.state import (
     needs_copy,
     withdraw,
 )
-from core.kernels.fair_start.trail import Trail, copy_starts, differs, first_fit, leave_trail
-from core.kernels.fixed_order import schedule, take_in
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import release
-from core.kernels.queue import head_of
-from core.kernels.world import Options, World
+from schedfarm.core.kernels.fair_start.trail import (
+    Trail,
+    copy_starts,
+    differs,
+    first_fit,
+    leave_trail,
+)
+from schedfarm.core.kernels.fixed_order import schedule, take_in
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import release
+from schedfarm.core.kernels.queue import head_of
+from schedfarm.core.kernels.world import Options, World
 
 
 @verb

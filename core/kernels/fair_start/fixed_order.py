@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.clock import turn_clock
-from core.kernels.fair_start.state import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import turn_clock
+from schedfarm.core.kernels.fair_start.state import (
     Fair,
     answer,
     copy_queue,
@@ -18,10 +18,10 @@ from core.kernels.fair_start.state import (
     turn_alone,
     withdraw,
 )
-from core.kernels.fixed_order import promote, schedule, take_in
-from core.kernels.jit import NEVER, kernel, routine
-from core.kernels.queue import enqueue
-from core.kernels.world import Options, World, turn
+from schedfarm.core.kernels.fixed_order import promote, schedule, take_in
+from schedfarm.core.kernels.jit import NEVER, kernel, routine
+from schedfarm.core.kernels.queue import enqueue
+from schedfarm.core.kernels.world import Options, World, turn
 
 
 @routine

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.fair_start.state import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.fair_start.state import (
     Fair,
     copy_queue,
     copy_running,
@@ -13,11 +13,11 @@ from core.kernels.fair_start.state import (
     is_over,
     turn_alone,
 )
-from core.kernels.jit import kernel, routine
-from core.kernels.moving_order import decide, fits_somewhere
-from core.kernels.queue import enqueue
-from core.kernels.ranking import Rankings
-from core.kernels.world import Options, World, starving_before, turn
+from schedfarm.core.kernels.jit import kernel, routine
+from schedfarm.core.kernels.moving_order import decide, fits_somewhere
+from schedfarm.core.kernels.queue import enqueue
+from schedfarm.core.kernels.ranking import Rankings
+from schedfarm.core.kernels.world import Options, World, starving_before, turn
 
 
 @routine

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.clock import ARRIVED, NOW
-from core.kernels.fair_start.state import Fair, copy_running, fill_in, is_over
-from core.kernels.jit import kernel, routine, verb
-from core.kernels.planned import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import ARRIVED, NOW
+from schedfarm.core.kernels.fair_start.state import Fair, copy_running, fill_in, is_over
+from schedfarm.core.kernels.jit import kernel, routine, verb
+from schedfarm.core.kernels.planned import (
     BOOK,
     COUNT,
     Book,
@@ -17,9 +17,9 @@ from core.kernels.planned import (
     start_due,
     turn,
 )
-from core.kernels.profile import HEAD, TAIL
-from core.kernels.ranking import Ranking
-from core.kernels.world import Options
+from schedfarm.core.kernels.profile import HEAD, TAIL
+from schedfarm.core.kernels.ranking import Ranking
+from schedfarm.core.kernels.world import Options
 
 
 @verb

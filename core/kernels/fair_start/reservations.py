@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.clock import ARRIVED, NOW, next_end
-from core.kernels.fair_start.state import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import ARRIVED, NOW, next_end
+from schedfarm.core.kernels.fair_start.state import (
     GONE,
     Fair,
     answer,
@@ -18,13 +18,21 @@ from core.kernels.fair_start.state import (
     needs_copy,
     withdraw,
 )
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, give_back
-from core.kernels.plan import COUNT, POINTS, STARVING, Plan, void
-from core.kernels.plan_queue import insert, place_by_key
-from core.kernels.ranking import Rankings
-from core.kernels.reservations import ANEW, BEFORE, SEEN, Planner, complete, pass_over, turn
-from core.kernels.world import Options
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import Jobs, give_back
+from schedfarm.core.kernels.plan import COUNT, POINTS, STARVING, Plan, void
+from schedfarm.core.kernels.plan_queue import insert, place_by_key
+from schedfarm.core.kernels.ranking import Rankings
+from schedfarm.core.kernels.reservations import (
+    ANEW,
+    BEFORE,
+    SEEN,
+    Planner,
+    complete,
+    pass_over,
+    turn,
+)
+from schedfarm.core.kernels.world import Options
 
 
 @verb

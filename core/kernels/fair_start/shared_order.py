@@ -6,12 +6,14 @@ each pass, here and on a copy alike, so that both may write them into the same a
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels import planned, reservations
-from core.kernels.clock import ARRIVED, NOW
-from core.kernels.fair_start import planned as fair_plan
-from core.kernels.fair_start import reservations as fair_reservations
-from core.kernels.fair_start.state import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels import planned, reservations
+from schedfarm.core.kernels.clock import ARRIVED, NOW
+from schedfarm.core.kernels.fair_start import (
+    planned as fair_plan,
+    reservations as fair_reservations,
+)
+from schedfarm.core.kernels.fair_start.state import (
     Fair,
     copy_queue,
     copy_running,
@@ -21,17 +23,17 @@ from core.kernels.fair_start.state import (
     is_over,
     turn_alone,
 )
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs
-from core.kernels.moving_order import decide, fits_somewhere
-from core.kernels.plan import COUNT
-from core.kernels.planned import Bookkeeper
-from core.kernels.queue import enqueue, gather
-from core.kernels.ranking import Rankings
-from core.kernels.reservations import ANEW, BEFORE, SEEN, Planner, pass_over
-from core.kernels.shares import PASSED, SETTLED, Shares, follow
-from core.kernels.users_line import Sharing, rank_by_shares
-from core.kernels.world import Options, World, starving_before, turn
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.moving_order import decide, fits_somewhere
+from schedfarm.core.kernels.plan import COUNT
+from schedfarm.core.kernels.planned import Bookkeeper
+from schedfarm.core.kernels.queue import enqueue, gather
+from schedfarm.core.kernels.ranking import Rankings
+from schedfarm.core.kernels.reservations import ANEW, BEFORE, SEEN, Planner, pass_over
+from schedfarm.core.kernels.shares import PASSED, SETTLED, Shares, follow
+from schedfarm.core.kernels.users_line import Sharing, rank_by_shares
+from schedfarm.core.kernels.world import Options, World, starving_before, turn
 
 
 @verb

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Int64
-from core.kernels.clock import next_end
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, give_back, release
-from core.kernels.queue import BLOCK, SEEN_FIRST, Queue, enqueue
-from core.kernels.world import World
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import next_end
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs, Running, give_back, release
+from schedfarm.core.kernels.queue import BLOCK, SEEN_FIRST, Queue, enqueue
+from schedfarm.core.kernels.world import World
 
 GONE = 0
 """Start on a copy, s, of a job that does not exist there, so that nobody finds it waiting."""

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs
-from core.kernels.queue import Queue
-from core.kernels.world import World
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.queue import Queue
+from schedfarm.core.kernels.world import World
 
 ABSENT = -2
 """Start, s, of a job that is not on a copy."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.kernels.fixed_order import promote
-from core.kernels.grid.machines import first_free, launch_on, most_free, turn_clock
-from core.kernels.grid.world import World, backfill_on, cluster_for, reserve
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.queue import close_cell, enqueue, tidy
-from core.kernels.world import KNOWN, NONE, Options
+from schedfarm.core.kernels.fixed_order import promote
+from schedfarm.core.kernels.grid.machines import first_free, launch_on, most_free, turn_clock
+from schedfarm.core.kernels.grid.world import World, backfill_on, cluster_for, reserve
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.queue import close_cell, enqueue, tidy
+from schedfarm.core.kernels.world import KNOWN, NONE, Options
 
 
 @verb

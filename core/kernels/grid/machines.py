@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.clock import next_end
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs, Running, find_shadow, launch, release
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import next_end
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs, Running, find_shadow, launch, release
 
 
 class Machines(NamedTuple):

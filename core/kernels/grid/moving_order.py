@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.clock import ARRIVED, NOW
-from core.kernels.grid.machines import first_free, launch_on, most_free, turn_clock
-from core.kernels.grid.world import World, backfill_on, cluster_for, reserve
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.moving_order import first_of_all, fits_somewhere
-from core.kernels.queue import Queue, dequeue, enqueue
-from core.kernels.ranking import Ranking, Rankings, goes_before
-from core.kernels.world import NONE, Options, starving_before
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import ARRIVED, NOW
+from schedfarm.core.kernels.grid.machines import first_free, launch_on, most_free, turn_clock
+from schedfarm.core.kernels.grid.world import World, backfill_on, cluster_for, reserve
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.moving_order import first_of_all, fits_somewhere
+from schedfarm.core.kernels.queue import Queue, dequeue, enqueue
+from schedfarm.core.kernels.ranking import Ranking, Rankings, goes_before
+from schedfarm.core.kernels.world import NONE, Options, starving_before
 
 TURNED, CLOCK = 2, 3
 """Further field of a clock: whether the pass of this instant is still to come. The number of all

@@ -12,12 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import NO_PROMISE, Int64
-from core.kernels.clock import ARRIVED, NOW, next_end
-from core.kernels.grid.machines import Machines, launch_on, most_free, on_cluster, soonest_end
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, release
-from core.kernels.plan import (
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.kernels.clock import ARRIVED, NOW, next_end
+from schedfarm.core.kernels.grid.machines import (
+    Machines,
+    launch_on,
+    most_free,
+    on_cluster,
+    soonest_end,
+)
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import Jobs, release
+from schedfarm.core.kernels.plan import (
     COUNT,
     DUE,
     KEPT,
@@ -33,12 +39,12 @@ from core.kernels.plan import (
     remove,
     void,
 )
-from core.kernels.plan_queue import insert, place_by_key, resort, starve
-from core.kernels.profile import Profile, advance, reserve
-from core.kernels.ranking import Rankings, goes_before
-from core.kernels.reservations import UNSEEN
-from core.kernels.words import room
-from core.kernels.world import Options, starving_before
+from schedfarm.core.kernels.plan_queue import insert, place_by_key, resort, starve
+from schedfarm.core.kernels.profile import Profile, advance, reserve
+from schedfarm.core.kernels.ranking import Rankings, goes_before
+from schedfarm.core.kernels.reservations import UNSEEN
+from schedfarm.core.kernels.words import room
+from schedfarm.core.kernels.world import Options, starving_before
 
 BEFORE, SEEN, TURNED, CLOCK = range(2, 6)
 """Further fields of a clock: jobs that arrived before the instant; jobs known to starve or to have

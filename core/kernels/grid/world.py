@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.grid.machines import Machines, earliest_shadow, idle_machines, launch_on
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs
-from core.kernels.queue import Queue, empty_queue
-from core.kernels.world import EASY, EXTRA, HOLD, KNOWN, SHADOW
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.grid.machines import Machines, earliest_shadow, idle_machines, launch_on
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.queue import Queue, empty_queue
+from schedfarm.core.kernels.world import EASY, EXTRA, HOLD, KNOWN, SHADOW
 
 CLUSTER = HOLD
 """Field of the head's reservation beside those on one machine: its cluster, -1 for none."""

@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.grid.machines import Machines
-from core.kernels.jit import NEVER, routine, verb
-from core.kernels.network.spread import NUMBER, PREDICTED, Spread
-from core.kernels.profile import HEAD, TAIL, Profile, advance, earliest_fit, lift, reserve, split
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.grid.machines import Machines
+from schedfarm.core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.kernels.network.spread import NUMBER, PREDICTED, Spread
+from schedfarm.core.kernels.profile import (
+    HEAD,
+    TAIL,
+    Profile,
+    advance,
+    earliest_fit,
+    lift,
+    reserve,
+    split,
+)
 
 
 class Plans(NamedTuple):

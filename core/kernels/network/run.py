@@ -8,19 +8,19 @@ where nothing happens the plan stays true, and what does not fit does not.
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.clock import next_end
-from core.kernels.grid.machines import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import next_end
+from schedfarm.core.kernels.grid.machines import (
     Machines,
     launch_on,
     most_free,
     on_cluster,
     soonest_end,
 )
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import release
-from core.kernels.network import spread as spread_jobs
-from core.kernels.network.rooms import (
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import release
+from schedfarm.core.kernels.network import spread as spread_jobs
+from schedfarm.core.kernels.network.rooms import (
     ALL,
     ONE,
     earliest,
@@ -31,9 +31,9 @@ from core.kernels.network.rooms import (
     tabulate,
     take,
 )
-from core.kernels.network.split import find_split
-from core.kernels.network.spread import END, JOB, NUMBER, PREDICTED, drop, reshare
-from core.kernels.network.waiting import (
+from schedfarm.core.kernels.network.split import find_split
+from schedfarm.core.kernels.network.spread import END, JOB, NUMBER, PREDICTED, drop, reshare
+from schedfarm.core.kernels.network.waiting import (
     AT,
     COUNT,
     DUE,
@@ -50,7 +50,7 @@ from core.kernels.network.waiting import (
     place_of,
     remove,
 )
-from core.kernels.network.world import (
+from schedfarm.core.kernels.network.world import (
     FIRST_ROOM,
     IGNORED,
     LEAST_ROOM,
@@ -64,7 +64,7 @@ from core.kernels.network.world import (
     renew,
     start,
 )
-from core.kernels.queue import precedes
+from schedfarm.core.kernels.queue import precedes
 
 
 @verb

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, routine, verb
 
 MOST = 2**62
 """No demand reaches it, however finely it is counted."""

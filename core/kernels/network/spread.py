@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Bool, Float64, Int64
-from core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.kernels.jit import NEVER, routine, verb
 
 WHOLE = 2**30
 """Parts of work in a second of run time; a job without delay does so many a second."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.jit import verb
-from core.kernels.machine import Jobs
-from core.kernels.queue import precedes
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.queue import precedes
 
 COUNT, EDGE, HELD, POINTS, VOID, DUE, OWN, FRESH, AT, STATE = range(10)
 """Rows of a queue's state: jobs that wait; place behind the last that holds a reservation; how many

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.grid.machines import Machines, launch_on
-from core.kernels.jit import routine, verb
-from core.kernels.machine import Jobs
-from core.kernels.network.rooms import Plans, give, measure, take
-from core.kernels.network.split import Split, demand, row_of
-from core.kernels.network.spread import Spread, put
-from core.kernels.network.waiting import COUNT, FRESH, NOT_RESERVED, VOID, Waiting, remove
-from core.kernels.queue import precedes
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.grid.machines import Machines, launch_on
+from schedfarm.core.kernels.jit import routine, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.network.rooms import Plans, give, measure, take
+from schedfarm.core.kernels.network.split import Split, demand, row_of
+from schedfarm.core.kernels.network.spread import Spread, put
+from schedfarm.core.kernels.network.waiting import COUNT, FRESH, NOT_RESERVED, VOID, Waiting, remove
+from schedfarm.core.kernels.queue import precedes
 
 KEPT, IGNORED, UNUSED = 0, 1, 2
 """Codes of the links that jobs go over: those with room for them, any, or none."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from core.arrays import NO_PROMISE, Int64
-from core.durations import DAY
-from core.kernels.jit import NEVER, routine, verb
-from core.kernels.nodes.machine import DUE, NODES, Site, book, launch, leave, next_end, note_booked
-from core.kernels.nodes.plan import Plan, find, lay
-from core.kernels.nodes.shelves import shelve
-from core.kernels.nodes.world import (
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.durations import DAY
+from schedfarm.core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.kernels.nodes.machine import (
+    DUE,
+    NODES,
+    Site,
+    book,
+    launch,
+    leave,
+    next_end,
+    note_booked,
+)
+from schedfarm.core.kernels.nodes.plan import Plan, find, lay
+from schedfarm.core.kernels.nodes.shelves import shelve
+from schedfarm.core.kernels.nodes.world import (
     ARRIVED,
     BEFORE,
     FALLEN,
@@ -19,7 +28,7 @@ from core.kernels.nodes.world import (
     World,
     enqueue,
 )
-from core.kernels.ranking import Ranking
+from schedfarm.core.kernels.ranking import Ranking
 
 REFUSED, LOST = 2, 3
 """Codes of `core.schedule.State`."""

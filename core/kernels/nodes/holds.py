@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.jit import verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
 
 NODE, UNTIL, HELD, BELOW, LATEST, HOLDS = range(6)
 """Rows of a stack: the node, the end, s, and the processors of each hold; the next hold of its

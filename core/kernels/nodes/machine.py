@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Bool, Int8, Int64
-from core.kernels.jit import NEVER, verb
-from core.kernels.machine import Jobs
+from schedfarm.core.arrays import Bool, Int8, Int64
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.machine import Jobs
 
 NODES, LENGTH, RUN, WEIGHT, ROW, DUE, ASKS = range(7)
 """Rows of what the jobs ask, int64[ASKS, n]: how many nodes, and with so many the estimate and the

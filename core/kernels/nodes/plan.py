@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.nodes.holds import NODE, Holds, held, push, settle
-from core.kernels.nodes.machine import DUE, LENGTH, NODES, ROW, WEIGHT, Site, end_of_booked
-from core.kernels.nodes.rooms import measure, pick, room_beside
-from core.kernels.profile import Profile, clear, earliest_fit, reserve, step_at
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.nodes.holds import NODE, Holds, held, push, settle
+from schedfarm.core.kernels.nodes.machine import (
+    DUE,
+    LENGTH,
+    NODES,
+    ROW,
+    WEIGHT,
+    Site,
+    end_of_booked,
+)
+from schedfarm.core.kernels.nodes.rooms import measure, pick, room_beside
+from schedfarm.core.kernels.profile import Profile, clear, earliest_fit, reserve, step_at
 
 
 class Plan(NamedTuple):

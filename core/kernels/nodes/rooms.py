@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.arrays import Bool, Int64
-from core.kernels.jit import NEVER, routine, verb
-from core.kernels.nodes.holds import Holds, held
-from core.kernels.nodes.machine import FROM, NEXT, TAKEN, TO, Booked, Machine
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.kernels.nodes.holds import Holds, held
+from schedfarm.core.kernels.nodes.machine import FROM, NEXT, TAKEN, TO, Booked, Machine
 
 
 @verb

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.arrays import NO_PROMISE, Int64
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.nodes.clock import next_reset, turn
-from core.kernels.nodes.holds import NODE
-from core.kernels.nodes.machine import LENGTH, NODES, WEIGHT, Site, launch
-from core.kernels.nodes.plan import Plan, lay, may_start, place_after, put
-from core.kernels.nodes.world import (
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.nodes.clock import next_reset, turn
+from schedfarm.core.kernels.nodes.holds import NODE
+from schedfarm.core.kernels.nodes.machine import LENGTH, NODES, WEIGHT, Site, launch
+from schedfarm.core.kernels.nodes.plan import Plan, lay, may_start, place_after, put
+from schedfarm.core.kernels.nodes.world import (
     ARRIVED,
     BEFORE,
     NOW,
@@ -22,9 +22,9 @@ from core.kernels.nodes.world import (
     arrange,
     dequeue,
 )
-from core.kernels.ranking import Rankings
-from core.kernels.reservations import UNSEEN
-from core.kernels.world import Options, starving_before
+from schedfarm.core.kernels.ranking import Rankings
+from schedfarm.core.kernels.reservations import UNSEEN
+from schedfarm.core.kernels.world import Options, starving_before
 
 END, CALL, RENEW = 0, 1, 2
 """Why the kernel stops: nobody is left, or it was left; keys are to be filled in before a pass;

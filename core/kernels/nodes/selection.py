@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Bool, Int64
-from core.kernels.jit import kernel, routine, verb
-from core.kernels.nodes.rooms import pick
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.kernels.jit import kernel, routine, verb
+from schedfarm.core.kernels.nodes.rooms import pick
 
 DONE, GIVEN_UP, FULL = 0, 1, 2
 """How an expansion ends: all ways are known; there are more than the budget; arrays are full."""

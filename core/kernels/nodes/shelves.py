@@ -5,12 +5,12 @@ Source: Eyraud (2006), section 4: DEMT on line, after Dutot, Eyraud, Mounie and 
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.jit import kernel, routine, verb
-from core.kernels.nodes.machine import LENGTH, NODES, ROW, RUN, WEIGHT, Site
-from core.kernels.nodes.plan import Plan
-from core.kernels.nodes.rooms import pick
-from core.kernels.nodes.world import Shelves, Waiting
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import kernel, routine, verb
+from schedfarm.core.kernels.nodes.machine import LENGTH, NODES, ROW, RUN, WEIGHT, Site
+from schedfarm.core.kernels.nodes.plan import Plan
+from schedfarm.core.kernels.nodes.rooms import pick
+from schedfarm.core.kernels.nodes.world import Shelves, Waiting
 
 
 @verb

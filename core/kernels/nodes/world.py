@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.jit import routine, verb
-from core.kernels.machine import Jobs
-from core.kernels.nodes.machine import Site
-from core.kernels.nodes.plan import Plan
-from core.kernels.ranking import Ranking, goes_before
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import routine, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.nodes.machine import Site
+from schedfarm.core.kernels.nodes.plan import Plan
+from schedfarm.core.kernels.ranking import Ranking, goes_before
 
 NOW, ARRIVED, BEFORE, FALLEN, RISEN, RESET, STEP, CLOCK = range(8)
 """Fields of the clock: the instant, s; how many jobs have arrived, by now and before it; how many

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, routine, verb
-from core.kernels.profile import HEAD, TAIL, Profile, advance, earliest_fit, lift, reserve
-from core.kernels.words import room
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.kernels.profile import HEAD, TAIL, Profile, advance, earliest_fit, lift, reserve
+from schedfarm.core.kernels.words import room
 
 
 class Clusters(NamedTuple):

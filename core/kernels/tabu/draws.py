@@ -6,8 +6,8 @@ random number generators, Operations Research 47(1), figure 1. Every product fit
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.jit import verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
 
 M1 = 4_294_967_087
 M2 = 4_294_944_443

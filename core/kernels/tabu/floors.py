@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.arrays import Int64
-from core.kernels.jit import verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
 
 NEED, LENGTH, START, UNTIL, FLOOR = range(5)
 """Fields of a floor, which holds for no fewer processors and for no less time, s: no window of

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, routine, verb
-from core.kernels.profile import earlier_fit, move, step_at
-from core.kernels.tabu.clusters import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.kernels.profile import earlier_fit, move, step_at
+from schedfarm.core.kernels.tabu.clusters import (
     Clusters,
     earliest_place,
     idle_clusters,
@@ -22,7 +22,7 @@ from core.kernels.tabu.clusters import (
     take,
     untake,
 )
-from core.kernels.tabu.floors import FLOOR, FLOORS, doubt, floor_for, learn
+from schedfarm.core.kernels.tabu.floors import FLOOR, FLOORS, doubt, floor_for, learn
 
 COUNT, NEWS = 0, 1
 """Places in a book's state: jobs that wait; whether any of them has news."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.arrays import Int64
-from core.kernels.clock import next_end
-from core.kernels.jit import NEVER, kernel, routine, verb
-from core.kernels.machine import Jobs, Running, launch, release
-from core.kernels.tabu.clusters import advance_all, untake
-from core.kernels.tabu.plan import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import next_end
+from schedfarm.core.kernels.jit import NEVER, kernel, routine, verb
+from schedfarm.core.kernels.machine import Jobs, Running, launch, release
+from schedfarm.core.kernels.tabu.clusters import advance_all, untake
+from schedfarm.core.kernels.tabu.plan import (
     COUNT,
     Book,
     Plan,
@@ -20,8 +20,8 @@ from core.kernels.tabu.plan import (
     make_free,
     walk,
 )
-from core.kernels.tabu.score import Past, Score, note_end, note_start
-from core.kernels.tabu.search import Aim, Search, change_plan, look_for_better
+from schedfarm.core.kernels.tabu.score import Past, Score, note_end, note_start
+from schedfarm.core.kernels.tabu.search import Aim, Search, change_plan, look_for_better
 
 
 class Planner(NamedTuple):

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Float64, Int64
-from core.kernels.jit import routine, verb
-from core.kernels.machine import Jobs
-from core.kernels.shares import area
-from core.kernels.tabu.plan import COUNT, Book, Moves
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.kernels.jit import routine, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.shares import area
+from schedfarm.core.kernels.tabu.plan import COUNT, Book, Moves
 
 SLOWDOWN, WAIT, RESPONSE, FAIRNESS, CRITERIA = range(5)
 """The criteria, in the order of their weights; their number."""

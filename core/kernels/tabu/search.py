@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, routine, verb
-from core.kernels.machine import Jobs
-from core.kernels.tabu.clusters import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, routine, verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.tabu.clusters import (
     Clusters,
     copy_profile,
     earliest_place,
@@ -21,8 +21,8 @@ from core.kernels.tabu.clusters import (
     take,
     untake,
 )
-from core.kernels.tabu.draws import draw
-from core.kernels.tabu.plan import (
+from schedfarm.core.kernels.tabu.draws import draw
+from schedfarm.core.kernels.tabu.plan import (
     COUNT,
     NEWS,
     Book,
@@ -35,7 +35,7 @@ from core.kernels.tabu.plan import (
     note_move,
     walk,
 )
-from core.kernels.tabu.score import Counts, Past, Score, count_jobs, count_users, weigh
+from schedfarm.core.kernels.tabu.score import Counts, Past, Score, count_jobs, count_users, weigh
 
 TABU, RANDOM, GAP = 0, 1, 2
 """Codes of the searches."""

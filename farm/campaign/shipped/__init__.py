@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from farm.campaign.campaign import Campaign
+    from schedfarm.farm.campaign.campaign import Campaign
 
 FOLDER = Path(__file__).parent
 
@@ -35,9 +35,9 @@ def find(name: str) -> Campaign:
     >>> find("quickstart").cells
     160
     """
-    from core.errors import InputError
-    from core.names import choices
-    from farm.campaign.campaign import Campaign
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.names import choices
+    from schedfarm.farm.campaign.campaign import Campaign
 
     path = Path(name)
     if path.suffix == ".toml" or path.exists():

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import farm
-from farm.campaign.trace import Trace
-from farm.store.product import PRODUCTS
-from farm.verify import verify
+from schedfarm import farm
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.verify import verify
 from tests.support.growing import (
     GROWN,
     SMALL,

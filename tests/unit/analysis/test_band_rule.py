@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.special import ndtr, ndtri
 
-from analysis.band_rule import (
+from schedfarm.analysis.band_rule import (
     Automatic,
     BandRule,
     Interval,

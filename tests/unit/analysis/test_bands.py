@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 import zarr
 
-from analysis import (
+from schedfarm.analysis import (
     StoreError,
     TooFewSamplesError,
     bands,

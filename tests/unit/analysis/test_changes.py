@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import farm
-from analysis import StoreError, TooFewSamplesError, changes, changes_text
-from core import Workload, write_swf
+from schedfarm import farm
+from schedfarm.analysis import StoreError, TooFewSamplesError, changes, changes_text
+from schedfarm.core import Workload, write_swf
 from tests.support.command_line import run_farm
 
 FCFS, SPF = "fcfs+easy", "spf+easy"
@@ -109,7 +109,7 @@ def test_slowdown_is_bounded_by_the_campaigns_tau(store: Path) -> None:
 
 
 def _only_log(store: Path) -> xr.DataTree:
-    from analysis import open_tree
+    from schedfarm.analysis import open_tree
 
     tree = open_tree(store)
     groups = {"/": tree.to_dataset(), "/own": tree["own"].to_dataset(inherit=False)}

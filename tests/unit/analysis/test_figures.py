@@ -14,7 +14,7 @@ import zarr
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import (
+from schedfarm.analysis import (
     StoreError,
     bands,
     figure_notes,
@@ -22,7 +22,7 @@ from analysis import (
     weekly_bands,
     weekly_bands_figure,
 )
-from analysis.drawing import name_panel, save
+from schedfarm.analysis.drawing import name_panel, save
 
 
 def array(store: Path, path: str) -> zarr.Array[Any]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import farm
-from analysis import bands, gains, notes, open_tree
-from analysis.notes import weekly_spreads
-from core import Workload, write_swf
-from core.workload.resample_weeks import WEEK
+from schedfarm import farm
+from schedfarm.analysis import bands, gains, notes, open_tree
+from schedfarm.analysis.notes import weekly_spreads
+from schedfarm.core import Workload, write_swf
+from schedfarm.core.workload.resample_weeks import WEEK
 
 POLICIES = ("fcfs+easy", "spf+easy")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis import StoreError, open_tree, plain, plain_gains, plain_text
+from schedfarm.analysis import StoreError, open_tree, plain, plain_gains, plain_text
 
 
 def only(store: Path, *resamples: int) -> xr.DataTree:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import StoreError, bands, open_summary, open_trace, open_tree, weekly_bands
-from analysis.store import of_log, of_samples
+from schedfarm.analysis import StoreError, bands, open_summary, open_trace, open_tree, weekly_bands
+from schedfarm.analysis.store import of_log, of_samples
 
 
 def test_summary_is_labelled(store: Path) -> None:

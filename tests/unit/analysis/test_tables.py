@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 import zarr
 
-from analysis import (
+from schedfarm.analysis import (
     bands,
     gains,
     open_tree,

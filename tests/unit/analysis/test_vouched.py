@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-import farm
-from analysis import StoreError, bands, changes, open_summary, open_trace, open_tree
-from core.errors import InputError
-from farm.planning import block_shape
+from schedfarm import farm
+from schedfarm.analysis import StoreError, bands, changes, open_summary, open_trace, open_tree
+from schedfarm.core.errors import InputError
+from schedfarm.farm.planning import block_shape
 
 ARRAYS = ("wait", "week_wait", "user_nuwt", "width_jobs", "fst_strict", "submit", "jobs")
 

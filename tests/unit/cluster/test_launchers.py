@@ -8,13 +8,13 @@ from importlib.util import find_spec
 import pytest
 from click.testing import CliRunner
 
-from cluster import ClusterError, ClusterSpec, connect
-from cluster.examples import examples
-from cluster.launchers import LAUNCHERS
-from cluster.queues import GONE, QUEUES, is_over, parse_states, walltime_of
-from cluster.spec import table_of
-from cluster.walltime import ending, margin, walltime_seconds
-from farm.cli import cli
+from schedfarm.cluster import ClusterError, ClusterSpec, connect
+from schedfarm.cluster.examples import examples
+from schedfarm.cluster.launchers import LAUNCHERS
+from schedfarm.cluster.queues import GONE, QUEUES, is_over, parse_states, walltime_of
+from schedfarm.cluster.spec import table_of
+from schedfarm.cluster.walltime import ending, margin, walltime_seconds
+from schedfarm.farm.cli import cli
 from tests.support.paths import ROOT
 from tests.support.refusals import Said
 
@@ -65,7 +65,7 @@ def test_wrong_table__is_one_sentence(table: dict[str, object], words: str) -> N
 @pytest.mark.parametrize("kind", [kind for kind, row in LAUNCHERS.items() if row.package])
 def test_missing_package__its_extra_is_named(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is started, or an option is looked at."""
-    monkeypatch.setattr("cluster.launchers.find_spec", lambda name: None)
+    monkeypatch.setattr("schedfarm.cluster.launchers.find_spec", lambda name: None)
     extra = LAUNCHERS[kind].extra
     with (
         pytest.raises(ClusterError, match=rf"{kind} needs .* 'pip install \"schedfarm\[{extra}\]"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from distributed.utils import LoopRunner
 
-from cluster import ClusterError, connect
-from cluster.loop import ATTEMPTS, check_loop
+from schedfarm.cluster import ClusterError, connect
+from schedfarm.cluster.loop import ATTEMPTS, check_loop
 
 
 def test_a_slow_first_start_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import dask
 import pytest
 
-from cluster import scratch
-from cluster.errors import ClusterError
-from cluster.scratch import KEY
+from schedfarm.cluster import scratch
+from schedfarm.cluster.errors import ClusterError
+from schedfarm.cluster.scratch import KEY
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster import ClusterError, ClusterSpec, connect
+from schedfarm.cluster import ClusterError, ClusterSpec, connect
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cluster import ClusterError, ClusterSpec
-from cluster.coordinator import Coordinator
-from cluster.opening import Opening
-from farm.campaign.campaign import Campaign
-from farm.cli import cli
-from farm.cli.where import ClusterOptions
+from schedfarm.cluster import ClusterError, ClusterSpec
+from schedfarm.cluster.coordinator import Coordinator
+from schedfarm.cluster.opening import Opening
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.cli import cli
+from schedfarm.farm.cli.where import ClusterOptions
 from tests.support.refusals import Said
 
 CAMPAIGN = """
@@ -176,6 +176,6 @@ def test_a_coordinator_that_is_refused_says_its_memory(
         raise RuntimeError("Memory specification can not be satisfied")
 
     monkeypatch.setattr(job._job, "_submit_job", refuse)
-    monkeypatch.setattr("cluster.coordinator.check_command", lambda *_: None)
+    monkeypatch.setattr("schedfarm.cluster.coordinator.check_command", lambda *_: None)
     with pytest.raises(ClusterError, match=r"coordinator's job, of 3GB: .*coordinator.memory=2GB"):
         job.submit(["true"])

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.platform.pool import Pool
-from core.reference.simulation import simulate_reference
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 
 GOOD: dict[str, Any] = {
     "submit": [0, 5, 9],

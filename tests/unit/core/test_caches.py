@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core import caches
-from core.caches import exposed, make_private
+from schedfarm.core import caches
+from schedfarm.core.caches import exposed, make_private
 
 ME = 4321
 

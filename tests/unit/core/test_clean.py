@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core import Clean, InputError, read_log, read_swf
+from schedfarm.core import Clean, InputError, read_log, read_swf
 from tests.support.swf_texts import HEADER, big, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")

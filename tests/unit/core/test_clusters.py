@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import InputError, Pool, Schedule, Workload, read_log
-from core.audit import read_schedule
-from core.logs.clusters import clusters_bytes, write_clusters
-from core.logs.machine import machine_file
-from core.logs.read import format_of
-from core.models.participants import participants
-from core.platform.network import Network
-from core.schedule import Segments, State
+from schedfarm.core import InputError, Pool, Schedule, Workload, read_log
+from schedfarm.core.audit import read_schedule
+from schedfarm.core.logs.clusters import clusters_bytes, write_clusters
+from schedfarm.core.logs.machine import machine_file
+from schedfarm.core.logs.read import format_of
+from schedfarm.core.models.participants import participants
+from schedfarm.core.platform.network import Network
+from schedfarm.core.schedule import Segments, State
 
 MACHINE = """
 max_estimate = 90000

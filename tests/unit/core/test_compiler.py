@@ -6,9 +6,9 @@ import numba
 import numpy as np
 import pytest
 
-from core.arrays import Int64
-from core.kernels.compiler import KernelCompiler
-from core.kernels.jit import verb
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.compiler import KernelCompiler
+from schedfarm.core.kernels.jit import verb
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python asks for itself")

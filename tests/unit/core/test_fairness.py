@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from core.errors import InputError
-from core.logs.swf import read_swf
-from core.metrics.fairness import (
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.metrics.fairness import (
     FAIRNESS,
     discrimination,
     lateness,
@@ -23,12 +23,12 @@ from core.metrics.fairness import (
     unfair_share,
     unfairness,
 )
-from core.metrics.users import fairness_of_users, gini_index, jain_index, user_waits
-from core.metrics.widths import WIDTHS, mean_by_width, width_classes
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.metrics.users import fairness_of_users, gini_index, jain_index, user_waits
+from schedfarm.core.metrics.widths import WIDTHS, mean_by_width, width_classes
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import policies, workloads
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.files import PARTIAL, remove_partial, write_whole
+from schedfarm.core.files import PARTIAL, remove_partial, write_whole
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

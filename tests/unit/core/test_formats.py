@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core import Workload, read_log
-from core.logs.formats import FORMATS, Format, file_ends
-from core.logs.read import format_of
-from core.logs.rows import log_name
+from schedfarm.core import Workload, read_log
+from schedfarm.core.logs.formats import FORMATS, Format, file_ends
+from schedfarm.core.logs.read import format_of
+from schedfarm.core.logs.rows import log_name
 
 
 def read_toy(path: str | os.PathLike[str], **options: object) -> Workload:

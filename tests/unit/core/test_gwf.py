@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError, read_log
-from core.logs.gwf import FIELDS, read_gwf
-from core.logs.read import format_of
+from schedfarm.core import InputError, read_log
+from schedfarm.core.logs.gwf import FIELDS, read_gwf
+from schedfarm.core.logs.read import format_of
 
 HEADER = "# Format: Grid Workloads Format\n#\tJobID\tSubmitTime\n"
 

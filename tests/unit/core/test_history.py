@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from core.policy.policy import Policy
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import workloads
 
 Row = tuple[int, int, int, int, int]

@@ -10,8 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from core.kernels import cache
-from core.kernels import jit as decorators
+from schedfarm.core.kernels import cache, jit as decorators
 
 
 @pytest.fixture(autouse=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.arrays import Int64
-from core.kernels.clock import next_end
-from core.kernels.fixed_order import STARVED, backfill
-from core.kernels.jit import NEVER
-from core.kernels.machine import Jobs, find_shadow, idle_machine, launch, release
-from core.kernels.queue import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.clock import next_end
+from schedfarm.core.kernels.fixed_order import STARVED, backfill
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.machine import Jobs, find_shadow, idle_machine, launch, release
+from schedfarm.core.kernels.queue import (
     BLOCK,
     MERGE,
     Queue,
@@ -23,10 +23,10 @@ from core.kernels.queue import (
     take_out,
     tidy,
 )
-from core.kernels.ranking import ratio_exceeds
-from core.kernels.world import EXTRA, KNOWN, SHADOW, empty_world
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.kernels.ranking import ratio_exceeds
+from schedfarm.core.kernels.world import EXTRA, KNOWN, SHADOW, empty_world
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 
 
 def some_jobs(n: int, seed: int = 3) -> Jobs:

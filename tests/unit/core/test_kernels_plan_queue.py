@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.kernels.machine import Jobs
-from core.kernels.plan import COUNT, STARVING, Plan, empty_plan, remove
-from core.kernels.plan_queue import insert, move, place_by_key
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.plan import COUNT, STARVING, Plan, empty_plan, remove
+from schedfarm.core.kernels.plan_queue import insert, move, place_by_key
 
 JOBS = 300
 

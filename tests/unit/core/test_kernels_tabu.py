@@ -7,17 +7,24 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core.audit import audit
-from core.kernels.machine import Jobs
-from core.kernels.profile import HEAD, TAIL
-from core.kernels.tabu import plan as plans
-from core.kernels.tabu.clusters import advance_all, untake
-from core.kernels.tabu.draws import M1, SIZE, draw
-from core.kernels.tabu.plan import COUNT, Plan, begin_walk, commit, empty_plan, enter, make_free
-from core.kernels.tabu.score import (
+from schedfarm.core.audit import audit
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.profile import HEAD, TAIL
+from schedfarm.core.kernels.tabu import plan as plans
+from schedfarm.core.kernels.tabu.clusters import advance_all, untake
+from schedfarm.core.kernels.tabu.draws import M1, SIZE, draw
+from schedfarm.core.kernels.tabu.plan import (
+    COUNT,
+    Plan,
+    begin_walk,
+    commit,
+    empty_plan,
+    enter,
+    make_free,
+)
+from schedfarm.core.kernels.tabu.score import (
     CRITERIA,
     Counts,
     count_jobs,
@@ -26,9 +33,15 @@ from core.kernels.tabu.score import (
     empty_score,
     is_better,
 )
-from core.kernels.tabu.search import Search, change_plan, empty_search, try_move, try_order
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.kernels.tabu.search import (
+    Search,
+    change_plan,
+    empty_search,
+    try_move,
+    try_order,
+)
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 
 END = 400
 """No reservation of these tests lasts longer, s."""

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.labels import find_label
+from schedfarm.core.errors import InputError
+from schedfarm.core.labels import find_label
 
 LOADS = ["original", "0.9", "0.95", "1.0"]
 POLICIES = ["fcfs+easy", "spf+easy", "saf+easy,threshold=3d", "mine:even+easy"]

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core import InputError, Workload, offered_load, read_swf, scale_load
-from core.arrays import HORIZON
-from core.workload.load import work
+from schedfarm.core import InputError, Workload, offered_load, read_swf, scale_load
+from schedfarm.core.arrays import HORIZON
+from schedfarm.core.workload.load import work
 
 
 def jobs(run: list[int], **changes: object) -> Workload:

@@ -6,12 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import InputError, Workload, offered_load
-from core.arrays import HORIZON
-from core.workload.load import scale_arrivals, work
+from schedfarm.core import InputError, Workload, offered_load
+from schedfarm.core.arrays import HORIZON
+from schedfarm.core.workload.load import scale_arrivals, work
 
 
 def trace(submit: list[int], run: list[int] | None = None) -> Workload:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError, Policy, Workload, read_swf, simulate, summarise, write_swf
-from core.simulation.promises import promises
+from schedfarm.core import InputError, Policy, Workload, read_swf, simulate, summarise, write_swf
+from schedfarm.core.simulation.promises import promises
 from tests.support.strategies import crowd
 
 

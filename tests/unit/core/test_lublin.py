@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from core import InputError, Workload, lublin, offered_load
-from core.models.estimates import GRAIN, f_model
-from core.models.lublin import (
+from schedfarm.core import InputError, Workload, lublin, offered_load
+from schedfarm.core.models.estimates import GRAIN, f_model
+from schedfarm.core.models.lublin import (
     ALL,
     BATCH,
     BUCKET,
@@ -27,8 +27,8 @@ from core.models.lublin import (
     _runs,
     _sizes,
 )
-from core.philox import philox
-from core.workload.resample_weeks import WEEK
+from schedfarm.core.philox import philox
+from schedfarm.core.workload.resample_weeks import WEEK
 
 N = 100_000
 KEY = ("test", 1, 1)

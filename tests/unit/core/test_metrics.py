@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import (
+from schedfarm.core import (
     InputError,
     Schedule,
     Workload,
@@ -24,17 +23,16 @@ from core import (
     simulate,
     summarise,
 )
-from core.metrics.capacity import lost_capacity
-from core.metrics.counted import MAX_WEEKS, Counted
-from core.metrics.declared import METRICS, find_metric, metrics_over
-from core.metrics.groups import Groups, means_of_groups
-from core.metrics.metric import CELL, Metric
-from core.metrics.metric import WEEK as OF_WEEK
-from core.metrics.percentiles import PERCENTILES, percentiles
-from core.metrics.slowdown import SECOND_TAU
-from core.metrics.users import index_users
-from core.metrics.weekly import weekly
-from core.workload.resample_weeks import WEEK
+from schedfarm.core.metrics.capacity import lost_capacity
+from schedfarm.core.metrics.counted import MAX_WEEKS, Counted
+from schedfarm.core.metrics.declared import METRICS, find_metric, metrics_over
+from schedfarm.core.metrics.groups import Groups, means_of_groups
+from schedfarm.core.metrics.metric import CELL, WEEK as OF_WEEK, Metric
+from schedfarm.core.metrics.percentiles import PERCENTILES, percentiles
+from schedfarm.core.metrics.slowdown import SECOND_TAU
+from schedfarm.core.metrics.users import index_users
+from schedfarm.core.metrics.weekly import weekly
+from schedfarm.core.workload.resample_weeks import WEEK
 
 
 def schedule(rows: list[tuple[int, int, int, int]], **changes: object) -> Schedule:
@@ -284,7 +282,7 @@ def test_a_user_brings_a_function_or_a_row() -> None:
         ("wiat", "metric 'wiat' is unknown; did you mean 'wait'? known: jobs, counted, wait"),
         (f"{here}:NUMBER", "is 7, int; it must be a function or a Metric"),
         (f"{here}:absent", f"metric '{here}:absent' cannot be imported"),
-        ("core.metrics.declared:METRICS", ", dict; it must be"),
+        ("schedfarm.core.metrics.declared:METRICS", ", dict; it must be"),
     ):
         with pytest.raises(InputError, match=re.escape(why)):
             find_metric(name)

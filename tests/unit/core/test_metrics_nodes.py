@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import InputError, Schedule, Workload, pp_bounded_slowdown, summarise
-from core.metrics.capacity import lost_capacity
-from core.metrics.counted import Counted
-from core.metrics.declared import metrics_over
-from core.metrics.fairness import (
+from schedfarm.core import InputError, Schedule, Workload, pp_bounded_slowdown, summarise
+from schedfarm.core.metrics.capacity import lost_capacity
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import metrics_over
+from schedfarm.core.metrics.fairness import (
     discrimination,
     lateness,
     slips_and_skips,
@@ -20,12 +20,12 @@ from core.metrics.fairness import (
     unfair_share,
     unfairness,
 )
-from core.metrics.metric import WIDTH
-from core.metrics.users import user_waits
-from core.metrics.weekly import weekly
-from core.metrics.window import window_of
-from core.platform.nodes import Nodes
-from core.schedule import Segments, State
+from schedfarm.core.metrics.metric import WIDTH
+from schedfarm.core.metrics.users import user_waits
+from schedfarm.core.metrics.weekly import weekly
+from schedfarm.core.metrics.window import window_of
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.schedule import Segments, State
 
 NODES = Nodes([2, 2, 2], ["n1", "n2", "n3"])
 

@@ -7,10 +7,10 @@ import inspect
 import numpy as np
 import pytest
 
-from core import InputError, offered_load
-from core.models import MODELS
-from core.models.estimates import ESTIMATES
-from core.workload.resample_weeks import WEEK
+from schedfarm.core import InputError, offered_load
+from schedfarm.core.models import MODELS
+from schedfarm.core.models.estimates import ESTIMATES
+from schedfarm.core.workload.resample_weeks import WEEK
 
 NAMES = sorted(name for name, row in MODELS.items() if not row.clusters)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core import InputError, read_swf
-from core.models.downey import GAP, WORK, downey
+from schedfarm.core import InputError, read_swf
+from schedfarm.core.models.downey import GAP, WORK, downey
 
 N = 40_000
 FLAT = downey(128, jobs=N, seed=5, least_variance=0.0, most_variance=0.0)

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core import InputError, read_swf
-from core.models.hyper_erlang import HyperErlang, fit
-from core.models.jann import CTC, Class, jann
-from core.philox import philox
+from schedfarm.core import InputError, read_swf
+from schedfarm.core.models.hyper_erlang import HyperErlang, fit
+from schedfarm.core.models.jann import CTC, Class, jann
+from schedfarm.core.philox import philox
 
 N = 60_000
 WORKLOAD = jann(322, jobs=N, seed=5, estimates="exact")

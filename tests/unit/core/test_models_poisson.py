@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core import InputError
-from core.models.poisson import MEAN_RUN, PER_WEEK, poisson
-from core.workload.resample_weeks import WEEK
+from schedfarm.core import InputError
+from schedfarm.core.models.poisson import MEAN_RUN, PER_WEEK, poisson
+from schedfarm.core.workload.resample_weeks import WEEK
 
 N = 40_000
 WORKLOAD = poisson(100, jobs=N, seed=5)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core.models.lublin import lublin
-from core.models.tsafrir import HEAD, RANKS, histogram, popular, tsafrir
-from core.philox import philox
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.models.tsafrir import HEAD, RANKS, histogram, popular, tsafrir
+from schedfarm.core.philox import philox
 
 HOUR = 3_600
 N = 70_000

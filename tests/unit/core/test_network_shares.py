@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.kernels.jit import NEVER
-from core.kernels.network.spread import (
+from schedfarm.core.kernels.jit import NEVER
+from schedfarm.core.kernels.network.spread import (
     END,
     PREDICTED,
     WHOLE,

@@ -9,20 +9,19 @@ from string import digits
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core import Clean, InputError, Schedule, Workload, read_log
-from core.audit import read_schedule
-from core.logs.folded import folded, unfolded
-from core.logs.machine import machine_file
-from core.logs.oar import REASONS, oar_bytes, write_oar
-from core.platform.nodes import Nodes
-from core.schedule import Segments, State
-from core.workload.load import scale_arrivals, scale_load
-from core.workload.resample_blocks import resample_blocks
-from core.workload.resample_users import resample_users
-from core.workload.resample_weeks import resample_weekly
+from schedfarm.core import Clean, InputError, Schedule, Workload, read_log
+from schedfarm.core.audit import read_schedule
+from schedfarm.core.logs.folded import folded, unfolded
+from schedfarm.core.logs.machine import machine_file
+from schedfarm.core.logs.oar import REASONS, oar_bytes, write_oar
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.schedule import Segments, State
+from schedfarm.core.workload.load import scale_arrivals, scale_load
+from schedfarm.core.workload.resample_blocks import resample_blocks
+from schedfarm.core.workload.resample_users import resample_users
+from schedfarm.core.workload.resample_weeks import resample_weekly
 
 MACHINE = """
 epoch = 1130000000

@@ -9,19 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core import InputError
-from core.offline.algorithms import ALGORITHMS
-from core.offline.bounds import makespan_bound, minsum_bound
-from core.offline.comparison import compare
-from core.offline.draws import SPEEDUPS, draw_instance
-from core.offline.instance import MOST_WORK, Instance
-from core.offline.knapsack import knapsack
-from core.offline.list_schedules import gang, listed, sequential
-from core.offline.plan import Plan
-from core.offline.times_file import read_times
+from schedfarm.core import InputError
+from schedfarm.core.offline.algorithms import ALGORITHMS
+from schedfarm.core.offline.bounds import makespan_bound, minsum_bound
+from schedfarm.core.offline.comparison import compare
+from schedfarm.core.offline.draws import SPEEDUPS, draw_instance
+from schedfarm.core.offline.instance import MOST_WORK, Instance
+from schedfarm.core.offline.knapsack import knapsack
+from schedfarm.core.offline.list_schedules import gang, listed, sequential
+from schedfarm.core.offline.plan import Plan
+from schedfarm.core.offline.times_file import read_times
 from tests.support.moldable import instances, optima, random_instances
 from tests.support.paths import ROOT
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from core import InputError
-from core.offline import dual as dual_module
-from core.offline.algorithms import ALGORITHMS, Case
-from core.offline.batches import batches, selected
-from core.offline.bounds import makespan_bound
-from core.offline.draws import draw_instance
-from core.offline.dual import approximate, dual
-from core.offline.instance import Instance
-from core.offline.shelves import lengths, shelves
+from schedfarm.core import InputError
+from schedfarm.core.offline import dual as dual_module
+from schedfarm.core.offline.algorithms import ALGORITHMS, Case
+from schedfarm.core.offline.batches import batches, selected
+from schedfarm.core.offline.bounds import makespan_bound
+from schedfarm.core.offline.draws import draw_instance
+from schedfarm.core.offline.dual import approximate, dual
+from schedfarm.core.offline.instance import Instance
+from schedfarm.core.offline.shelves import lengths, shelves
 from tests.support.moldable import (
     first_guesses_taken,
     hold_every_guess,

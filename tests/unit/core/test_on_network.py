@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import InputError, Workload, offered_load, resample_weekly, scale_load
-from core.models.poisson import poisson
-from core.platform.network import Network
-from core.platform.nodes import Nodes
-from core.workload.columns import COLUMNS
-from core.workload.join import aligned, join
-from core.workload.on_network import OnNetwork, join_logs, put_on_network
-from core.workload.resample_users import resample_users
-from core.workload.resample_weeks import WEEK, whole_weeks
+from schedfarm.core import InputError, Workload, offered_load, resample_weekly, scale_load
+from schedfarm.core.models.poisson import poisson
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.workload.columns import COLUMNS
+from schedfarm.core.workload.join import aligned, join
+from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network
+from schedfarm.core.workload.resample_users import resample_users
+from schedfarm.core.workload.resample_weeks import WEEK, whole_weeks
 
 SIZES = (64, 32, 48)
 WEEKS = (5, 3, 4)

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core import InputError, Workload
-from core.models.lublin import lublin
-from core.workload.on_nodes import SHARES, OnNodes, put_on_nodes
-from core.workload.select import select_jobs
+from schedfarm.core import InputError, Workload
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.workload.on_nodes import SHARES, OnNodes, put_on_nodes
+from schedfarm.core.workload.select import select_jobs
 from tests.support.paths import DOCS
 from tests.support.strategies import workloads
 

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core.errors import InputError
-from core.own import load, sources
-from core.policy.functions import as_key, f1, f2, f3, f4, own_function, unicef, wfp3
-from core.policy.orders import find_order
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.own import load, sources
+from schedfarm.core.policy.functions import as_key, f1, f2, f3, f4, own_function, unicef, wfp3
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 
 WORK = Workload.from_columns(
     submit=[0, 5, 5], run=[1, 2, 3], estimate=[30, 20, 40], procs=[3, 4, 1], processors=4
@@ -52,7 +51,9 @@ def test_keys_belong_to_the_caller(order: str) -> None:
     assert WORK.submit.tolist() == [0, 5, 5]
 
 
-@pytest.mark.parametrize("order", ["lxf", "sxf", "wfp3", "unicef", "core.policy.functions:wfp3"])
+@pytest.mark.parametrize(
+    "order", ["lxf", "sxf", "wfp3", "unicef", "schedfarm.core.policy.functions:wfp3"]
+)
 def test_moving_orders_have_no_fixed_key(order: str) -> None:
     """What changes with time has no key at submission."""
     assert find_order(order).fixed_key(WORK) is None
@@ -156,7 +157,7 @@ def test_entry_point_is_an_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ("order", "sentence"),
     [
         ("no_such_module:mine", "'no_such_module:mine' cannot be imported"),
-        ("core.own:ORDERS", "is str; it must be a function"),
+        ("schedfarm.core.own:ORDERS", "is str; it must be a function"),
         ("widest", "'widest' is no entry point of group 'schedfarm.orders'"),
     ],
 )

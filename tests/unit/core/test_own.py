@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from core.audit import audit
-from core.errors import InputError
-from core.own import Source, find_source, load, modules_of, sources
-from core.policy.policy import Policy
-from core.policy.rules import Rule
-from core.schedule import Schedule
-from core.simulation.fair_start import fair_start_times
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.audit import audit
+from schedfarm.core.errors import InputError
+from schedfarm.core.own import Source, find_source, load, modules_of, sources
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import Rule
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 
 WORK = Workload.from_columns(
     submit=[0, 1, 2], run=[6, 4, 9], estimate=[9, 4, 9], procs=[2, 3, 1], processors=3
@@ -31,7 +31,7 @@ def test_a_file_in_the_folder_goes_before_what_is_installed(tmp_path: Path) -> N
     (tmp_path / "tomllib.py").write_text("y = 2\n")
     assert find_source("mine.orders", tmp_path) == Source("mine.orders", "x = 1\n")
     assert find_source("tomllib", tmp_path).text == "y = 2\n"
-    assert "def load" in find_source("core.own", tmp_path).text
+    assert "def load" in find_source("schedfarm.core.own", tmp_path).text
 
 
 def test_finding_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_what_asks_for_nothing_that_passes_is_fixed() -> None:
 
 ONE_AT_A_TIME = """
 import numpy as np
-from core.policy.rules import Rule
+from schedfarm.core.policy.rules import Rule
 
 def alone(workload, policy):
     "One job at a time, in order of arrival."

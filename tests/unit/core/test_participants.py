@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core import InputError, Workload, offered_load
-from core.models.participants import participants
-from core.models.poisson import MEAN_RUN
-from core.platform.grid import Grid
-from core.platform.network import Network
-from core.platform.pool import Pool
-from core.workload.resample_weeks import WEEK
+from schedfarm.core import InputError, Workload, offered_load
+from schedfarm.core.models.participants import participants
+from schedfarm.core.models.poisson import MEAN_RUN
+from schedfarm.core.platform.grid import Grid
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.workload.resample_weeks import WEEK
 
 FOUR = Network([100, 100, 100, 50], ["a", "b", "c", "d"], [1_000_000] * 4)
 RATES = [1_000.0, 800.0, 600.0, 285.0]

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from core import InputError, Platform, Pool, Workload
-from core.arrays import Bool
-from core.platform.platform import PLATFORMS, platform_from_dict
-from core.workload.columns import Columns
-from core.workload.select import on_platform
+from schedfarm.core import InputError, Platform, Pool, Workload
+from schedfarm.core.arrays import Bool
+from schedfarm.core.platform.platform import PLATFORMS, platform_from_dict
+from schedfarm.core.workload.columns import Columns
+from schedfarm.core.workload.select import on_platform
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from core.errors import InputError
-from core.platform.nodes import ANY, Nodes
-from core.platform.platform import platform_from_dict
-from core.workload.select import on_platform
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.platform.nodes import ANY, Nodes
+from schedfarm.core.platform.platform import platform_from_dict
+from schedfarm.core.workload.select import on_platform
+from schedfarm.core.workload.workload import Workload
 
 CAPACITIES, NAMES = [2, 2, 4], ["a", "b", "big"]
 SETS = {"large": ["big"], "pair": ["b", "a"]}

@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given
 
-from core.errors import InputError
-from core.policy.policy import Policy
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
 from tests.support.strategies import policies
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.kernels.profile import (
+from schedfarm.core.kernels.profile import (
     HEAD,
     TAIL,
     Profile,

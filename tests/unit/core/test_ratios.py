@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core.arrays import Int64
-from core.kernels.jit import verb
-from core.kernels.machine import Jobs
-from core.kernels.ranking import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import verb
+from schedfarm.core.kernels.machine import Jobs
+from schedfarm.core.kernels.ranking import (
     LARGEST_RATIO,
     SMALLEST_RATIO,
     Ranking,
@@ -20,8 +19,8 @@ from core.kernels.ranking import (
     climbers,
     rivals,
 )
-from core.kernels.ratios import BITS, as_large, as_small, ratios_from, ratios_up_to
-from core.kernels.words import WORD
+from schedfarm.core.kernels.ratios import BITS, as_large, as_small, ratios_from, ratios_up_to
+from schedfarm.core.kernels.words import WORD
 
 NOW = 2**62
 LIMIT = 2**BITS

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import InputError, Workload, read_swf, resample_weekly, scale_load
-from core.workload.resample_weeks import DRAWS, LATE, MAX_DRAWS, WEEK, resample_size
+from schedfarm.core import InputError, Workload, read_swf, resample_weekly, scale_load
+from schedfarm.core.workload.resample_weeks import DRAWS, LATE, MAX_DRAWS, WEEK, resample_size
 
 
 def trace(submit: list[int], user: list[int], **changes: object) -> Workload:

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from core import InputError, Workload, scale_load
-from core.workload.resample_blocks import resample_blocks, resample_blocks_size
-from core.workload.resample_weeks import MAX_DRAWS, WEEK
+from schedfarm.core import InputError, Workload, scale_load
+from schedfarm.core.workload.resample_blocks import resample_blocks, resample_blocks_size
+from schedfarm.core.workload.resample_weeks import MAX_DRAWS, WEEK
 
 ORIGIN = 5_000
 """First submission of the literal trace."""

@@ -7,19 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import InputError, Workload, read_swf, resample_weekly, scale_load
-from core.workload.load import work
-from core.workload.resample_users import (
+from schedfarm.core import InputError, Workload, read_swf, resample_weekly, scale_load
+from schedfarm.core.workload.load import work
+from schedfarm.core.workload.resample_users import (
     LONG_TERM,
     origin_user,
     resample_users,
     resample_users_size,
     users_for_load,
 )
-from core.workload.resample_weeks import WEEK, weeks_of
+from schedfarm.core.workload.resample_weeks import WEEK, weeks_of
 
 
 def trace(jobs: list[tuple[int, int]], **changes: object) -> Workload:

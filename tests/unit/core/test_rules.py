@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from core import own
-from core.policy.orders import ORDERS
-from core.policy.policy import Policy
-from core.policy.rules import RULES
+from schedfarm.core import own
+from schedfarm.core.policy.orders import ORDERS
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import RULES
 from tests.support.paths import ROOT
 
 PARTS = ("simulate", "promise", "fair_start", "refer", "audit")
@@ -85,7 +85,9 @@ def test_rooms_below_the_simulation_know_nothing_of_it(room: str, known: set[str
     """Policies name kernels and never import them; kernels know no policy."""
     for path in (ROOT / "core" / room).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("core"):
-                names = [alias.name for alias in node.names] if node.module == "core" else []
-                rooms = set(names) or {str(node.module).split(".")[1]}
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("schedfarm.core"):
+                names = (
+                    [alias.name for alias in node.names] if node.module == "schedfarm.core" else []
+                )
+                rooms = set(names) or {str(node.module).split(".")[2]}
                 assert rooms <= known, f"{path}:{node.lineno}"

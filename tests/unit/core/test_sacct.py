@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core import Clean, InputError, read_log
-from core.logs.sacct import read_sacct
+from schedfarm.core import Clean, InputError, read_log
+from schedfarm.core.logs.sacct import read_sacct
 
 LOG = """\
 JobID|JobIDRaw|JobName|User|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|State

@@ -9,13 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import Clean, InputError, Workload, read_swf, resample_weekly, scale_load, select
-from core.workload.columns import NOT_STORED
-from core.workload.load import scale_arrivals
-from core.workload.resample_blocks import resample_blocks
-from core.workload.resample_users import resample_users
-from core.workload.select import check_criteria
-from farm.store.logs import load_log, log_bytes
+from schedfarm.core import (
+    Clean,
+    InputError,
+    Workload,
+    read_swf,
+    resample_weekly,
+    scale_load,
+    select,
+)
+from schedfarm.core.workload.columns import NOT_STORED
+from schedfarm.core.workload.load import scale_arrivals
+from schedfarm.core.workload.resample_blocks import resample_blocks
+from schedfarm.core.workload.resample_users import resample_users
+from schedfarm.core.workload.select import check_criteria
+from schedfarm.farm.store.logs import load_log, log_bytes
 
 pytestmark = pytest.mark.usefixtures("swf_cache")
 

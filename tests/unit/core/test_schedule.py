@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import InputError, Schedule, Workload
-from core.logs.schedules import LoggedSchedule
-from core.schedule import Segments, State
+from schedfarm.core import InputError, Schedule, Workload
+from schedfarm.core.logs.schedules import LoggedSchedule
+from schedfarm.core.schedule import Segments, State
 
 START = np.array([0, 6, 4])
 NONE = np.zeros(3, np.bool_)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import InputError, Workload, read_swf
-from core.workload.resample_weeks import WEEK
-from core.workload.select import (
+from schedfarm.core import InputError, Workload, read_swf
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.select import (
     drop_flurries,
     select,
     select_dates,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core import Workload, read_swf, resample_weekly, scale_load, write_swf
-from core.workload.load import scale_arrivals
-from core.workload.resample_users import resample_users
-from core.workload.select import select_dates
+from schedfarm.core import Workload, read_swf, resample_weekly, scale_load, write_swf
+from schedfarm.core.workload.load import scale_arrivals
+from schedfarm.core.workload.resample_users import resample_users
+from schedfarm.core.workload.select import select_dates
 
 ROWS = "".join(f"{j} {j * 40_000} -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n" for j in range(9))
 

@@ -7,9 +7,9 @@ import sys
 import pytest
 from hypothesis import given
 
-from core.errors import InputError
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import workloads
 
 Job = tuple[int, int, int, int]
@@ -61,7 +61,7 @@ def test_own_order_equals_ours(own: str, ours: str, rule: str, work: Workload) -
 def test_compiled_order_equals_its_function(name: str, work: Workload) -> None:
     """The kernel's copy of a published formula sorts as the plain function does."""
     compiled = simulate(work, f"{name}+easy")
-    plain = simulate(work, f"core.policy.functions:{name}+easy")
+    plain = simulate(work, f"schedfarm.core.policy.functions:{name}+easy")
     assert compiled.start.tolist() == plain.start.tolist()
 
 
@@ -83,8 +83,8 @@ def test_no_jobs_no_starts(order: str, rule: str) -> None:
 
 def test_unknown_function_is_refused() -> None:
     """An order that cannot be imported is refused by its name."""
-    with pytest.raises(InputError, match=r"'core\.policy\.functions:absent' cannot be imported"):
-        simulate(jobs(4, (0, 1, 1, 1)), "core.policy.functions:absent+easy")
+    with pytest.raises(InputError, match=r"'schedfarm\.core\.policy\.functions:absent' cannot be imported"):
+        simulate(jobs(4, (0, 1, 1, 1)), "schedfarm.core.policy.functions:absent+easy")
 
 
 def test_a_function_is_told_the_name_of_its_policy() -> None:

@@ -6,18 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core.errors import InputError
-from core.policy.orders import ORDERS
-from core.policy.policy import Policy
-from core.policy.rules import Rule
-from core.simulation.fair_start import fair_start_times
-from core.simulation.grid import schedule_reserving
-from core.simulation.promises import NO_PROMISE
-from core.simulation.simulate import simulate
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.orders import ORDERS
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.policy.rules import Rule
+from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.core.simulation.grid import schedule_reserving
+from schedfarm.core.simulation.promises import NO_PROMISE
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import crowd, grid_of, grid_workloads
 
 PROMISING = ("depth(1)", "depth(2)", "depth(3)", "conservative")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import InputError, Left
-from core.platform.network import Network
-from core.policy.policy import Policy
-from core.schedule import Schedule
-from core.simulation.network import isolated_starts
-from core.simulation.simulate import simulate
-from core.simulation.underway import Underway
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError, Left
+from schedfarm.core.platform.network import Network
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.simulation.network import isolated_starts
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.workload.workload import Workload
 
 
 def network(*sizes: int, links: tuple[int, ...] = ()) -> Network:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InputError, Left
-from core.platform.nodes import Nodes
-from core.simulation.simulate import simulate
-from core.simulation.underway import Underway
-from core.workload.workload import Workload
+from schedfarm.core.errors import InputError, Left
+from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.workload.workload import Workload
 
 Job = dict[str, int]
 

@@ -7,12 +7,11 @@ from math import ceil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import InputError
-from core.arrays import HORIZON
-from core.models.speedup import (
+from schedfarm.core import InputError
+from schedfarm.core.arrays import HORIZON
+from schedfarm.core.models.speedup import (
     MILLION,
     MOST_PROCESSORS,
     amdahl,

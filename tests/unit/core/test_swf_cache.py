@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import read_swf
-from core.logs.swf import CACHED_FROM, read_fields
-from core.logs.swf_cache import ENVIRONMENT, folder, load, store
-from core.logs.swf_text import FIELDS
+from schedfarm.core import read_swf
+from schedfarm.core.logs.swf import CACHED_FROM, read_fields
+from schedfarm.core.logs.swf_cache import ENVIRONMENT, folder, load, store
+from schedfarm.core.logs.swf_text import FIELDS
 from tests.support.swf_texts import big, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import InputError
-from core.logs.swf_text import CHUNK, _careful_rows, _fast_rows, parse
+from schedfarm.core import InputError
+from schedfarm.core.logs.swf_text import CHUNK, _careful_rows, _fast_rows, parse
 from tests.support.swf_texts import big, row
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import read_swf
-from core.logs.swf import read_fields
+from schedfarm.core import read_swf
+from schedfarm.core.logs.swf import read_fields
 from tests.support.swf_texts import HEADER, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError, read_log, read_swf
+from schedfarm.core import InputError, read_log, read_swf
 from tests.support.swf_texts import HEADER, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")

@@ -7,10 +7,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core import InputError, Schedule, Workload, read_swf, write_swf
+from schedfarm.core import InputError, Schedule, Workload, read_swf, write_swf
 from tests.support.swf_texts import small
 
 pytestmark = pytest.mark.usefixtures("swf_cache")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from core import Workload, fair_start_times, promises, simulate
-from core.errors import Left
-from core.models.lublin import lublin
-from core.own import load, sources
-from core.simulation.underway import Underway
-from core.workload.load import scale_load
+from schedfarm.core import Workload, fair_start_times, promises, simulate
+from schedfarm.core.errors import Left
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.own import load, sources
+from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.workload.load import scale_load
 
 PATIENCE = 60.0
 """Longest time to wait for a simulation to begin, or to be left, s."""
@@ -79,7 +79,7 @@ def test_asked_before__nothing_starts(policy: str) -> None:
 
 
 LEAVING = """
-from core.simulation.underway import underway
+from schedfarm.core.simulation.underway import underway
 
 calls = []
 

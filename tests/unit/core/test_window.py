@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from core import InputError, Schedule, Workload, summarise
-from core.metrics.weekly import weekly
-from core.metrics.window import check_warmup, window_of
-from core.workload.resample_weeks import WEEK
+from schedfarm.core import InputError, Schedule, Workload, summarise
+from schedfarm.core.metrics.weekly import weekly
+from schedfarm.core.metrics.window import check_warmup, window_of
+from schedfarm.core.workload.resample_weeks import WEEK
 
 
 def schedule(rows: list[tuple[int, int, int, int]]) -> Schedule:

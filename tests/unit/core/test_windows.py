@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import InputError, Workload
-from core.durations import DAY
-from core.models.lublin import lublin
-from core.workload.select import select_dates
-from core.workload.windows import busiest, busy_windows
+from schedfarm.core import InputError, Workload
+from schedfarm.core.durations import DAY
+from schedfarm.core.models.lublin import lublin
+from schedfarm.core.workload.select import select_dates
+from schedfarm.core.workload.windows import busiest, busy_windows
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from core.arrays import Int64
-from core.kernels.jit import NEVER, verb
-from core.kernels.words import (
+from schedfarm.core.arrays import Int64
+from schedfarm.core.kernels.jit import NEVER, verb
+from schedfarm.core.kernels.words import (
     ALL,
     WORD,
     below,

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from core import Grid, InputError, Pool, Workload
-from core.workload.columns import COLUMNS, STORED, Columns, column, columns_of
+from schedfarm.core import Grid, InputError, Pool, Workload
+from schedfarm.core.workload.columns import COLUMNS, STORED, Columns, column, columns_of
 from tests.support.strategies import workloads
 
 

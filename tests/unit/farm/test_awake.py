@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import farm
-from farm import Campaign, Trace
-from farm.cli import cli
-from farm.execution import awake, courses
-from farm.execution.courses import Report
-from farm.execution.hearing import CLEAR_SECONDS, Hearing
-from farm.execution.runner import begin
-from farm.execution.stop import Stop
-from farm.planning.backlog import Backlog
-from farm.planning.tasks import block_costs
-from farm.watching import events
-from farm.watching.events import Event, read_events
-from farm.watching.progress import Lines
+from schedfarm import farm
+from schedfarm.farm import Campaign, Trace
+from schedfarm.farm.cli import cli
+from schedfarm.farm.execution import awake, courses
+from schedfarm.farm.execution.courses import Report
+from schedfarm.farm.execution.hearing import CLEAR_SECONDS, Hearing
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import block_costs
+from schedfarm.farm.watching import events
+from schedfarm.farm.watching.events import Event, read_events
+from schedfarm.farm.watching.progress import Lines
 
 SLEPT = 640.0
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError
-from core.workload.on_nodes import OnNodes, put_on_nodes
-from farm.campaign.campaign import Campaign, load_label
-from farm.campaign.plain import keys
-from farm.campaign.samples import sample
-from farm.campaign.shipped import find, shipped
-from farm.campaign.trace import Trace
-from farm.planning.design import build, design
+from schedfarm.core import InputError
+from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
+from schedfarm.farm.campaign.campaign import Campaign, load_label
+from schedfarm.farm.campaign.plain import keys
+from schedfarm.farm.campaign.samples import sample
+from schedfarm.farm.campaign.shipped import find, shipped
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.design import build, design
 from tests.support.paths import DOCS
 
 TEXT = """
@@ -204,8 +204,8 @@ def test_own_names_from_python_are_here_or_can_be_imported(
     assert Campaign(**asked, folder=tmp_path).sources == {"mine": OWN}
     monkeypatch.chdir(tmp_path)
     assert Campaign(**asked).sources == {"mine": OWN}
-    known = {**asked, "policies": ("core.policy.orders:wfp3+easy",)}
-    assert list(Campaign(**known).sources) == ["core.policy.orders"]
+    known = {**asked, "policies": ("schedfarm.core.policy.orders:wfp3+easy",)}
+    assert list(Campaign(**known).sources) == ["schedfarm.core.policy.orders"]
 
 
 def test_lists_and_paths_from_python_are_taken() -> None:

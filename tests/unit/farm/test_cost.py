@@ -8,11 +8,11 @@ from operator import le, lt
 
 import pytest
 
-from core.policy import orders
-from core.policy.options import aliased
-from core.policy.orders import ORDERS
-from core.policy.rules import ALIASES, RULES, find_rule
-from farm.planning.cost import (
+from schedfarm.core.policy import orders
+from schedfarm.core.policy.options import aliased
+from schedfarm.core.policy.orders import ORDERS
+from schedfarm.core.policy.rules import ALIASES, RULES, find_rule
+from schedfarm.farm.planning.cost import (
     cell_seconds,
     promise_seconds,
     relaxed_seconds,

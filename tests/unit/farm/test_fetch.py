@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError
-from farm.logs.fetch import fetch, locate
-from farm.logs.registry import NOTE, acknowledgement, content_hash
+from schedfarm.core import InputError
+from schedfarm.farm.logs.fetch import fetch, locate
+from schedfarm.farm.logs.registry import NOTE, acknowledgement, content_hash
 from tests.support.logs import KTH, LOG, Server, listed
 
 pytestmark = pytest.mark.usefixtures("traces_cache")
@@ -213,7 +213,7 @@ def test_a_download_that_does_not_end_is_given_up(
     server: Server, traces_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the server says of its length; nothing is kept."""
-    monkeypatch.setattr("farm.logs.fetch.LARGEST", 2**17)
+    monkeypatch.setattr("schedfarm.farm.logs.fetch.LARGEST", 2**17)
     url = server.put("long.swf", LOG + b";" * 2**20)
     with pytest.raises(InputError, match="it does not end after 131,072 bytes"):
         fetch(url)

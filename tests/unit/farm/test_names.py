@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import farm
+from schedfarm import farm
 
 
 def test_the_public_names_are_listed() -> None:

@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.planning.backlog import BURST_RATE, STEADY_RATE, TOO_LONG, WRITE_SECONDS, Backlog
-from farm.planning.block_shape import (
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.backlog import (
+    BURST_RATE,
+    STEADY_RATE,
+    TOO_LONG,
+    WRITE_SECONDS,
+    Backlog,
+)
+from schedfarm.farm.planning.block_shape import (
     BLOCK_SECONDS,
     LEAST_SECONDS,
     MOST_SECONDS,
@@ -21,13 +27,13 @@ from farm.planning.block_shape import (
     goal_seconds,
     lay_out,
 )
-from farm.planning.cost import cell_seconds
-from farm.planning.design import build, design
-from farm.planning.tasks import Task, block_costs, missing_blocks, plan
-from farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
-from farm.store.geometry import Axes, Block, Layout, positions
-from farm.store.product import PRODUCTS
-from farm.store.store import Store
+from schedfarm.farm.planning.cost import cell_seconds
+from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.tasks import Task, block_costs, missing_blocks, plan
+from schedfarm.farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
+from schedfarm.farm.store.geometry import Axes, Block, Layout, positions
+from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.store import Store
 
 Costs = dict[Block, float]
 
@@ -152,7 +158,7 @@ def test_blocks_cover_the_axis_without_overlap(samples: int, per_block: int) -> 
 def many(campaign: Campaign, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Build a store of blocks of a few milliseconds each, in which no test writes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("farm.planning.block_shape.SHARD_BYTES", 8 * 3200)
+        patch.setattr("schedfarm.farm.planning.block_shape.SHARD_BYTES", 8 * 3200)
         return build(design(tmp_path_factory.mktemp("many") / "store", campaign))
 
 
@@ -270,7 +276,7 @@ def test_a_portion_holds_no_more_than_it_may(
     blocks = store.blocks()
     before = sum(len(task.portions) for task in plan(store, campaign, blocks))
     largest = max(map(store.block_bytes, blocks))
-    monkeypatch.setattr("farm.planning.tasks.PORTION_BYTES", largest)
+    monkeypatch.setattr("schedfarm.farm.planning.tasks.PORTION_BYTES", largest)
     portions = [portion for task in plan(store, campaign, blocks) for portion in task.portions]
     assert len(portions) > before
     assert sorted(block for portion in portions for block in portion) == sorted(blocks)

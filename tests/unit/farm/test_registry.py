@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core import InputError
-from core.logs.swf import read_fields
-from farm.campaign.trace import Trace, span_weeks
-from farm.logs import registry
-from farm.logs.registry import ENVIRONMENT, cache_folder, content_hash, entries, find
+from schedfarm.core import InputError
+from schedfarm.core.logs.swf import read_fields
+from schedfarm.farm.campaign.trace import Trace, span_weeks
+from schedfarm.farm.logs import registry
+from schedfarm.farm.logs.registry import ENVIRONMENT, cache_folder, content_hash, entries, find
 
 pytestmark = pytest.mark.usefixtures("traces_cache")
 

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.store import told
-from core import InputError, Workload, offered_load, scale_load, write_swf
-from core.models import MODELS, poisson
-from core.platform.network import Network
-from core.platform.pool import Pool
-from core.workload.load import scale_arrivals
-from core.workload.resample_blocks import resample_blocks
-from core.workload.resample_users import resample_users, users_for_load
-from core.workload.resample_weeks import WEEK, resample_weekly
-from farm import Campaign, run
-from farm.campaign.samples import jobs_of, most_jobs
-from farm.campaign.trace import Trace, span_weeks
-from farm.planning.design import build, design
-from farm.planning.extents import DRAWN, weeks_by_load
+from schedfarm.analysis.store import told
+from schedfarm.core import InputError, Workload, offered_load, scale_load, write_swf
+from schedfarm.core.models import MODELS, poisson
+from schedfarm.core.platform.network import Network
+from schedfarm.core.platform.pool import Pool
+from schedfarm.core.workload.load import scale_arrivals
+from schedfarm.core.workload.resample_blocks import resample_blocks
+from schedfarm.core.workload.resample_users import resample_users, users_for_load
+from schedfarm.core.workload.resample_weeks import WEEK, resample_weekly
+from schedfarm.farm import Campaign, run
+from schedfarm.farm.campaign.samples import jobs_of, most_jobs
+from schedfarm.farm.campaign.trace import Trace, span_weeks
+from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.extents import DRAWN, weeks_by_load
 
 
 @pytest.fixture(scope="module")

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from farm.campaign.campaign import Campaign
-from farm.campaign.trace import Trace
-from farm.execution.courses import Report
-from farm.execution.hearing import Hearing
-from farm.execution.runner import begin
-from farm.execution.stop import Stop
-from farm.planning.backlog import Backlog
-from farm.store.geometry import Block
-from farm.watching.events import Doing, Event
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.courses import Report
+from schedfarm.farm.execution.hearing import Hearing
+from schedfarm.farm.execution.runner import begin
+from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.watching.events import Doing, Event
 
 CAMPAIGN = Campaign(
     name="left",
@@ -55,7 +55,7 @@ def report(block: Block, seconds: float) -> Report:
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
     """Return the time that is said to be left, and that which is, of a run of one worker."""
     now = [0.0]
-    monkeypatch.setattr("farm.execution.hearing.awake", lambda: now[0])
+    monkeypatch.setattr("schedfarm.farm.execution.hearing.awake", lambda: now[0])
     with begin(CAMPAIGN, tmp_path / "store") as prepared:
         blocks = [b for t in prepared.tasks for b in t.blocks]
         costs = {block: PLANNED_SECONDS * block.product.policies for block in blocks}
