@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+from schedfarm.core.engine.fair_order import fair_order, is_patient
 from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.engine.fair_order import fair_order, is_patient
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.fair_start import fair_start_reference
