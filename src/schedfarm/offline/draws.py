@@ -1,4 +1,4 @@
-"""Instances drawn from a seed: work, parallelism and weights of moldable jobs."""
+"""Random instances: work, parallelism and weights of moldable jobs, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.models.downey import VARIANCE
 from schedfarm.core.models.speedup import MOST_PROCESSORS, amdahl, downey
 from schedfarm.core.names import choices
-from schedfarm.core.offline.instance import Instance
 from schedfarm.core.philox import philox
 from schedfarm.core.workload.workload import MILLION
+from schedfarm.offline.instance import Instance
 
 MOST_JOBS = 10**5
-"""No instance is drawn with more jobs."""
+"""Most jobs of a drawn instance."""
 
 LONGEST = 10**9
-"""No job is drawn that takes longer on one processor, s: thirty years."""
+"""Longest time of a drawn job on one processor, s: thirty years."""
 
 MOST_TIMES = 10**8
-"""No instance is drawn with more jobs x processors: its times take 800 MB."""
+"""Most jobs x processors of a drawn instance: its times take 800 MB."""
 
 TIMES = (600, 36_000)
-"""Shortest and longest time on one processor, s, unless others are asked for; they are ours."""
+"""Default shortest and longest time on one processor, s. They are not from a paper."""
 
 HEAVIEST = 10
 """Weights are drawn uniformly from 1 to this, as in the experiments of DEMT's authors."""
@@ -36,17 +36,18 @@ HEAVIEST = 10
 
 @dataclass(frozen=True)
 class Speedup:
-    """Declare a speed-up model to draw jobs of.
+    """Declare a speed-up model from which jobs are drawn.
 
     Parameters
     ----------
     name : str
-        How it is asked for.
+        Name on the command line.
     meaning : str
-        What it is and which jobs are drawn of it, in a line.
+        One-line description of the model and of the jobs drawn from it.
     times : callable
-        From times on one processor, parallelisms, uniform numbers from 0 to 1 for what else the
-        model has, and processors, to times of each number of processors.
+        Function from times on one processor, parallelisms, uniform numbers from 0 to 1 for other
+        parameters of the model, and the machine's processors, to times on each number of
+        processors.
     """
 
     name: str
@@ -86,12 +87,7 @@ SPEEDUPS: Mapping[str, Speedup] = MappingProxyType(
 
 
 def find_speedup(name: str) -> Speedup:
-    """Return the row of a name.
-
-    Raises
-    ------
-    InputError
-        If there is none.
+    """Return the speed-up model of a name.
 
     Examples
     --------
@@ -118,29 +114,8 @@ def draw_instance(
 ) -> Instance:
     """Draw an instance; all models give the same jobs the same work, parallelism and weight.
 
-    The time on one processor is log-uniform, and so is parallelism, from 1 to the whole machine;
-    weights are uniform from 1 to `HEAVIEST`.
-
-    Parameters
-    ----------
-    jobs, processors : int
-        How many.
-    model : str
-        Name of a row of `SPEEDUPS`.
-    seed, index : int
-        Seed, and which instance of it.
-    shortest, longest : int
-        Ends of the time on one processor, s.
-
-    Returns
-    -------
-    Instance
-        The jobs.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
+    The time on one processor is log-uniform from `shortest` to `longest`, s, and parallelism
+    log-uniform from 1 to the whole machine; weights are uniform from 1 to `HEAVIEST`.
 
     Examples
     --------

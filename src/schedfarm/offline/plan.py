@@ -1,4 +1,4 @@
-"""A schedule of moldable jobs: when each starts on how many processors, and what it comes to."""
+"""A schedule of moldable jobs: start and processors of each, makespan and weighted sum."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
-from schedfarm.core.offline.instance import Instance
+from schedfarm.offline.instance import Instance
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Hold a schedule of an instance; how it came about is not said.
+    """Hold a schedule of an instance.
 
     Parameters
     ----------
     instance : Instance
         The jobs.
     start : int64[n]
-        When each starts, s.
+        Start of each job, s.
     procs : int64[n]
-        On how many processors it runs, from its start to its end.
+        Processors of each job, from its start to its end.
 
     Examples
     --------
@@ -38,30 +38,24 @@ class Plan:
 
     @property
     def end(self) -> Int64:
-        """When each job ends, int64[n], s."""
+        """Completion time of each job, int64[n], s."""
         return self.start + self.instance.time(self.procs)
 
     @property
     def makespan(self) -> int:
-        """When the last job ends, s."""
+        """Completion time of the last job, s."""
         return int(self.end.max())
 
     @property
     def minsum(self) -> int:
-        """Sum over jobs of weight x end, s; exact beyond int64."""
+        """Weighted sum of completion times, s; exact beyond int64."""
         pairs = zip(self.instance.weights.tolist(), self.end.tolist(), strict=True)
         return sum(weight * end for weight, end in pairs)
 
     def check(self) -> None:
-        """Prove that every job runs once, and that no more processors are used than there are.
+        """Check that every job runs once and that the machine is never overcommitted.
 
-        Processors are as good as one another and a job takes any of them, so that a count which
-        fits at each instant is enough.
-
-        Raises
-        ------
-        InputError
-            If it is no schedule, with the first job or instant that says so.
+        Processors are identical, so a count that fits at each instant is enough.
         """
         jobs, size = self.instance, self.instance.processors
         if self.start.shape != (jobs.jobs,) or self.procs.shape != (jobs.jobs,):
@@ -89,10 +83,9 @@ class Plan:
                 )
 
     def compacted(self) -> Plan:
-        """Return the plan with each job begun as early as processors become free, none later.
+        """Return the plan with each job started as soon as its processors are free, none later.
 
-        Jobs come by their starts, each on the processors that are free first; on those it had it
-        could start as it did.
+        Jobs are taken by their starts, each on the processors that are free first.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The algorithms for moldable jobs off line, one row each."""
+"""Algorithms for off-line moldable jobs, one row each."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from types import MappingProxyType
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
-from schedfarm.core.offline.batches import batches
-from schedfarm.core.offline.dual import Approximation
-from schedfarm.core.offline.instance import Instance
-from schedfarm.core.offline.list_schedules import (
+from schedfarm.offline.batches import batches
+from schedfarm.offline.dual import Approximation
+from schedfarm.offline.instance import Instance
+from schedfarm.offline.list_schedules import (
     gang,
     heaviest_first,
     listed,
     sequential,
     smallest_first,
 )
-from schedfarm.core.offline.plan import Plan
-from schedfarm.core.offline.shelves import SHUFFLES, shelves
+from schedfarm.offline.plan import Plan
+from schedfarm.offline.shelves import SHUFFLES, shelves
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What an algorithm is given.
+    """Hold the input of an algorithm.
 
     Parameters
     ----------
     approximation : Approximation
-        Of the jobs' makespan; found once for all algorithms.
+        Approximation of the makespan, computed once for all algorithms.
     seed : int
-        Seed of what is random.
+        Seed of random orders.
     shuffles : int
-        How many random orders are tried where some are.
+        Number of random orders that an algorithm with random orders tries.
     """
 
     approximation: Approximation
@@ -53,11 +53,11 @@ class Algorithm:
     Parameters
     ----------
     name : str
-        How it is asked for.
+        Name on the command line.
     meaning : str
-        What it does, in a line.
+        One-line description.
     plan : callable
-        From a case to its schedule.
+        Function from a case to its schedule.
     """
 
     name: str
@@ -126,12 +126,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 
 
 def find_algorithm(name: str) -> Algorithm:
-    """Return the row of a name.
-
-    Raises
-    ------
-    InputError
-        If there is none.
+    """Return the algorithm of a name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The 3/2 dual approximation: a schedule half as long again as a guess, or none is as short."""
+"""The 3/2 dual approximation: a schedule of at most 3/2 of a guess, or the guess is too short."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import numpy as np
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.checks import shown
 from schedfarm.core.errors import InputError
-from schedfarm.core.offline.bounds import makespan_bound
-from schedfarm.core.offline.instance import Instance
-from schedfarm.core.offline.knapsack import knapsack
-from schedfarm.core.offline.plan import Plan
+from schedfarm.offline.bounds import makespan_bound
+from schedfarm.offline.instance import Instance
+from schedfarm.offline.knapsack import knapsack
+from schedfarm.offline.plan import Plan
 
 PRECISION = 0.01
-"""How far, relatively, the shortest guess taken may lie above the bound when the search ends."""
+"""Largest relative gap between the shortest accepted guess and the bound at the end of a search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """Hold what a search over guesses found.
+    """Hold the result of a search over guesses.
 
     Parameters
     ----------
     plan : Plan
-        The shortest schedule met; at most 3/2 `guess` long.
+        The shortest schedule found; at most 3/2 `guess` long.
     guess : int
-        The shortest guess that was taken, s.
+        The shortest accepted guess, s.
     bound : int
-        What no makespan is below, s: that of `core.offline.bounds`, or one more than the longest
-        guess that was turned away.
+        Lower bound of the makespan, s: that of `offline.bounds`, or one more than the longest
+        rejected guess.
     """
 
     plan: Plan
@@ -47,24 +47,9 @@ class Approximation:
 
 
 def approximate(instance: Instance, *, precision: float = PRECISION) -> Approximation:
-    """Search for the shortest guess that the dual approximation takes, by bisection.
+    """Search by bisection until the guess is at most (1 + precision) x the bound.
 
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    precision : float
-        Search until the guess is at most (1 + precision) x the bound; 0 goes to the second.
-
-    Returns
-    -------
-    Approximation
-        Its plan is at most 3/2 (1 + precision) x the shortest makespan long, rounded down.
-
-    Raises
-    ------
-    InputError
-        If the precision is no finite number from 0 on.
+    The plan is at most 3/2 (1 + precision) x the shortest makespan long, rounded down.
 
     Examples
     --------
@@ -91,7 +76,7 @@ def approximate(instance: Instance, *, precision: float = PRECISION) -> Approxim
 
 
 def dual(instance: Instance, guess: int) -> Plan | None:
-    """Return a schedule at most 3/2 as long as a guess, or None: none is as short as the guess.
+    """Return a schedule of at most 3/2 of a guess in s, or None if no schedule is as short as it.
 
     In a schedule of the guess's length, the jobs of more than half of it run side by side, each on
     no fewer processors than the guess needs; the others on no fewer than half of it needs. A
@@ -99,18 +84,6 @@ def dual(instance: Instance, guess: int) -> Plan | None:
     schedule. Else the first stand in shelf 1, as long as the guess, the others in shelf 2, half as
     long, and jobs are moved to columns of both heights until shelf 2 is no wider than the machine.
     Jobs of at most half the guess on one processor fill what is left.
-
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    guess : int
-        How long a schedule might be, s.
-
-    Returns
-    -------
-    Plan or None
-        Of at most 3/2 of the guess, rounded down.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""DEMT with batches: each twice as long as the one before, filled by the dual approximation."""
+"""DEMT with batches of doubling length, each filled by the dual approximation."""
 
 from __future__ import annotations
 
@@ -6,42 +6,26 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
-from schedfarm.core.offline.dual import dual, is_small
-from schedfarm.core.offline.instance import Instance
-from schedfarm.core.offline.list_schedules import by_ratio
-from schedfarm.core.offline.plan import Plan
-from schedfarm.core.offline.shelves import lengths
+from schedfarm.offline.dual import dual, is_small
+from schedfarm.offline.instance import Instance
+from schedfarm.offline.list_schedules import by_ratio
+from schedfarm.offline.plan import Plan
+from schedfarm.offline.shelves import lengths
 
 TOO_MUCH = 2**60
-"""Stands for the work of what does not fit; above that of any guess on any machine, s x processors,
-and sums of two of it are int64."""
+"""Work of a job that does not fit, s x processors: above any guess x machine, and the sum of two
+fits int64."""
 
 
 def batches(instance: Instance, estimate: int) -> Plan:
     """Fill batch after batch, schedule each by the dual approximation, and compact the whole.
 
-    A batch takes jobs by weight over work, each with which the dual approximation still takes the
-    batch's length for a guess; so it lasts at most 3/2 of that. This selection is greedy: its
-    weight is not proved to be the greatest, as the published guarantee of 6 for the weighted sum
-    of ends asks. That of the makespan stands: batches of at most 3/2 of the estimate, of half of
-    it, and so on take at most 3 estimates together.
-
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    estimate : int
-        A guess that the dual approximation takes, s.
-
-    Returns
-    -------
-    Plan
-        Of at most 3 x the estimate.
-
-    Raises
-    ------
-    InputError
-        If the dual approximation does not take the estimate.
+    The estimate, in s, must be a guess that the dual approximation accepts. A batch takes jobs by
+    weight over work as long as the dual approximation accepts the batch's length as a guess, so it
+    lasts at most 3/2 of that length. The selection is greedy; the published guarantee of 6 for the
+    weighted sum of completion times needs the selection of greatest weight, and does not hold here.
+    The guarantee for the makespan holds: batches of at most 3/2 of the estimate, of half of it, and
+    so on take at most 3 estimates together.
 
     References
     ----------
@@ -60,7 +44,7 @@ def batches(instance: Instance, estimate: int) -> Plan:
         here = waiting[selected(instance.only(waiting), length)]
         if here.size:
             plan = dual(instance.only(here), length)
-            assert plan is not None, "what is selected is what the dual approximation takes"
+            assert plan is not None, "the dual approximation accepts a selection"
             start[here], procs[here] = at + plan.start, plan.procs
             at += plan.makespan
         waiting = np.setdiff1d(waiting, here)
@@ -73,19 +57,9 @@ def batches(instance: Instance, estimate: int) -> Plan:
 
 
 def selected(instance: Instance, guess: int) -> Int64:
-    """Return jobs, the greatest weight over work first, that the dual approximation takes together.
+    """Return the jobs, ascending, that the dual approximation accepts together for a guess in s.
 
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    guess : int
-        How long a schedule of them might be, s.
-
-    Returns
-    -------
-    int64[k]
-        Their indices, ascending.
+    Jobs are tried by weight over work, the greatest first.
 
     Examples
     --------
@@ -99,7 +73,7 @@ def selected(instance: Instance, guess: int) -> Int64:
         for procs in (high, low)
     )
     small = is_small(instance, guess)
-    # The least work of all that is selected, by how many processors shelf 1 may have.
+    # The least work of the selected jobs, by the number of processors of shelf 1.
     least = np.zeros(size + 1, np.int64)
     chosen = []
     for job in by_ratio(instance, work).tolist():

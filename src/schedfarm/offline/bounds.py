@@ -1,16 +1,16 @@
-"""What no schedule of an instance can be better than."""
+"""Lower bounds of the makespan and of the weighted sum of completion times."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from schedfarm.core.offline.instance import Instance
+from schedfarm.offline.instance import Instance
 
 
 def makespan_bound(instance: Instance) -> int:
-    """Return what no makespan is below, s: the longest job, or all work on all processors.
+    """Return a lower bound of the makespan, s: the longest job, or all work on all processors.
 
-    A job is never shorter than on the whole machine, and never less work than on one processor.
+    A job is shortest on the whole machine, and has least work on one processor.
 
     Examples
     --------
@@ -22,11 +22,11 @@ def makespan_bound(instance: Instance) -> int:
 
 
 def minsum_bound(instance: Instance) -> int:
-    """Return what no weighted sum of ends is below, s: the larger of two bounds, rounded up.
+    """Return a lower bound of the weighted sum of completion times, s: the larger of two bounds.
 
-    One counts every job as alone on the whole machine. The other lets the machine work at one job
-    after the other, by weight over work on one processor, which makes the weighted sum of the mean
-    instants of work least; a job ends half its own time after that mean at the earliest. A bound
+    The first bound runs every job alone on the whole machine. The second processes one job after
+    the other, by weight over work on one processor, which minimises the weighted sum of the mean
+    instants of work; a job completes at least half its own time after that mean. A bound
     from how much weight may have ended by each instant gave 2 % more for 50 jobs on 200 processors,
     and less for 100 on 64 and for 1,000 on 200.
 

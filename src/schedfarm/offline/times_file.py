@@ -1,4 +1,4 @@
-"""An instance as a CSV file: a row for each job, a column for each number of processors."""
+"""Instances in CSV files: a row for each job, a column for each number of processors."""
 
 from __future__ import annotations
 
@@ -11,35 +11,19 @@ import numpy as np
 
 from schedfarm.core.checks import shown
 from schedfarm.core.errors import InputError
-from schedfarm.core.offline.instance import Instance, break_of
+from schedfarm.offline.instance import Instance, break_of
 
 HEAD = ("job", "weight")
 """Names of the columns before those of times."""
 
 DIGITS = 12
-"""No time in a file has more: works are then compared within int64, on up to 10^6 processors."""
+"""Most digits of a time: works on up to 10^6 processors are then compared within int64."""
 
 FORM = "job,weight,1,2,3,... up to the machine's processors"
 
 
 def read_times(path: str | os.PathLike[str]) -> Instance:
     r"""Read an instance from a CSV file with the columns job, weight, 1, 2, 3 and so on.
-
-    Parameters
-    ----------
-    path : path
-        The file. Below ``job`` is a name, below ``weight`` a whole number from 1 on, below ``k``
-        the job's time on k processors, whole seconds. Empty lines are passed over.
-
-    Returns
-    -------
-    Instance
-        The jobs, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If it is no such file, or times are not monotone, with file, line and column.
 
     Examples
     --------

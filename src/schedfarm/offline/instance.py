@@ -1,4 +1,4 @@
-"""A set of moldable jobs: how long each takes on each number of processors, and what it weighs."""
+"""A set of moldable jobs: times on each number of processors, and weights."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.models.speedup import breaks
 
 MOST_WORK = 2**58
-"""No jobs have more work together on all processors, s x processors: each number that an
-algorithm makes of it, such as the area of a guess that is too long, then fits int64."""
+"""Most work of all jobs on all processors, s x processors.
+
+Every derived number, such as the area of a guess that is too long, then fits int64.
+"""
 
 MOST_WEIGHT = 2**40
-"""No jobs weigh more together: the greatest weight of a selection is then an int64, too."""
+"""Largest sum of weights: the weight of a selection then fits int64."""
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Hold moldable jobs that are all there from the beginning.
+    """Hold moldable jobs that are all released at time 0.
 
     Parameters
     ----------
@@ -32,14 +34,14 @@ class Instance:
         Time of each job on 1 to m processors, s, at least 1; more processors never make a job
         longer, nor its work (time x processors) less.
     weights : array_like of int[n], optional
-        What a second of a job's completion costs, at least 1; by default 1.
+        Cost of a second of a job's completion time, at least 1; by default 1.
     names : iterable of str, optional
         By default ``1``, ``2`` and so on.
 
     Raises
     ------
     InputError
-        If that does not hold, with the job and the processors.
+        If times are not monotone or a value is out of range, naming the job and the processors.
 
     Examples
     --------
@@ -77,7 +79,7 @@ take longer
 
     @property
     def jobs(self) -> int:
-        """How many jobs there are."""
+        """Number of jobs."""
         return int(self.times.shape[0])
 
     @property
@@ -86,17 +88,12 @@ take longer
         return int(self.times.shape[1])
 
     def time(self, procs: Int64) -> Int64:
-        """Return how long each job takes on its number of processors, int64[n], s."""
+        """Return the time of each job on its number of processors, int64[n], s."""
         found: Int64 = self.times[np.arange(self.jobs), procs - 1]
         return found
 
     def fewest(self, length: int) -> Int64:
-        """Return on how few processors each job takes no longer, int64[n]; m + 1 where on none.
-
-        Parameters
-        ----------
-        length : int
-            Time that it may take, s.
+        """Return the fewest processors on which each job takes at most `length` s; m + 1 if none.
 
         Examples
         --------
@@ -107,18 +104,13 @@ take longer
         return over
 
     def only(self, chosen: Int64) -> Instance:
-        """Return the instance of some of the jobs, in the order of their indices given."""
+        """Return the instance of the chosen jobs, in the order of `chosen`."""
         names = tuple(self.names[job] for job in chosen.tolist())
         return Instance(self.times[chosen], self.weights[chosen], names)
 
 
 def break_of(times: Int64) -> tuple[int, int, str] | None:
-    """Return where times are first not monotone: the job, how many processors, and a sentence.
-
-    Parameters
-    ----------
-    times : int64[n, m]
-        Time on 1 to m processors, s.
+    """Return where times are first not monotone: the job, the number of processors, and a sentence.
 
     Examples
     --------

@@ -1,30 +1,30 @@
-"""Algorithms side by side on one instance, each beside what no schedule can be better than."""
+"""Comparison of algorithms on one instance, each relative to the lower bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from schedfarm.core.offline.algorithms import Algorithm, Case
-from schedfarm.core.offline.bounds import minsum_bound
-from schedfarm.core.offline.dual import PRECISION, approximate
-from schedfarm.core.offline.instance import Instance
-from schedfarm.core.offline.plan import Plan
-from schedfarm.core.offline.shelves import SHUFFLES
+from schedfarm.offline.algorithms import Algorithm, Case
+from schedfarm.offline.bounds import minsum_bound
+from schedfarm.offline.dual import PRECISION, approximate
+from schedfarm.offline.instance import Instance
+from schedfarm.offline.plan import Plan
+from schedfarm.offline.shelves import SHUFFLES
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Hold what an algorithm made of an instance.
+    """Hold the result of an algorithm on an instance.
 
     Parameters
     ----------
     algorithm : str
         Its name.
     plan : Plan
-        Its schedule, which has been checked.
+        Its checked schedule.
     makespan_bound, minsum_bound : int
-        What no schedule is below, s, and s x weight.
+        Lower bounds, in s and s x weight.
     """
 
     algorithm: str
@@ -34,12 +34,12 @@ class Outcome:
 
     @property
     def makespan_ratio(self) -> float:
-        """How many times as long as the bound the schedule is."""
+        """Makespan / bound."""
         return self.plan.makespan / self.makespan_bound
 
     @property
     def minsum_ratio(self) -> float:
-        """How many times the bound the weighted sum of ends is."""
+        """Weighted sum of completion times / bound."""
         return self.plan.minsum / self.minsum_bound
 
 
@@ -53,30 +53,9 @@ def compare(
 ) -> list[Outcome]:
     """Schedule an instance by several algorithms, and check each schedule.
 
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    algorithms : iterable of Algorithm
-        Rows of `core.offline.algorithms.ALGORITHMS`.
-    seed, shuffles : int
-        As for `core.offline.shelves.shelves`.
-    precision : float
-        As for `core.offline.dual.approximate`.
-
-    Returns
-    -------
-    list of Outcome
-        One for each, in their order.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
     Examples
     --------
-    >>> from schedfarm.core.offline.algorithms import ALGORITHMS
+    >>> from schedfarm.offline.algorithms import ALGORITHMS
     >>> jobs = Instance([[12, 7, 5], [4, 4, 4]])
     >>> for one in compare(jobs, ALGORITHMS.values()):
     ...     print(one.algorithm, one.plan.makespan, one.plan.minsum)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 
 from schedfarm.core import InputError
-from schedfarm.core.offline import dual as dual_module
-from schedfarm.core.offline.algorithms import ALGORITHMS, Case
-from schedfarm.core.offline.batches import batches, selected
-from schedfarm.core.offline.bounds import makespan_bound
-from schedfarm.core.offline.draws import draw_instance
-from schedfarm.core.offline.dual import approximate, dual
-from schedfarm.core.offline.instance import Instance
-from schedfarm.core.offline.shelves import lengths, shelves
+from schedfarm.offline import dual as dual_module
+from schedfarm.offline.algorithms import ALGORITHMS, Case
+from schedfarm.offline.batches import batches, selected
+from schedfarm.offline.bounds import makespan_bound
+from schedfarm.offline.draws import draw_instance
+from schedfarm.offline.dual import approximate, dual
+from schedfarm.offline.instance import Instance
+from schedfarm.offline.shelves import lengths, shelves
 from tests.support.moldable import (
     first_guesses_taken,
     hold_every_guess,

@@ -1,4 +1,4 @@
-"""Plain schedules, to compare others with: gangs, one processor each, and list schedules."""
+"""Baseline schedules: gangs, one processor each, and list schedules."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from fractions import Fraction
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.offline.instance import Instance
-from schedfarm.core.offline.plan import Plan
+from schedfarm.offline.instance import Instance
+from schedfarm.offline.plan import Plan
 
 
 def gang(instance: Instance) -> Plan:
     """Give each job the whole machine, one after the other, by weight over time.
 
-    Of all such schedules it has the least weighted sum of ends (W. E. Smith, Various optimizers
-    for single-stage production, 1956).
+    It minimises the weighted sum of completion times of such schedules (W. E. Smith, Various
+    optimizers for single-stage production, 1956).
 
     Examples
     --------
@@ -43,14 +43,7 @@ def sequential(instance: Instance) -> Plan:
 
 
 def smallest_first(instance: Instance, procs: Int64) -> Plan:
-    """Begin the jobs of least area first, each on a given number of processors.
-
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    procs : int64[n]
-        On how many processors each runs.
+    """Return the list schedule on given processors, smallest area first.
 
     Examples
     --------
@@ -62,14 +55,7 @@ def smallest_first(instance: Instance, procs: Int64) -> Plan:
 
 
 def heaviest_first(instance: Instance, procs: Int64) -> Plan:
-    """Begin the jobs of most weight over area first, each on a given number of processors.
-
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    procs : int64[n]
-        On how many processors each runs.
+    """Return the list schedule on given processors, greatest weight over area first.
 
     Examples
     --------
@@ -81,28 +67,16 @@ def heaviest_first(instance: Instance, procs: Int64) -> Plan:
 
 
 def by_ratio(instance: Instance, size: Int64) -> Int64:
-    """Return the jobs in the order of weight over some size of theirs, the greatest first."""
+    """Return the jobs in the order of weight over a given size, the greatest first."""
     pairs = zip(size.tolist(), instance.weights.tolist(), strict=True)
     ratio = [Fraction(one, weight) for one, weight in pairs]
     return np.array(sorted(range(instance.jobs), key=lambda job: ratio[job]), np.int64)
 
 
 def listed(instance: Instance, procs: Int64, order: Int64) -> Plan:
-    """Begin at each instant the first job of a list that fits, as long as one does.
+    """Start at each instant the first job of a list that fits, as long as one does.
 
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    procs : int64[n]
-        On how many processors each runs.
-    order : int64[n]
-        The list: indices of all jobs.
-
-    Returns
-    -------
-    Plan
-        No processor is idle at an instant when a job waits that needs no more than are.
+    A processor is never idle while a job waits that needs at most the idle ones.
 
     References
     ----------

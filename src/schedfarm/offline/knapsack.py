@@ -8,23 +8,10 @@ from schedfarm.core.arrays import Bool, Int64
 
 
 def knapsack(sizes: Int64, profits: Int64, capacity: int) -> Bool:
-    """Choose the things of greatest profit that fit together, in n x capacity steps.
+    """Choose the items of greatest total profit that fit a capacity, in n x capacity steps.
 
-    Of choices that are worth the same it takes the one without the later things.
-
-    Parameters
-    ----------
-    sizes : int64[n]
-        At least 1.
-    profits : int64[n]
-        At least 0; together within int64.
-    capacity : int
-        How large the chosen ones may be together, at least 0.
-
-    Returns
-    -------
-    bool[n]
-        Which are chosen.
+    Sizes are at least 1 and profits at least 0; their sum fits int64. Between choices of equal
+    profit it takes the one without the later items.
 
     References
     ----------

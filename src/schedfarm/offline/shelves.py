@@ -1,4 +1,4 @@
-"""DEMT with shelves: each twice as long as the one before, filled by a knapsack, then compacted."""
+"""DEMT with shelves of doubling length, filled by a knapsack, then compacted."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.checks import whole
-from schedfarm.core.offline.instance import Instance
-from schedfarm.core.offline.knapsack import knapsack
-from schedfarm.core.offline.list_schedules import by_ratio, listed
-from schedfarm.core.offline.plan import Plan
 from schedfarm.core.philox import philox
+from schedfarm.offline.instance import Instance
+from schedfarm.offline.knapsack import knapsack
+from schedfarm.offline.list_schedules import by_ratio, listed
+from schedfarm.offline.plan import Plan
 
 SHUFFLES = 10
-"""Random orders inside the shelves that are tried."""
+"""Default number of random orders tried inside the shelves."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One job on some processors, or several one after the other on one; what a shelf is of."""
+    """Hold an item of a shelf: one job on some processors, or a stack of jobs on one processor."""
 
     jobs: tuple[int, ...]
     procs: int
@@ -28,21 +28,10 @@ class Item:
 
 
 def lengths(instance: Instance, estimate: int) -> list[int]:
-    """Return how long the first shelves are, s: an estimate of the makespan, halved time and again.
+    """Return the lengths of the first shelves, s: an estimate of the makespan, halved repeatedly.
 
-    The last is the estimate, the first the shortest that is no shorter than some job can be.
-
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    estimate : int
-        Estimate of the shortest makespan, s, at least the longest job's time on the whole machine.
-
-    Raises
-    ------
-    InputError
-        If the estimate is shorter than that, or longer than all jobs on one processor, twice.
+    The last is the estimate, which must be at least the longest job's time on the whole machine and
+    at most twice the time of all jobs on one processor; the first still holds some job.
 
     Examples
     --------
@@ -57,34 +46,13 @@ def lengths(instance: Instance, estimate: int) -> list[int]:
 
 
 def shelves(instance: Instance, estimate: int, *, seed: int = 0, shuffles: int = SHUFFLES) -> Plan:
-    """Fill shelf after shelf with what weighs most, and begin everything as early as may be.
+    """Fill shelf after shelf with the greatest weight, then start each job as early as possible.
 
-    In a shelf each job has the fewest processors that let it end there. Jobs that would take at
-    most half of it on one processor are stacked, the heaviest first. A knapsack of the machine's
-    size selects. The plan is the best by the weighted sum of ends, then by makespan, of: the
-    shelves one after the other, compacted; list schedules by shelf, and inside a shelf by weight
-    over area, or at random.
-
-    Parameters
-    ----------
-    instance : Instance
-        The jobs.
-    estimate : int
-        Estimate of the shortest makespan, s, at least the longest job's time on the whole machine.
-    seed : int
-        Seed of the random orders.
-    shuffles : int
-        How many random orders are tried, at least 0.
-
-    Returns
-    -------
-    Plan
-        The best one.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
+    In a shelf each job has the fewest processors with which it completes there. Jobs that would
+    take at most half of it on one processor are stacked, the heaviest first. A knapsack of the
+    machine's size selects. The plan is the best by the weighted sum of ends, then by makespan, of:
+    the shelves one after the other, compacted; list schedules by shelf, and inside a shelf by
+    weight over area, or at random.
 
     References
     ----------
@@ -110,7 +78,7 @@ def shelves(instance: Instance, estimate: int, *, seed: int = 0, shuffles: int =
 
 
 def _filled(instance: Instance, estimate: int) -> list[tuple[Item, ...]]:
-    """Return what stands in each shelf that is not empty."""
+    """Return the items of each non-empty shelf."""
     planned = lengths(instance, estimate)
     waiting, length = np.ones(instance.jobs, np.bool_), planned[0]
     filled = []
@@ -132,7 +100,7 @@ def _filled(instance: Instance, estimate: int) -> list[tuple[Item, ...]]:
 
 
 def _items(instance: Instance, length: int, waiting: np.ndarray) -> list[Item]:
-    """Return what may stand in a shelf: jobs on their fewest processors, and stacks of small."""
+    """Return the candidates of a shelf: jobs on their fewest processors, and stacks of jobs."""
     fewest = instance.fewest(length)
     small = waiting & (instance.times[:, 0] <= length // 2)
     wide = np.flatnonzero(waiting & ~small & (fewest <= instance.processors))
@@ -140,7 +108,7 @@ def _items(instance: Instance, length: int, waiting: np.ndarray) -> list[Item]:
     items = [Item((job,), int(fewest[job]), int(weights[job])) for job in wide.tolist()]
     stack: list[int] = []
     room = length
-    # By decreasing weight, the shortest of those that weigh the same first.
+    # By decreasing weight, ties by time.
     some = np.flatnonzero(small)
     order = some[np.lexsort((instance.times[some, 0], -weights[some]))]
     for job in order.tolist():

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from schedfarm.core import InputError
-from schedfarm.core.offline.algorithms import ALGORITHMS
-from schedfarm.core.offline.bounds import makespan_bound, minsum_bound
-from schedfarm.core.offline.comparison import compare
-from schedfarm.core.offline.draws import SPEEDUPS, draw_instance
-from schedfarm.core.offline.instance import MOST_WORK, Instance
-from schedfarm.core.offline.knapsack import knapsack
-from schedfarm.core.offline.list_schedules import gang, listed, sequential
-from schedfarm.core.offline.plan import Plan
-from schedfarm.core.offline.times_file import read_times
+from schedfarm.offline.algorithms import ALGORITHMS
+from schedfarm.offline.bounds import makespan_bound, minsum_bound
+from schedfarm.offline.comparison import compare
+from schedfarm.offline.draws import SPEEDUPS, draw_instance
+from schedfarm.offline.instance import MOST_WORK, Instance
+from schedfarm.offline.knapsack import knapsack
+from schedfarm.offline.list_schedules import gang, listed, sequential
+from schedfarm.offline.plan import Plan
+from schedfarm.offline.times_file import read_times
 from tests.support.moldable import instances, optima, random_instances
 from tests.support.paths import ROOT
 
