@@ -150,6 +150,9 @@ FLOORS = {
         ("logs", "labels", "reference"),
         ("engine",),
         ("machines",),
+        ("audit.verdict",),
+        ("audit.times",),
+        ("machines.*.audit",),
         ("metrics", "audit"),
     ),
     "offline": (
