@@ -133,7 +133,7 @@ COMPILE_TIME = "some seconds"
 @contextmanager
 def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
     """Print a note on a terminal, once, if kernels are compiled inside this context."""
-    from schedfarm.core.simulation.compiling import compiling
+    from schedfarm.core.engine.compiling import compiling
 
     def say() -> None:
         if sys.stderr.isatty() and not quiet:

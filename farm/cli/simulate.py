@@ -187,7 +187,7 @@ def simulate(
 def _grid_of(log: str) -> dict[str, Any]:
     """Return the trace key for a named log's clusters, or raise InputError."""
     from schedfarm.core.errors import InputError
-    from schedfarm.core.platform.grid import Grid
+    from schedfarm.core.machines.grid.platform import Grid
     from schedfarm.farm.logs.registry import entries, find
 
     entry = find(log)
