@@ -16,6 +16,7 @@ from schedfarm.farm.cli.cancel import cancel
 from schedfarm.farm.cli.certificates import certificates
 from schedfarm.farm.cli.clusters import clusters
 from schedfarm.farm.cli.command import Sections
+from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
 from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
@@ -70,6 +71,7 @@ cli.add_section(
 cli.add_section(
     "Read the answer",
     {
+        compare: "Compare policies: how much better, for whom, how surely.",
         bands: "Print bands of a metric over the resamples, and draw them.",
         gains: "Print how much each policy gains over a baseline.",
         who: "Print who loses under a policy, and by how much.",

@@ -43,7 +43,12 @@ def test_commands_stand_under_titles(farm: Farm) -> None:
         "Look things up, set things up:",
     ]
     answer = text.partition("Read the answer:")[2].partition("Use a cluster:")[0]
-    assert [line.split()[0] for line in answer.split("\n") if line] == ["bands", "gains", "who"]
+    assert [line.split()[0] for line in answer.split("\n") if line] == [
+        "compare",
+        "bands",
+        "gains",
+        "who",
+    ]
 
 
 def test_what_sets_completion_up_can_be_copied(farm: Farm) -> None:
