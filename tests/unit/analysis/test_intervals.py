@@ -44,7 +44,8 @@ def test_the_bootstrap_is_scipys__within_its_own_noise() -> None:
     assert found.high - found.value == pytest.approx(half, rel=0.05)
     assert found.value - found.low == pytest.approx(half, rel=0.05)
     share = (np.abs(t) >= np.abs(each.mean()) / error).mean()
-    assert found.p == pytest.approx(share, abs=0.005)
+    # Three standard errors of 1,999 rounds.
+    assert found.p == pytest.approx(share, abs=0.01)
 
 
 def test_a_ratio_of_means() -> None:
