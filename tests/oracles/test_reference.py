@@ -100,9 +100,7 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
             if isinstance(node, ast.ImportFrom) and node.module == "schedfarm.core.policy.orders":
                 assert [alias.name for alias in node.names] == ["order_function"]
     ours = {
-        n
-        for n in names
-        if n and n.startswith("schedfarm.core") and "reference" not in n.split(".")
+        n for n in names if n and n.startswith("schedfarm.core") and "reference" not in n.split(".")
     }
     assert ours == {
         "schedfarm.core.arrays",
