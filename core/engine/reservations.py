@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW, next_end
+from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.jit import NEVER, kernel, verb
 from schedfarm.core.engine.plan import (
     COUNT,
@@ -30,7 +30,7 @@ from schedfarm.core.engine.plan import (
 from schedfarm.core.engine.plan_queue import insert, place_by_key, resort, starve
 from schedfarm.core.engine.profile import HEAD, advance, has_room, reserve, reserve_at
 from schedfarm.core.engine.ranking import Rankings, goes_before
-from schedfarm.core.engine.running import Jobs, Running, give_back, release
+from schedfarm.core.engine.running import Jobs, Running, give_back, next_end, release
 from schedfarm.core.engine.world import Options, starving_before
 
 BEFORE, SEEN, ANEW, LOWEST, HIGHEST, TURNED, CLOCK = range(2, 9)

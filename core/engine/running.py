@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.jit import NEVER, verb
 
 
 class Jobs(NamedTuple):
@@ -59,6 +59,13 @@ def idle_machine(processors: int, most: int) -> Running:
         free,
         np.full(1, -1, np.int64),
     )
+
+
+@verb
+def next_end(running: Running) -> int:
+    """Return the next instant at which a job ends, s, or NEVER."""
+    count = running.count[0]
+    return running.end[count - 1] if count > 0 else NEVER
 
 
 @verb

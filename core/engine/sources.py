@@ -1,14 +1,15 @@
 """Which files a kernel is made of: that of its module, and all that this imports, and those theirs.
 
 A name that a module takes from another one is compiled into whoever uses it. The files are read
-when a kernel is made, just after what it imports.
+when a kernel is made, just after what it imports. The implementations of generic steps are in
+modules that the kernel does not import: they count where one of its arguments has their type.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -86,3 +87,18 @@ def _file(root: Path, name: tuple[str, ...]) -> Path | None:
     # What a package's own __init__ holds counts where it is the package that is imported from.
     places = (root.joinpath(*name).with_suffix(".py"), root.joinpath(*name, "__init__.py"))
     return next((place for place in places if place.is_file()), None)
+
+
+_VARIANTS: dict[type, dict[Path, str]] = {}
+"""Digests of the modules with implementations of generic steps, by the type that they are for."""
+
+
+def register(kind: type, file: Path) -> None:
+    """Note that a module has implementations of generic steps for a type."""
+    _VARIANTS.setdefault(kind, {})[file] = digest(file) if file.is_file() else ""
+
+
+def digest_of_variants(kinds: Iterable[type]) -> str:
+    """Return a digest of the implementations of generic steps for some types, "" for none."""
+    found = {(file.name, text) for kind in kinds for file, text in _VARIANTS.get(kind, {}).items()}
+    return "\n".join(f"{name} {text}" for name, text in sorted(found))

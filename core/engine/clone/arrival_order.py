@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end, turn_clock
+from schedfarm.core.engine.clock import turn_clock
 from schedfarm.core.engine.clone.state import (
     Fair,
     answer,
@@ -18,7 +18,7 @@ from schedfarm.core.engine.clone.trail import Trail, copy_starts, differs, first
 from schedfarm.core.engine.fixed_order import schedule, take_in
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.queue import head_of
-from schedfarm.core.engine.running import release
+from schedfarm.core.engine.running import next_end, release
 from schedfarm.core.engine.world import Options, World
 
 
@@ -27,7 +27,7 @@ def begin(here: World, copy: World, trail: Trail, rank: Int64, first: int, j: in
     """Copy what is here as if no jobs from j on had come."""
     jobs, running, queue, _, key = copy
     copy_starts(trail, here.jobs, jobs.start, first, j)
-    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_running(here.jobs, here.machine, jobs.start, running)
     withdraw(here.jobs, running, j)
     copy_queue(here.queue, queue, jobs.start, (here.key, key), rank, j - 1)
 

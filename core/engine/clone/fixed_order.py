@@ -37,7 +37,7 @@ def fork(
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
-    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_running(here.jobs, here.machine, jobs.start, running)
     if fair.patient:
         withdraw(here.jobs, running, j + 1)
     if threshold < NEVER:

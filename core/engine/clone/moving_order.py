@@ -31,7 +31,7 @@ def fork(
     """
     jobs, running, queue, _, by_age = copy
     joined, keys = not fair.relaxed, (by_age, by_age)
-    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_running(here.jobs, here.machine, jobs.start, running)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     while True:
         if look and fits_somewhere(queue, running.free[0]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW, next_end
+from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.clone.state import (
     GONE,
     Fair,
@@ -31,7 +31,7 @@ from schedfarm.core.engine.reservations import (
     pass_over,
     turn,
 )
-from schedfarm.core.engine.running import Jobs, give_back
+from schedfarm.core.engine.running import Jobs, give_back, next_end
 from schedfarm.core.engine.world import Options
 
 

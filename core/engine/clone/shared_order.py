@@ -76,7 +76,7 @@ def fork(
     jobs, running, queue, _, by_age = copy
     own = sharing[1]
     joined, keys = not fair.relaxed, (by_age, by_age)
-    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_running(here.jobs, here.machine, jobs.start, running)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     copy_shares(sharing[0].shares, own.shares)
     while True:

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.queue import BLOCK, SEEN_FIRST, Queue, enqueue
-from schedfarm.core.engine.running import Jobs, Running, give_back, release
+from schedfarm.core.engine.running import Jobs, Running, give_back, next_end, release
 from schedfarm.core.engine.world import World
 
 GONE = 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW, next_end
+from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.lanes import room
 from schedfarm.core.engine.plan import (
@@ -36,10 +36,10 @@ from schedfarm.core.engine.plan_queue import insert, place_by_key, resort, starv
 from schedfarm.core.engine.profile import Profile, advance, reserve
 from schedfarm.core.engine.ranking import Rankings, goes_before
 from schedfarm.core.engine.reservations import UNSEEN
-from schedfarm.core.engine.running import Jobs, release
+from schedfarm.core.engine.running import Jobs, next_end, release
 from schedfarm.core.engine.world import Options, starving_before
-from schedfarm.core.machines.grid.kernels.machines import (
-    Machines,
+from schedfarm.core.machines.grid.kernel import (
+    Clusters,
     launch_on,
     most_free,
     on_cluster,
@@ -78,7 +78,7 @@ class Planner(NamedTuple):
     """Clusters, the queue with reservations, their clock, and the starts promised at arrival."""
 
     jobs: Jobs
-    machines: Machines
+    machines: Clusters
     plans: Plans
     clock: Int64
     promised: Int64
