@@ -151,7 +151,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def _turn_to(self, signature: Any) -> None:
         """Use the folder of this combination of types; the compiler's lock is held meanwhile."""
-        variants = digest_of_variants(_kinds(signature))
+        variants = digest_of_variants(self._source, _kinds(signature))
         place = self._root / _version(self._source, variants)
         if place != self._place:
             self._place = place

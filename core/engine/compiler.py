@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from llvmlite.binding import Linkage
@@ -187,6 +188,7 @@ class GenericStep(Step):
 
     def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
+        self.declared = Path(function.__code__.co_filename)
         self.variants: dict[type, Step] = {}
 
     def _variant(self, kinds: Any) -> Step:

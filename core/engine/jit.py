@@ -82,13 +82,14 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
         return cast("generic[P, R]", _GenericStep(function))
 
     def __init__(self, function: Callable[P, R]) -> None:
+        self.declared = Path(function.__code__.co_filename)
         self.variants: dict[type, Callable[..., R]] = {}
 
     def of(self, kind: type) -> Callable[[Callable[..., R]], Callable[..., R]]:
         """Add the implementation for a type of first argument."""
 
         def add(function: Callable[..., R]) -> Callable[..., R]:
-            register(kind, Path(function.__code__.co_filename))
+            register(kind, self.declared, Path(function.__code__.co_filename))
             found = verb(function)
             self.variants[kind] = found
             return found

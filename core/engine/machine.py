@@ -30,14 +30,23 @@ def give_back(machine: Machine, now: int) -> bool:
 
 
 @generic
-def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> None:
-    """End the jobs that end now, or the first of them alone; at least one does."""
+def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> bool:
+    """End the jobs that end now, or the first of them alone; return whether any is early.
+
+    At least one does. It is early before its predicted end.
+    """
     raise NotImplementedError
 
 
 @generic
 def most_free(machine: Machine) -> int:
     """Return the processors that are free at the place with the most of them."""
+    raise NotImplementedError
+
+
+@generic
+def free_on(machine: Machine, c: int) -> int:
+    """Return the processors that are free at place c."""
     raise NotImplementedError
 
 

@@ -106,8 +106,8 @@ def give_back(running: Running, now: int) -> bool:
 
 
 @verb
-def release(jobs: Jobs, running: Running) -> None:
-    """End the job that is to end next: give its processors back."""
+def release(jobs: Jobs, running: Running) -> bool:
+    """End the job that ends next: give its processors back; return whether that is early."""
     last = running.count[0] - 1
     j = running.job[last]
     predicted = jobs.start[j] + jobs.estimate[j]
@@ -123,6 +123,7 @@ def release(jobs: Jobs, running: Running) -> None:
         procs, running.width[p] = running.width[p], procs
     running.count[0] = last
     running.free[0] += width
+    return bool(predicted > running.end[last])
 
 
 @verb

@@ -89,16 +89,23 @@ def _file(root: Path, name: tuple[str, ...]) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-_VARIANTS: dict[type, dict[Path, str]] = {}
-"""Digests of the modules with implementations of generic steps, by the type that they are for."""
+_VARIANTS: dict[type, set[tuple[Path, Path]]] = {}
+"""Modules that declare generic steps and those with implementations, by the type they are for."""
 
 
-def register(kind: type, file: Path) -> None:
-    """Note that a module has implementations of generic steps for a type."""
-    _VARIANTS.setdefault(kind, {})[file] = digest(file) if file.is_file() else ""
+def register(kind: type, declared: Path, file: Path) -> None:
+    """Note that a module implements, for a type, generic steps that another one declares."""
+    pair = declared, file
+    if pair not in _VARIANTS.setdefault(kind, set()):
+        _VARIANTS[kind].add(pair)
+        digest(file)
 
 
-def digest_of_variants(kinds: Iterable[type]) -> str:
-    """Return a digest of the implementations of generic steps for some types, "" for none."""
-    found = {(file.name, text) for kind in kinds for file, text in _VARIANTS.get(kind, {}).items()}
+def digest_of_variants(source: Path, kinds: Iterable[type]) -> str:
+    """Return a digest of what implements, for some types, the generic steps of a kernel.
+
+    It is "" where there are none. Sources were read when the implementations were imported.
+    """
+    files, pairs = closure(source), {pair for kind in kinds for pair in _VARIANTS.get(kind, ())}
+    found = {(file.name, digest(file)) for declared, file in pairs if declared in files}
     return "\n".join(f"{name} {text}" for name, text in sorted(found))

@@ -94,12 +94,14 @@ def give_back_to(clusters: Clusters, now: int) -> bool:
 
 
 @machine.release_due.of(Clusters)
-def release_due(clusters: Clusters, jobs: Jobs, now: int, one: bool) -> None:
+def release_due(clusters: Clusters, jobs: Jobs, now: int, one: bool) -> bool:
     """End the jobs that end now, cluster by cluster."""
+    early = False
     for c in range(clusters.size.size):
         running = on_cluster(clusters, c)
         while next_end(running) == now:
-            release(jobs, running)
+            early |= release(jobs, running)
+    return early
 
 
 @machine.most_free.of(Clusters)
@@ -109,6 +111,12 @@ def most_free(clusters: Clusters) -> int:
     for c in range(clusters.size.size):
         most = max(most, clusters.free[c, 0])
     return most
+
+
+@machine.free_on.of(Clusters)
+def free_on(clusters: Clusters, c: int) -> int:
+    """Return the free processors of a cluster."""
+    return int(clusters.free[c, 0])
 
 
 @machine.place_for.of(Clusters)

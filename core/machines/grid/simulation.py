@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.engine import reservations
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.compiled_order import Orders
@@ -17,9 +18,10 @@ from schedfarm.core.engine.plan import COUNT
 from schedfarm.core.engine.reservations import UNSEEN
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty_world
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.grid import clone as _clone  # noqa: F401
 from schedfarm.core.machines.grid.kernel import idle_grid, running_jobs
-from schedfarm.core.machines.grid.kernels import reservations
-from schedfarm.core.machines.grid.plans import planned, promise_planned
+from schedfarm.core.machines.grid.plans import empty_plans
+from schedfarm.core.machines.grid.search import planned, promise_planned
 from schedfarm.core.machines.pool.simulation import idle_jobs, options_of, unit_of, widest_of
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
@@ -142,7 +144,7 @@ def schedule_reserving(
     orders = Orders(workload, policy, stepwise=True)
     while reservations.run_reserving(planner, orders.rankings, options, promises, orders.called):
         first = plans.front[0]
-        waiting = np.sort(plans.job[first : first + plans.state[0, COUNT]])
+        waiting = np.sort(plans.job[first : first + plans.state[COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(machines))
     underway().check()
     return jobs.start, jobs.backfilled, machines.place, promised
@@ -161,7 +163,7 @@ def idle_planner(workload: Workload, promise: int) -> reservations.Planner:
     return reservations.Planner(
         idle_jobs(workload, workload.procs // unit),
         idle_grid(size, n),
-        reservations.empty_plans(size.size, n, widest),
+        empty_plans(size.size, n, widest),
         np.zeros(reservations.CLOCK, np.int64),
         np.full(n, promise, np.int64),
     )

@@ -32,15 +32,22 @@ def give_back_to(running: Running, now: int) -> bool:
 
 
 @machine.release_due.of(Running)
-def release_due(running: Running, jobs: Jobs, now: int, one: bool) -> None:
+def release_due(running: Running, jobs: Jobs, now: int, one: bool) -> bool:
     """End the jobs that end now."""
-    release(jobs, running)
+    early = release(jobs, running)
     while not one and next_end(running) == now:
-        release(jobs, running)
+        early |= release(jobs, running)
+    return early
 
 
 @machine.most_free.of(Running)
 def most_free(running: Running) -> int:
+    """Return the free processors."""
+    return int(running.free[0])
+
+
+@machine.free_on.of(Running)
+def free_on(running: Running, c: int) -> int:
     """Return the free processors."""
     return int(running.free[0])
 

@@ -29,7 +29,7 @@ from schedfarm.core.engine.world import (
     empty_world,
 )
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.pool import kernel as _kernel  # noqa: F401
+from schedfarm.core.machines.pool import clone as _clone, kernel as _kernel, plans as _plans  # noqa: F401
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
