@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.metrics.declared import metrics_over
 from schedfarm.core.metrics.metric import CELL
 from schedfarm.core.simulation.compiling import compiling

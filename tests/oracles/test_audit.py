@@ -13,8 +13,9 @@ from hypothesis import given, strategies as st
 import schedfarm.core.audit
 from schedfarm.core.audit import Verdict, audit, read_schedule
 from schedfarm.core.errors import InputError
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.logs.schedules import LoggedSchedule
-from schedfarm.core.logs.swf import read_swf, write_swf
+from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload

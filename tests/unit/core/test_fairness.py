@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.metrics.fairness import (
     FAIRNESS,
     discrimination,
