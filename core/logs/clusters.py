@@ -36,8 +36,8 @@ from schedfarm.core.logs.table import (
     whole_column,
 )
 from schedfarm.core.logs.table_schedules import table_files
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.platform import Platform
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedfarm.core.logs.machine import Machine
     from schedfarm.core.logs.rows import Parsed
     from schedfarm.core.logs.schedules import LoggedSchedule
-    from schedfarm.core.platform.platform import Platform
+    from schedfarm.core.machines.platform import Platform
     from schedfarm.core.schedule import Schedule
     from schedfarm.core.workload.workload import Workload
 

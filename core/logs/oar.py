@@ -32,8 +32,8 @@ from schedfarm.core.logs.table import (
     whole_column,
 )
 from schedfarm.core.logs.table_schedules import table_files
-from schedfarm.core.platform.nodes import ANY, MOST, Nodes
-from schedfarm.core.platform.platform import Platform
+from schedfarm.core.machines.nodes.platform import ANY, MOST, Nodes
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import UNKNOWN, is_filled
 from schedfarm.core.workload.workload import Workload

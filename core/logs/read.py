@@ -22,7 +22,7 @@ from schedfarm.core.logs.rows import (
     needed_size,
     to_workload,
 )
-from schedfarm.core.platform.platform import Platform
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _given(
         return None
     if processors is not None:
         from schedfarm.core.logs.machine import machine_file
-        from schedfarm.core.platform.platform import PLATFORMS
+        from schedfarm.core.machines.platform import PLATFORMS
 
         parts = f"{PLATFORMS[form.sidecar.platform].form.part}s"
         raise InputError(

@@ -15,7 +15,7 @@ from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.read import read_as
 from schedfarm.core.logs.rows import Parsed
 from schedfarm.core.logs.swf import parse_swf
-from schedfarm.core.platform.platform import Platform
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload

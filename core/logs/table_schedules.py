@@ -19,8 +19,8 @@ from schedfarm.core.logs.read import format_of, read_as
 from schedfarm.core.logs.rows import SHOWN, Kept
 from schedfarm.core.logs.schedules import KILL_MARK, LoggedSchedule
 from schedfarm.core.logs.table import SCHEDULED, Table, table_bytes
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.names import choices
-from schedfarm.core.platform.platform import Platform
 from schedfarm.core.schedule import Schedule, Segments, State
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
