@@ -149,6 +149,9 @@ FLOORS = {
         ("logs", "labels", "reference"),
         ("engine",),
         ("machines",),
+        ("audit.verdict",),
+        ("audit.times",),
+        ("machines.*.audit",),
         ("metrics", "audit"),
     ),
     "offline": (
