@@ -15,8 +15,9 @@ from schedfarm.core.audit import Verdict, audit, read_schedule
 from schedfarm.core.audit.orders import FORMULAS, Jobs, ranks
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.logs.schedules import LoggedSchedule
-from schedfarm.core.logs.swf import read_swf, write_swf
+from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.reference.job import jobs_of
 from schedfarm.core.reference.orders import KEYS
