@@ -145,7 +145,7 @@ def simulate(
     from schedfarm.farm.campaign.caution import Case, cautions
     from schedfarm.farm.campaign.samples import jobs_of
     from schedfarm.farm.campaign.trace import named
-    from schedfarm.farm.execution.following import followed
+    from schedfarm.farm.cli.simulation_progress import simulate_with_progress
 
     needs("resample", "weeks", "seed", "draw")
     needs("load", "load_by", "overload")
@@ -172,7 +172,7 @@ def simulate(
         found = cautions(case)
         if not as_json:
             warn({jobs.name: found})
-        schedule = followed(jobs, wanted, StringIO() if quiet else None)
+        schedule = simulate_with_progress(jobs, wanted, StringIO() if quiet else None)
     was = _as_logged(jobs)
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:

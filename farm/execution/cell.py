@@ -23,7 +23,7 @@ from schedfarm.farm.campaign.draws import find_draw
 from schedfarm.farm.campaign.loads import LOAD_BY
 from schedfarm.farm.campaign.samples import sample, users_at
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.faults import Lacking
+from schedfarm.farm.execution.faults import MissingRequirement
 from schedfarm.farm.store.block import Rows
 from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.kept import is_kept, kept_of, recalled
@@ -97,7 +97,9 @@ class Simulations:
                 self._made = cell, simulate(jobs, policy)
             except OSError as error:
                 # Of the kernels' files: no store is asked here.
-                raise Lacking(f"the kernels of {policy} cannot be read ({error})") from error
+                raise MissingRequirement(
+                    f"the kernels of {policy} cannot be read ({error})"
+                ) from error
         return self._made[1]
 
     def recall(self, cell: Cell, stored: Rows) -> Schedule:

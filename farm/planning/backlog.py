@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from schedfarm.farm.planning.block_shape import LEAST_SECONDS, goal_seconds
-from schedfarm.farm.planning.tasks import Portion, Task
+from schedfarm.farm.planning.tasks import Batch, Task
 from schedfarm.farm.store.geometry import Block
 
 DOUBT_SECONDS = 0.2
@@ -31,7 +31,7 @@ SHARES = 2
 then over at about the same time. Tasks come to an end within a tenth or so of what is expected."""
 
 TOO_LONG = 1.5
-"""No portion is added to a task that would then take so many times what it is to take."""
+"""No batch is added to a task that would then take so many times what it is to take."""
 
 Like = tuple[str, str, int, int]
 """Trace, kind, load and policy of blocks that take alike, whatever the resample."""
@@ -92,7 +92,7 @@ class Backlog:
         self._waiting: dict[tuple[str, str], float] = defaultdict(float)
         self._blocks = 0
         for task in self._tasks:
-            self._count(task.portions, 1)
+            self._count(task.batches, 1)
             for block in task.blocks:
                 self._left[_like(block)] += costs.get(block, 0.0)
         self._goal = goal_seconds(math.fsum(self._left.values()))
@@ -105,22 +105,22 @@ class Backlog:
         if self._whole:
             return self._whole.popleft()
         first, wanted = self._tasks[0], self._length(threads)
-        portions: list[Portion] = []
+        batches: list[Batch] = []
         seconds = 0.0
-        while self._may_join(first, portions):
+        while self._may_join(first, batches):
             task = self._tasks.popleft()
-            for place, portion in enumerate(task.portions):
-                more = self._seconds(portion)
-                if portions and (seconds >= wanted or seconds + more > TOO_LONG * wanted):
-                    self._tasks.appendleft(self._of(task, task.portions[place:]))
+            for place, batch in enumerate(task.batches):
+                more = self._seconds(batch)
+                if batches and (seconds >= wanted or seconds + more > TOO_LONG * wanted):
+                    self._tasks.appendleft(self._of(task, task.batches[place:]))
                     break
-                portions.append(portion)
+                batches.append(batch)
                 seconds += more
             else:
                 continue
             break
-        self._count(portions, -1)
-        return self._of(first, tuple(portions))
+        self._count(batches, -1)
+        return self._of(first, tuple(batches))
 
     def give_back(self, task: Task) -> None:
         """Take a task back that a worker could not do: it is the next, as it is."""
@@ -128,8 +128,8 @@ class Backlog:
 
     def give_back_rest(self, task: Task, done: set[Block]) -> None:
         """Take back what a worker has left of a task: the next one has it, or begins with it."""
-        left = (tuple(b for b in portion if b not in done) for portion in task.portions)
-        if rest := tuple(portion for portion in left if portion):
+        left = (tuple(b for b in batch if b not in done) for batch in task.batches)
+        if rest := tuple(batch for batch in left if batch):
             self._count(rest, 1)
             self._tasks.appendleft(self._of(task, rest))
 
@@ -198,29 +198,29 @@ class Backlog:
         most = max(self._goal, threads / STEADY_RATE)
         return min(most, max(rest / (SHARES * threads), threads / BURST_RATE))
 
-    def _seconds(self, portion: Portion) -> float:
-        return len(portion) * WRITE_SECONDS + self.expected(portion)
+    def _seconds(self, batch: Batch) -> float:
+        return len(batch) * WRITE_SECONDS + self.expected(batch)
 
-    def _may_join(self, first: Task, portions: list[Portion]) -> bool:
+    def _may_join(self, first: Task, batches: list[Batch]) -> bool:
         """Tell whether the next task may go on what is gathered of a first one, or is that."""
-        if not portions:
+        if not batches:
             return True
-        if not self._tasks or first.careful:
+        if not self._tasks or first.isolate:
             return False
-        return self._tasks[0].trace.name == first.trace.name and not self._tasks[0].careful
+        return self._tasks[0].trace.name == first.trace.name and not self._tasks[0].isolate
 
-    def _count(self, portions: Iterable[Portion], sign: int) -> None:
+    def _count(self, batches: Iterable[Batch], sign: int) -> None:
         """Keep how much waits to be handed out, by trace and kind."""
-        for portion in portions:
-            self._blocks += sign * len(portion)
-            for block in portion:
+        for batch in batches:
+            self._blocks += sign * len(batch)
+            for block in batch:
                 self._waiting[_like(block)[:2]] += sign * self._costs.get(block, 0.0)
 
-    def _of(self, task: Task, portions: tuple[Portion, ...]) -> Task:
-        if portions == task.portions:
+    def _of(self, task: Task, batches: tuple[Batch, ...]) -> Task:
+        if batches == task.batches:
             return task
-        seconds = math.fsum(self._costs[b] for portion in portions for b in portion)
-        return replace(task, portions=portions, seconds=seconds)
+        seconds = math.fsum(self._costs[b] for batch in batches for b in batch)
+        return replace(task, batches=batches, seconds=seconds)
 
 
 class Measured:

@@ -102,18 +102,18 @@ def outlay(
     slowness : float
         Time that a process waits for each second of CPU that it gets, and that second, s.
     """
-    portions = [portion for task in tasks for portion in task.portions]
-    seconds = [math.fsum(costs[block] for block in portion) for portion in portions]
-    written = [sum(store.block_bytes(block) for block in portion) for portion in portions]
+    batches = [batch for task in tasks for batch in task.batches]
+    seconds = [math.fsum(costs[block] for block in batch) for batch in batches]
+    written = [sum(store.block_bytes(block) for block in batch) for batch in batches]
     answer = ANSWER_SECONDS * len(store.sources)
-    at_once = max(1, min(workers, cores, len(portions)))
+    at_once = max(1, min(workers, cores, len(batches)))
     stored = [one + WRITE_SECONDS for one in seconds]
     together = max(max(stored, default=0.0), math.fsum(stored) / at_once)
     waves = math.ceil(workers / max(1, cores))
     begun = waves * WORKER_SECONDS + LOAD_SECONDS
-    wall = START_SECONDS + (begun if portions else 0.0) + together + answer
-    fixed = fixed_seconds(len(store.sources), workers if portions else 0)
-    held = workers * (WORKER_BYTES + HELD * max(written, default=0)) if portions else 0.0
+    wall = START_SECONDS + (begun if batches else 0.0) + together + answer
+    fixed = fixed_seconds(len(store.sources), workers if batches else 0)
+    held = workers * (WORKER_BYTES + HELD * max(written, default=0)) if batches else 0.0
     return Outlay(
         cpu=fixed + math.fsum(seconds),
         wall=slowness * wall,

@@ -15,7 +15,7 @@ from schedfarm.core import simulate
 from schedfarm.core.policy.cost import Rate
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import run
+from schedfarm.farm.execution.run import run
 from schedfarm.farm.planning.cost import cell_seconds, rate_of
 from schedfarm.farm.planning.design import design
 from schedfarm.farm.planning.outlay import STORE_BYTES

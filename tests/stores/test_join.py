@@ -18,8 +18,8 @@ from schedfarm.core.workload.resample_weeks import whole_weeks
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.samples import jobs_of
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.logs import registry
 from schedfarm.farm.planning.extents import extent_of
 from schedfarm.farm.store.logs import load_log, log_bytes

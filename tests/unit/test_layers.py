@@ -155,6 +155,7 @@ FLOORS = {
         ("coordinator", "connect"),
     ),
     "farm": (
+        ("clock",),
         ("store",),
         ("logs", "output", "watching"),
         ("campaign",),

@@ -196,7 +196,7 @@ def test_a_backlog_joins_short_tasks(threads: int, many: Store, campaign: Campai
     assert wanted / 2 < length(backlog, done[0]) <= TOO_LONG * wanted
     for task in done:
         assert {block.trace for block in task.blocks} == {task.trace.name}
-        assert len(task.portions) == 1 or length(backlog, task) <= TOO_LONG * wanted
+        assert len(task.batches) == 1 or length(backlog, task) <= TOO_LONG * wanted
 
 
 def test_a_backlog_ends_in_short_tasks(many: Store, campaign: Campaign) -> None:
@@ -211,7 +211,7 @@ def test_a_backlog_cuts_what_takes_longer_than_planned(many: Store, campaign: Ca
     """Where blocks of a trace take ten times the plan, its later tasks hold fewer of them."""
     tasks, costs = planned(many, campaign, 0.5)
     before = Backlog(tasks, costs)
-    usual = {task.trace.name: len(task.portions) for task in reversed(handed_out(before, 2))}
+    usual = {task.trace.name: len(task.batches) for task in reversed(handed_out(before, 2))}
     backlog = Backlog(tasks, costs)
     first = backlog.take(2)
     for block in first.blocks:
@@ -219,7 +219,7 @@ def test_a_backlog_cuts_what_takes_longer_than_planned(many: Store, campaign: Ca
             backlog.learn(block, 10 * costs[block])
     rest = handed_out(backlog, 2)
     alike = [task for task in rest if task.trace.name == first.trace.name]
-    assert max(len(task.portions) for task in alike) < usual[first.trace.name]
+    assert max(len(task.batches) for task in alike) < usual[first.trace.name]
     for task in rest:
         assert task.seconds == pytest.approx(math.fsum(costs[b] for b in task.blocks))
     assert sorted(b for task in (first, *rest) for b in task.blocks) == sorted(costs)
@@ -230,26 +230,26 @@ def test_a_backlog_takes_back(many: Store, campaign: Campaign) -> None:
     tasks, costs = planned(many, campaign, 0.5)
     backlog = Backlog(tasks, costs)
     first, second = backlog.take(2), backlog.take(2)
-    assert min(len(first.portions), len(second.portions)) > 1
+    assert min(len(first.batches), len(second.batches)) > 1
     backlog.give_back(first)
-    done = set(second.portions[0])
+    done = set(second.batches[0])
     backlog.give_back_rest(second, done)
     assert backlog.take(2) == first
     rest = handed_out(backlog, 2)
-    assert rest[0].portions[0] == second.portions[1]
+    assert rest[0].batches[0] == second.batches[1]
     written = [*first.blocks, *done, *(block for task in rest for block in task.blocks)]
     assert sorted(written) == sorted(costs)
     backlog.give_back_rest(first, set(first.blocks))
     assert not backlog
 
 
-def test_a_careful_task_stays_alone(many: Store, campaign: Campaign) -> None:
+def test_an_isolated_task_stays_alone(many: Store, campaign: Campaign) -> None:
     """Its block may be the one that kills its process."""
     tasks, costs = planned(many, campaign, 0.01)
-    careful = [
-        replace(task, portions=((block,),), careful=True) for task in tasks for block in task.blocks
+    isolated = [
+        replace(task, batches=((block,),), isolate=True) for task in tasks for block in task.blocks
     ]
-    assert handed_out(Backlog(careful, costs), 1) == careful
+    assert handed_out(Backlog(isolated, costs), 1) == isolated
 
 
 def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> No
     assert held == sum(math.prod(a.shape) * a.dtype.itemsize for a in arrays)
 
 
-def test_a_portion_holds_no_more_than_it_may(
+def test_a_batch_holds_no_more_than_it_may(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Blocks wait together up to a number of bytes, of which columns of jobs are a part."""
@@ -274,12 +274,12 @@ def test_a_portion_holds_no_more_than_it_may(
     campaign = replace(campaign, traces=small, resamples=2, fairness=("resource", "promise"))
     store = build(design(tmp_path / "store", campaign))
     blocks = store.blocks()
-    before = sum(len(task.portions) for task in plan(store, campaign, blocks))
+    before = sum(len(task.batches) for task in plan(store, campaign, blocks))
     largest = max(map(store.block_bytes, blocks))
-    monkeypatch.setattr("schedfarm.farm.planning.tasks.PORTION_BYTES", largest)
-    portions = [portion for task in plan(store, campaign, blocks) for portion in task.portions]
-    assert len(portions) > before
-    assert sorted(block for portion in portions for block in portion) == sorted(blocks)
-    for portion in portions:
-        cells = [block for block in portion if block.product.simulates]
-        assert len(cells) <= 1 or sum(map(store.block_bytes, portion)) <= largest
+    monkeypatch.setattr("schedfarm.farm.planning.tasks.BATCH_BYTES", largest)
+    batches = [batch for task in plan(store, campaign, blocks) for batch in task.batches]
+    assert len(batches) > before
+    assert sorted(block for batch in batches for block in batch) == sorted(blocks)
+    for batch in batches:
+        cells = [block for block in batch if block.product.simulates]
+        assert len(cells) <= 1 or sum(map(store.block_bytes, batch)) <= largest
