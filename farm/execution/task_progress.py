@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schedfarm.core import own
-from schedfarm.core.simulation.compiling import is_compiling
-from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.engine.cancel import Underway
+from schedfarm.core.engine.compiling import is_compiling
 from schedfarm.farm.clock import active_seconds
 from schedfarm.farm.execution.cancellation import WORKER_POLL_SECONDS
 from schedfarm.farm.execution.messages import worker_name

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from schedfarm.core.engine.cancel import underway
 from schedfarm.core.errors import InputError, Left
-from schedfarm.core.simulation.underway import underway
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.cancellation import WORKER_POLL_SECONDS
 from schedfarm.farm.execution.cell import Figures, Simulations

@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from schedfarm.core.kernels import cache, jit as decorators
+from schedfarm.core.engine import cache, jit as decorators
 
 
 @pytest.fixture(autouse=True)

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core.audit import audit
+from schedfarm.core.engine.fair_start import fair_start_times
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.own import Source, find_source, load, modules_of, sources
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import Rule
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.fair_start import fair_start_times
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 
 WORK = Workload.from_columns(
