@@ -1,4 +1,4 @@
-"""Modules of the user's own: those that the policies and metrics of a campaign name."""
+"""Sources of the plug-in modules that the policies and metrics of a campaign name."""
 
 from __future__ import annotations
 
@@ -9,21 +9,10 @@ from schedfarm.core.own import find_source, modules_of
 
 
 def collected(names: Iterable[str], folder: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the text of every module that names of policies and metrics need.
+    """Return the text of every module that policies and metrics name, by the module's name.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Policies and metrics.
-    folder : Path
-        Where its file is looked for first.
-    known : mapping of str to str
-        Texts that are taken as they are.
-
-    Raises
-    ------
-    InputError
-        If a module is nowhere.
+    folder: searched first. known: texts to use as they are. Raises `InputError` if a module is not
+    found.
     """
     modules = modules_of(names)
     return {m: known[m] if m in known else find_source(m, folder).text for m in modules}

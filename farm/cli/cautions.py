@@ -13,7 +13,7 @@ def warn(found: Mapping[str, Mapping[str, str]]) -> None:
     Parameters
     ----------
     found : mapping of str to mapping of str to str
-        By trace and key, the sentences of `farm.campaign.caution.cautions`.
+        By trace and key, the sentences of `farm.campaign.warnings.warnings_of`.
     """
     for trace, said in found.items():
         for sentence in said.values():

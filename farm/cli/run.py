@@ -129,7 +129,7 @@ def run(
 
 
 def _warn(store: Store, campaign: Campaign) -> None:
-    from schedfarm.farm.planning.extents import longer_logs
+    from schedfarm.farm.planning.survey import longer_logs
 
     warn(store.cautions)
     for sentence in longer_logs(store, campaign):

@@ -26,12 +26,13 @@ from schedfarm.farm.execution.spot_checks import SHARE, SpotChecks, Withdrawn
 from schedfarm.farm.execution.worker import Result, isolated_fingerprint
 from schedfarm.farm.execution.workers import RunContext
 from schedfarm.farm.planning.backlog import Backlog
-from schedfarm.farm.planning.design import build, design, survey
+from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
 from schedfarm.farm.store.files import unwritable, writing
 from schedfarm.farm.store.fingerprint import Fingerprint
 from schedfarm.farm.store.geometry import Block, Cell
-from schedfarm.farm.store.place import Where, place_of
+from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.provenance import Foreign, origin, program
 from schedfarm.farm.store.records import read_record, record_name
 from schedfarm.farm.store.store import Store
@@ -168,12 +169,10 @@ class Prepared:
 @contextmanager
 def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> Iterator[Prepared]:
     """Prepare a campaign's store, lock it, and plan the missing tasks; arguments as for `run`."""
-    extents = survey(campaign)
-    design(store, campaign, extents)  # refuses bad input before anything is written
-    with place_of(store).locked() as name:
-        # Again, since another run may have grown the store until it was locked.
+    designed = design(store, survey(campaign))  # refuses bad input before anything is written
+    with designed.store.place.locked() as name:
         repaired: list[str] = []
-        designed = design(store, campaign, extents)
+        designed = designed.confirmed()
         heads = designed.old.heads() if designed.old else {}
         if designed.old:
             # Before it grows: a store that is refused stays as it is.

@@ -29,6 +29,7 @@ from schedfarm.farm.planning.block_shape import (
 )
 from schedfarm.farm.planning.cost import cell_seconds
 from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import Task, block_costs, missing_blocks, plan
 from schedfarm.farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
 from schedfarm.farm.store.geometry import Axes, Block, Layout, positions
@@ -54,7 +55,7 @@ def campaign() -> Campaign:
 
 def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path: Path) -> None:
     """No block is forgotten or done twice, and the last tasks to start are short ones."""
-    store = build(design(tmp_path / "store", campaign))
+    store = build(design(tmp_path / "store", survey(campaign)))
     tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     blocks = [block for task in tasks for block in task.blocks]
     assert sorted(blocks) == sorted(store.blocks())
@@ -65,7 +66,7 @@ def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path:
 
 def test_policies_share_the_jobs_of_their_task(campaign: Campaign, tmp_path: Path) -> None:
     """A block holds all policies that meet the same jobs, and its task their columns, too."""
-    store = build(design(tmp_path / "store", campaign))
+    store = build(design(tmp_path / "store", survey(campaign)))
     tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     for task in tasks:
         assert {block.kind for block in task.blocks} == {"workload", "cells"}
@@ -159,7 +160,7 @@ def many(campaign: Campaign, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Build a store of blocks of a few milliseconds each, in which no test writes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("schedfarm.farm.planning.block_shape.SHARD_BYTES", 8 * 3200)
-        return build(design(tmp_path_factory.mktemp("many") / "store", campaign))
+        return build(design(tmp_path_factory.mktemp("many") / "store", survey(campaign)))
 
 
 def planned(store: Store, campaign: Campaign, seconds: float) -> tuple[list[Task], Costs]:
@@ -254,7 +255,7 @@ def test_an_isolated_task_stays_alone(many: Store, campaign: Campaign) -> None:
 
 def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> None:
     """What blocks hold adds up to the arrays, metrics and columns of jobs included."""
-    store = build(design(tmp_path / "store", replace(campaign, resamples=3)))
+    store = build(design(tmp_path / "store", survey(replace(campaign, resamples=3))))
     group: Any = open_results(store.place)
     arrays = [
         group[trace][variable.name]
@@ -272,7 +273,7 @@ def test_a_batch_holds_no_more_than_it_may(
     """Blocks wait together up to a number of bytes, of which columns of jobs are a part."""
     small = campaign.traces[:1]
     campaign = replace(campaign, traces=small, resamples=2, fairness=("resource", "promise"))
-    store = build(design(tmp_path / "store", campaign))
+    store = build(design(tmp_path / "store", survey(campaign)))
     blocks = store.blocks()
     before = sum(len(task.batches) for task in plan(store, campaign, blocks))
     largest = max(map(store.block_bytes, blocks))

@@ -1,7 +1,7 @@
-"""What a whole run takes beside its cells: time to start, memory, and room on the disk.
+"""Cost of a whole run: CPU and wall time, memory and disk, fixed costs included.
 
-The constants are measurements of one machine of two cores, of processes whose kernels are compiled;
-`farm plan` holds them against how much of a core it gets itself.
+The constants were measured on a machine of two cores, with compiled kernels; `farm plan` scales
+them by the share of a core that it gets itself.
 """
 
 from __future__ import annotations
@@ -31,32 +31,24 @@ COORDINATOR_BYTES = 300 * 10**6
 """Memory of the coordinator with its scheduler when it draws the answer; 210 MB before."""
 
 WORKER_BYTES = 75 * 10**6
-"""Memory of a worker that has its kernels and no task."""
+"""Memory of an idle worker that has loaded its kernels."""
 
 HELD = 2.0
-"""Memory of a task against the arrays that it writes at once."""
+"""Memory of a task relative to the arrays that it writes at once."""
 
 COMPRESSED = 0.2
-"""Bytes on the disk of each that arrays have: 0.15 to 0.28 in five campaigns."""
+"""Bytes on the disk for each byte of arrays: 0.15 to 0.28 in five campaigns."""
 
 STORE_BYTES = 1.5e6
-"""Bytes of a store beside its blocks: metadata, coordinates, events."""
+"""Bytes of a store outside of its blocks: metadata, coordinates, events."""
 
 
 @dataclass(frozen=True)
-class Outlay:
-    """Say what a run takes.
+class RunCost:
+    """Hold the cost of a run.
 
-    Parameters
-    ----------
-    cpu : float
-        CPU time of all its processes, s.
-    wall : float
-        Time from its start to the answer, s.
-    memory : float
-        Memory of all its processes together at most, bytes.
-    disk : float
-        Room that its store takes, bytes.
+    cpu: CPU time of all its processes, s. wall: time from its start to the answer, s. memory:
+    most memory of all its processes together, bytes. disk: size of its store, bytes.
     """
 
     cpu: float
@@ -66,7 +58,7 @@ class Outlay:
 
 
 def fixed_seconds(traces: int, workers: int) -> float:
-    """Return the CPU time that a run takes beside its cells, s.
+    """Return the CPU time that a run takes outside of its cells, s.
 
     Examples
     --------
@@ -76,7 +68,7 @@ def fixed_seconds(traces: int, workers: int) -> float:
     return START_SECONDS + workers * (WORKER_SECONDS + LOAD_SECONDS) + traces * ANSWER_SECONDS
 
 
-def outlay(
+def run_cost(
     store: Store,
     tasks: Sequence[Task],
     costs: Mapping[Block, float],
@@ -84,23 +76,11 @@ def outlay(
     workers: int,
     cores: int,
     slowness: float = 1.0,
-) -> Outlay:
-    """Return what a run takes on a number of workers.
+) -> RunCost:
+    """Return the cost of a run on a number of worker processes; the store need not exist.
 
-    Parameters
-    ----------
-    store : Store
-        The store, which need not exist.
-    tasks : sequence of Task
-        What is to be done.
-    costs : mapping of Block to float
-        CPU time of each of their blocks, s.
-    workers : int
-        Worker processes.
-    cores : int
-        Cores that these have between them.
-    slowness : float
-        Time that a process waits for each second of CPU that it gets, and that second, s.
+    costs: CPU time of each block of the tasks, s. cores: those of all workers together. slowness:
+    wall time of a process for each second of CPU time that it gets, s.
     """
     batches = [batch for task in tasks for batch in task.batches]
     seconds = [math.fsum(costs[block] for block in batch) for batch in batches]
@@ -114,7 +94,7 @@ def outlay(
     wall = START_SECONDS + (begun if batches else 0.0) + together + answer
     fixed = fixed_seconds(len(store.sources), workers if batches else 0)
     held = workers * (WORKER_BYTES + HELD * max(written, default=0)) if batches else 0.0
-    return Outlay(
+    return RunCost(
         cpu=fixed + math.fsum(seconds),
         wall=slowness * wall,
         memory=COORDINATOR_BYTES + held,
