@@ -407,7 +407,7 @@ def _check_own(metric: str) -> None:
     if ":" not in metric and own.entry_point(own.METRICS, metric) is None:
         raise InputError(
             f"metric {metric!r} is unknown; name one of your own as module:function, such as "
-            "'mine:p95_wait' for a function in mine.py beside the campaign"
+            "'mine:p95_wait' for a function in mine.py next to the campaign"
         )
 
 

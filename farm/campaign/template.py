@@ -51,7 +51,7 @@ WIDTH, COMMENT = 100, 36
 
 CLEAN = {
     "no_estimate": ('no_estimate = "f-model"', "drawn by a model; by default the run time itself"),
-    "long_estimate": ("# max_estimate = 259200", "what the queues allow, s"),
+    "long_estimate": ("# max_estimate = 259200", "longest estimate that the queues allow, s"),
     "killed": ("# kill = false", "let jobs run as long as they ran in the log"),
 }
 """By a warning's key, the line of [traces.clean] that remedies it, commented out if only the user
@@ -90,9 +90,9 @@ class Template:
             for trace, log in self.sources
         )
         yield from _comment(
-            f"{'; '.join(each)}, under other policies than their own. farm plan says what this "
-            "campaign costs, farm run carries it out, farm bands and farm gains print the answer. "
-            "Every line can be changed; what is commented out is an example."
+            f"{'; '.join(each)}, under other policies than their own. farm plan estimates its "
+            "cost, farm run simulates it, farm bands and farm gains print the answer. Every line "
+            "can be changed; commented-out lines are examples."
         )
         yield ""
 
@@ -104,8 +104,8 @@ class Template:
             yield from _comment(said["short"])
             yield _line("resamples", 0, "the log itself alone")
         else:
-            yield _line("resamples", RESAMPLES, "samples of each log: each user's weeks drawn anew")
-        yield _line("log", True, "the log itself, to stand beside its samples")
+            yield _line("resamples", RESAMPLES, "samples of each log: random weeks of each user")
+        yield _line("log", True, "the log itself, for comparison with its samples")
         loads = [ORIGINAL, *self._loads()]
         own_loads = ", ".join(f"{load:.2f}" for load in self._own_loads())
         meaning = "as it is" + (f" ({own_loads})" if own_loads else "")
@@ -126,9 +126,9 @@ class Template:
                 yield _commented(f"    {_toml(name)},", _meaning(Policy.parse(name)))
         yield "]"
         yield from (
-            _commented('# fairness = ["strict"]', "who starts later than was fair: many reruns"),
-            _commented('# warmup = "1w"', "what summaries leave out at the beginning"),
-            _commented('# keep = "summary"', "of each simulation; by default its jobs, too"),
+            _commented('# fairness = ["strict"]', "starts later than fair ones: many simulations"),
+            _commented('# warmup = "1w"', "left out of summaries at the beginning"),
+            _commented('# keep = "summary"', "of each simulation; by default also its jobs"),
         )
 
     def _trace(self, trace: Trace, log: Workload) -> Iterator[str]:
@@ -219,7 +219,7 @@ def label_of(name: str) -> str:
 
 
 def _meaning(policy: Policy) -> str:
-    threshold = f", after who waited {_limit(policy.threshold)}" if policy.threshold else ""
+    threshold = f", after jobs that waited {_limit(policy.threshold)}" if policy.threshold else ""
     return find_order(policy.order).meaning.partition(":")[0] + threshold
 
 
@@ -241,8 +241,8 @@ def _toml(value: Any) -> str:
 
 
 def _commented(line: str, comment: str) -> str:
-    beside = f"{line:<{COMMENT - 2}}  # {comment}"
-    return beside if len(beside) <= WIDTH else "\n".join([*_comment(comment), line])
+    whole = f"{line:<{COMMENT - 2}}  # {comment}"
+    return whole if len(whole) <= WIDTH else "\n".join([*_comment(comment), line])
 
 
 def _comment(text: str) -> list[str]:

@@ -206,8 +206,8 @@ class Trace:
             how.network([1] * len(names), names)
         elif self.machine is None or not self.machine.participants:
             raise InputError(
-                "'network' says what jobs ask of links; give it with 'join', or with a 'platform' "
-                "of name = 'network'"
+                "'network' gives the link requests of jobs; give it with 'join', or with a "
+                "'platform' of name = 'network'"
             )
         elif how.links:
             raise InputError("network: the platform has the links already; leave 'links' out")
@@ -368,7 +368,7 @@ class Trace:
         entry, machine = registry.find(self.log) if self.log else None, self.machine
         processors = machine.size if machine else entry.processors if entry else None
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
-        self._check_told(path)
+        self._check_origins(path)
         if not self.select and (machine is None or machine == Pool(machine.size)):
             log = read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
             return self.placed(_of_a_century(log))
@@ -390,23 +390,23 @@ class Trace:
             jobs = join_logs(logs, [registry.short_name(log) for log in join], how)
         return jobs if self.jobs is None else select_jobs(jobs, self.jobs)
 
-    def _check_told(self, path: str) -> None:
+    def _check_origins(self, path: str) -> None:
         """Refuse a network without, or with two, declarations of the origins of its jobs."""
         machine = self.machine
         if machine is None or not machine.participants:
             return
         beside = FORMATS[format_of(path)].beside
-        told = beside is not None and beside.platform == machine.name
-        if told and self.network is not None:
+        declared = beside is not None and beside.platform == machine.name
+        if declared and self.network is not None:
             raise InputError(
-                f"trace {self.name!r}: {path} says of each job where it comes from and what it "
-                "asks of links; leave 'network' out"
+                f"trace {self.name!r}: {path} gives the origin and the link requests of each "
+                "job; leave 'network' out"
             )
-        if not told and self.network is None:
+        if not declared and self.network is None:
             raise InputError(
-                f"trace {self.name!r}: {path} says of no job where it comes from and what it asks "
-                "of links; give a table 'network', which says it, with origin = 'partition' for "
-                "one; without a key all come from the first cluster"
+                f"trace {self.name!r}: {path} gives neither origins nor link requests of jobs; "
+                "give them in a table 'network', for example with origin = 'partition'; without a "
+                "key all jobs come from the first cluster"
             )
 
     def placed(self, jobs: Workload) -> Workload:

@@ -89,7 +89,7 @@ def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
 
 
 def precompile(policies: Sequence[Policy]) -> Iterator[Precompiled]:
-    """Compile all kernels that policies need on each kind of machine, and yield what was done.
+    """Compile all kernels that policies need on each kind of machine, and yield the results.
 
     These are simulations, starts promised at arrival, fair start times and metrics.
 

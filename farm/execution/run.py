@@ -378,7 +378,7 @@ class Coordinator:
         """Count cells to which a new metric could not be added; report each reason once."""
         if done.why:
             self.lost += done.failed
-            self._say_once(done.why, f"{done.block} is left without what it lacks: {done.why}")
+            self._say_once(done.why, f"{done.block} remains without new metrics: {done.why}")
 
     def _say_once(self, why: str, text: str) -> None:
         if why not in self._said:

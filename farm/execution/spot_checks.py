@@ -1,6 +1,6 @@
 """Spot checks: a second worker simulates a sample of cells; a worker whose results differ is found.
 
-Spot-checking with quarantine and withdrawal is what volunteer computing does against faulty hosts:
+Volunteer computing uses spot checks with quarantine and withdrawal against faulty hosts:
 L. Sarmenta, Sabotage-tolerance mechanisms for volunteer computing systems, 2002, section 3.2.
 """
 

@@ -237,7 +237,7 @@ def _fingerprint(store: Store, block: Block, answer: Answer) -> Fingerprint:
 
 
 def answers(simulations: Simulations, requests: Iterable[Request]) -> Iterator[Answer]:
-    """Yield what blocks hold of cells, in the order of the requests; a failed cell's error is data.
+    """Yield the values of cells, in the order of the requests; a failed cell's error is data.
 
     Neighbours that share jobs or a schedule share the drawing and the simulation. Raises one of
     `FAULTS` if this worker cannot do it.
@@ -283,7 +283,7 @@ def _all_answers(store: Store, trace: Trace, requests: list[Request]) -> list[An
 
 
 def isolated(function: Callable[..., T], *arguments: Any) -> T:
-    """Call a module's function in a fresh interpreter; raise what it raises.
+    """Call a module's function in a fresh interpreter; raise its exceptions.
 
     Raises `Killed` if the process ends without an answer, and `Left` if this thread's simulations
     are cancelled: the process is killed then. A Dask worker may not have children through

@@ -48,7 +48,7 @@ class SchedulerLost(InputError):
 
 @dataclass(frozen=True)
 class RunContext:
-    """Hold what every worker of a run must share: the store, the run's name, and its program."""
+    """Hold the store, the name and the program of a run, which all its workers share."""
 
     store: Place
     run: str
@@ -56,7 +56,7 @@ class RunContext:
 
 
 class Preflight(NamedTuple):
-    """Hold a worker's name (host and process), and what it lacks: a sentence, empty if nothing."""
+    """Hold a worker's host and process, and a sentence on what it lacks, empty if nothing."""
 
     worker: str
     lacks: str

@@ -155,7 +155,7 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
             if log is None or name is None or is_itself(place, name):
                 continue
             if place.has(name):
-                say(f"the log of {trace} was not the one that its name says; written anew")
+                say(f"the log of {trace} did not match its name and was written again")
             place.write(name, log_bytes(log))
         if not design.standing:
             install(store, design.old)

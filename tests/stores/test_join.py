@@ -238,13 +238,17 @@ def on(**changes: Any) -> dict[str, Any]:
         ({"network": {"origin": 0}}, ("'both': network: origin is 0; known: partition, queue",)),
         (
             {"join": None, "file": "north.swf", "platform": NETWORK},
-            ("trace 'both': ", "north.swf says of no job where it comes from", "table 'network'"),
+            (
+                "trace 'both': ",
+                "north.swf gives neither origins nor link requests",
+                "table 'network'",
+            ),
         ),
         ({"network": {"computation": 7}}, ("network: computation is 7", "0 to 1")),
         ({"network": {"computaton": 7}}, ("'computaton'", "did you mean 'computation'")),
         (
             {"join": None, "file": "north.swf", "network": {}},
-            ("'network' says what jobs ask", "'join'", "name = 'network'"),
+            ("'network' gives the link requests", "'join'", "name = 'network'"),
         ),
         (
             {"join": None, "file": "north.swf", "platform": NETWORK, "network": {"links": 5}},

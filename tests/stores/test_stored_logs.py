@@ -89,7 +89,7 @@ def test_a_log_of_another_name_is_not_simulated(tmp_path: Path) -> None:
 
     farm.run(campaign, store, watch=Listener())
     assert said == [
-        f"the log of {name} was not the one that its name says; written anew" for name in "ab"
+        f"the log of {name} did not match its name and was written again" for name in "ab"
     ]
     assert (one.read_bytes(), other.read_bytes()) == (first, second)
     assert list(verify(store)) == []
