@@ -28,7 +28,6 @@ from schedfarm.farm.campaign.plain import (
 )
 from schedfarm.farm.campaign.resampling import METHODS, find_method
 from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
-from schedfarm.farm.campaign.sources import collected
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.store.keep import ALL, KEEPS
 from schedfarm.farm.store.product import OPTIONAL, TAKEN
@@ -217,7 +216,8 @@ class Campaign:
 
     def _take_own(self, folder: Path) -> None:
         """Find the plug-in modules of policies and metrics; refuse missing ones."""
-        found = collected((*self.policies, *self.metrics), folder, self.sources)
+        known, modules = self.sources, own.modules_of((*self.policies, *self.metrics))
+        found = {m: known[m] if m in known else own.find_source(m, folder).text for m in modules}
         object.__setattr__(self, "sources", found)
         with own.sources(self.sources):
             parsed = [Policy.parse(whole_name(p)) for p in self.policies]
