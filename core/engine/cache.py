@@ -28,7 +28,7 @@ from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.runtime import rtsys
 
-from schedfarm.core.caches import exposed, make_private, user_folder
+from schedfarm.core.caches import exposed, make_private, remedy, user_folder
 from schedfarm.core.engine.bounds import CHECKED
 from schedfarm.core.engine.sources import digest
 
@@ -83,9 +83,8 @@ def _usable(place: Path) -> Path | None:
     if open_to_others is None:
         return place
     warnings.warn(
-        f"compiled kernels are neither kept in {place} nor read from it, because other users can "
-        f"write to {open_to_others}: take that right from them (chmod go-w), or let "
-        "NUMBA_CACHE_DIR name a folder of your own",
+        f"compiled kernels are neither kept in {place} nor read from it, because "
+        f"{remedy(open_to_others)}, or let NUMBA_CACHE_DIR name a folder of your own",
         RuntimeWarning,
         stacklevel=2,
     )

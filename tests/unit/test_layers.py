@@ -131,10 +131,9 @@ def test_only_the_command_line_uses_clusters() -> None:
 
 FLOORS = {
     "core": (
-        ("errors", "arrays"),
+        ("errors", "arrays", "caches"),
         (
             "addresses",
-            "caches",
             "checks",
             "durations",
             "files",
