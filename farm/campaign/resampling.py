@@ -79,7 +79,11 @@ def _blocks_jobs(log: Workload, **given: Any) -> int:
 
 _ROWS = (
     ResamplingMethod(
-        "replace", "each week of each user drawn anew", _weekly, _weekly_jobs, {"draw": "replace"}
+        "replace",
+        "each week of each user drawn with replacement",
+        _weekly,
+        _weekly_jobs,
+        {"draw": "replace"},
     ),
     ResamplingMethod(
         "permute",
