@@ -242,9 +242,10 @@ class Window:
         if self._token.requested:
             return
         for key, expected in self._stragglers.find(self.running).items():
+            attempt = self.running.get(key)
             # Of several attempts at a task only the latest one calls for another.
-            if self._keys[self.running[key].task.key][-1] == key:
-                self._back_up(self.running[key], expected)
+            if attempt is not None and self._keys[attempt.task.key][-1] == key:
+                self._back_up(attempt, expected)
 
     def _back_up(self, attempt: Attempt, expected: float) -> None:
         task, first = attempt.task, not attempt.late
@@ -263,6 +264,8 @@ class Window:
             )
         if others:
             self._send([task], others)
+        elif task.spot:
+            self._stop_waiting(task)  # the run does not wait for a comparison
 
     def _outcome(self, future: Any, result: Any) -> Iterator[tuple[Task, Result]]:
         """Yield the result of a task, unless another worker will try it."""
@@ -278,7 +281,7 @@ class Window:
             return
         outcome = _result(future, result)
         if isinstance(outcome, list):
-            self._outrun_others(sent.task)
+            self._stop_waiting(sent.task)
             yield sent.task, outcome
         elif self._keys[sent.task.key]:
             return  # another attempt is running
@@ -298,8 +301,8 @@ class Window:
             self._keys[found.task.key].remove(key)
         return found
 
-    def _outrun_others(self, task: Task) -> None:
-        """Stop waiting for other attempts at a task that is done."""
+    def _stop_waiting(self, task: Task) -> None:
+        """Stop waiting for all attempts at a task."""
         for key in self._keys.pop(task.key, []):
             self._outrun[key] = self.running.pop(key)
 
@@ -312,7 +315,7 @@ class Window:
         alike: dict[tuple[str, ...] | None, list[Task]] = defaultdict(list)
         for task in tasks:
             where = self._workers.allowed(self._barred(task))
-            if where == [] and task.spot:
+            if task.spot and not self._workers.are_prompt(where):
                 continue  # there is no other worker to compare with
             alike[None if where is None else tuple(where)].append(task)
         for only, group in alike.items():

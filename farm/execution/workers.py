@@ -205,6 +205,10 @@ class Workers:
         if not self._late[address]:
             del self._late[address]
 
+    def are_prompt(self, where: list[str] | None) -> bool:
+        """Tell whether one of some workers, None for all, is not late with a task."""
+        return bool((self._threads.keys() if where is None else set(where)) - self._late.keys())
+
     def are_gone(self, where: list[str]) -> bool:
         """Tell whether none of some workers is there any more."""
         return not self._threads.keys() & set(where)
