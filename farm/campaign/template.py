@@ -219,7 +219,7 @@ def label_of(name: str) -> str:
 
 
 def _meaning(policy: Policy) -> str:
-    threshold = f", after jobs that waited {_limit(policy.threshold)}" if policy.threshold else ""
+    threshold = f", wait limit {_limit(policy.threshold)}" if policy.threshold else ""
     return find_order(policy.order).meaning.partition(":")[0] + threshold
 
 
