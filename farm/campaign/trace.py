@@ -395,8 +395,8 @@ class Trace:
         machine = self.machine
         if machine is None or not machine.participants:
             return
-        beside = FORMATS[format_of(path)].beside
-        declared = beside is not None and beside.platform == machine.name
+        sidecar = FORMATS[format_of(path)].sidecar
+        declared = sidecar is not None and sidecar.platform == machine.name
         if declared and self.network is not None:
             raise InputError(
                 f"trace {self.name!r}: {path} gives the origin and the link requests of each "
