@@ -48,7 +48,7 @@ READERS = (
     ("verify", "strange.farm", "--repair"),
     ("status", "strange.farm"),
     ("bands", "strange.farm"),
-    ("gains", "strange.farm"),
+    ("compare", "strange.farm"),
     ("watch", "strange.farm"),
 )
 
