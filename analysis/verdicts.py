@@ -203,10 +203,13 @@ def comparison_facts(
         {
             "metric": metric,
             "critical_difference": fact(float(found["critical_difference"].sel(metric=metric))),
-            "ranks": {
-                policy: fact(float(found["rank"].sel(metric=metric, ranked=policy)))
+            "ranks": [
+                {
+                    "policy": policy,
+                    "rank": fact(float(found["rank"].sel(metric=metric, ranked=policy))),
+                }
                 for policy in found["ranked"].values.tolist()
-            },
+            ],
         }
         for metric in found["metric"].values.tolist()
     ]
@@ -283,13 +286,17 @@ def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
             grouped(float(one["mean"]), digits),
             _signed(ratio),
             f"{_signed(low)} to {_signed(high)}" if np.isfinite(low) else NOTHING,
-            _signed(float(one["sample_ratio"].min())),
-            _signed(float(one["sample_ratio"].max())),
+            *(_signed(end) for end in _ends(one["sample_ratio"].values)),
             f"{round(better * pairs)} of {pairs}" if pairs else NOTHING,
             _p(float(one["p_holm"])),
             _signed(float(one["ratio_of_log"])),
         ])  # fmt: skip
     return rows
+
+
+def _ends(values: Float64) -> tuple[float, float]:
+    there = values[np.isfinite(values)]
+    return (float(there.min()), float(there.max())) if len(there) else (np.nan, np.nan)
 
 
 def _signed(ratio: float) -> str:
