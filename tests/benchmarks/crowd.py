@@ -32,7 +32,7 @@ from typing import Any
 import psutil
 
 from schedfarm.cluster.certificates import CONFIGURATION, make
-from schedfarm.cluster.open_files import lift
+from schedfarm.cluster.opening import lift_file_limit
 from schedfarm.cluster.settings import JOBS, UNWATCHED, WORKERS
 from schedfarm.farm.watching.events import BlockDone
 
@@ -337,7 +337,7 @@ def main() -> None:
         import dask
 
         dask.config.refresh()
-        lift()
+        lift_file_limit()
         measure(given, folder)
 
 

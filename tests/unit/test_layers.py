@@ -149,6 +149,9 @@ FLOORS = {
         ("logs", "labels", "reference"),
         ("engine",),
         ("machines",),
+        ("audit.verdict",),
+        ("audit.times",),
+        ("machines.*.audit",),
         ("metrics", "audit"),
     ),
     "offline": (
@@ -161,8 +164,8 @@ FLOORS = {
         ("comparison",),
     ),
     "cluster": (
-        ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
-        ("certificates", "encryption", "queues", "loop", "scratch"),
+        ("errors", "settings", "walltime", "examples"),
+        ("certificates", "encryption", "opening", "queues", "scratch"),
         ("launchers",),
         ("spec",),
         ("local", "existing", "jobs", "kubernetes", "gateway", "ssh", "watching"),
