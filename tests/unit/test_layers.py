@@ -172,6 +172,7 @@ FLOORS = {
         ("coordinator", "connect"),
     ),
     "farm": (
+        ("clock",),
         ("store",),
         ("logs", "output", "watching"),
         ("campaign",),
