@@ -10,7 +10,7 @@ from typing import Any
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
-from schedfarm.core.platform.platform import platform_from_dict
+from schedfarm.core.machines.platform import platform_from_dict
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.workload import Workload

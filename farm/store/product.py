@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.platform import PLATFORMS, Platform
 from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.metric import CELL as ONE, LARGER, SMALLER, Metric
 from schedfarm.core.own import load as imported
-from schedfarm.core.platform.platform import PLATFORMS, Platform
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.columns import COLUMNS, STORED, Column
 from schedfarm.farm.store.keep import ALL, KEEPS, Keep
@@ -77,7 +77,7 @@ class Product:
         What it writes of each job of a cell, and of each cell.
     kept : tuple of (str, Variable)
         The same of what the platform of the trace keeps of a schedule, or jobs ask for there
-        (`core.platform.platform.Platform`), by the name of that; which does not change: not in
+        (`core.machines.platform.Platform`), by the name of that; which does not change: not in
         the digest of what a record has.
     make, seconds : str
         Its functions, as ``module:function``: from a worker's simulations, a block, a cell of

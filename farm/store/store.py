@@ -15,9 +15,9 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.platform import Platform, platform_from_dict
 from schedfarm.core.metrics.widths import WIDTHS
 from schedfarm.core.own import source_digest, sources
-from schedfarm.core.platform.platform import Platform, platform_from_dict
 from schedfarm.core.policy.orders import revised_orders
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.farm.store.bucket import Unavailable

@@ -12,12 +12,12 @@ from statistics import fmean, stdev
 
 import pytest
 
-from schedfarm.core.offline.algorithms import ALGORITHMS
-from schedfarm.core.offline.draws import SPEEDUPS, draw_instance
-from schedfarm.core.offline.dual import PRECISION
-from schedfarm.core.offline.plan import Plan
-from schedfarm.core.offline.shelves import SHUFFLES
 from schedfarm.farm.cli.offline import offline
+from schedfarm.offline.algorithms import ALGORITHMS
+from schedfarm.offline.draws import SPEEDUPS, draw_instance
+from schedfarm.offline.dual import PRECISION
+from schedfarm.offline.plan import Plan
+from schedfarm.offline.shelves import SHUFFLES
 from tests.support.command_line import Farm, run_farm
 from tests.support.refusals import Said, unlike
 
@@ -145,4 +145,4 @@ def test_defaults_are_those_of_the_functions() -> None:
         assert shown[name] == drawn[name].default
     assert (shown["shuffles"], shown["precision"]) == (SHUFFLES, PRECISION)
     (model,) = (param for param in offline.params if param.name == "model")
-    assert str(model.to_info_dict()["help"]).endswith(f"processors: {' or '.join(SPEEDUPS)}.")
+    assert str(model.to_info_dict()["help"]).endswith(f"jobs: {' or '.join(SPEEDUPS)}.")

@@ -1,0 +1,35 @@
+"""The clock: which instant or event is next, and who has completed and arrived by it."""
+
+from __future__ import annotations
+
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.machine import Machine, give_back, next_end, release_due
+from schedfarm.core.engine.running import Jobs
+
+NOW, ARRIVED = 0, 1
+"""First fields of a clock that is kept between calls: the instant, s, and how many jobs arrived."""
+
+
+@verb
+def turn_clock(
+    jobs: Jobs, machine: Machine, arrived: int, per_event: bool
+) -> tuple[int, int, bool]:
+    """Go to the next instant, or single event, and end the jobs that complete.
+
+    Returns the instant, s, or NEVER at the end, how many jobs have arrived by then, and whether
+    any job completed or, per event, had to by its prediction.
+    """
+    n = jobs.submit.size
+    due, end = jobs.submit[arrived] if arrived < n else NEVER, next_end(machine)
+    now = min(due, end)
+    if now == NEVER:
+        return now, arrived, False
+    freed = per_event and give_back(machine, now)
+    ended = end == now and not (per_event and due == now)
+    if ended:
+        release_due(machine, jobs, now, per_event)
+    if due == now:
+        arrived += 1
+        while not per_event and arrived < n and jobs.submit[arrived] == now:
+            arrived += 1
+    return now, arrived, ended or freed

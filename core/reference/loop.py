@@ -1,0 +1,250 @@
+"""What every reference simulator does: the doors, the clock and the queue.
+
+It is the definition in code. It shares nothing with the compiled simulator, not even a helper or
+a formula, so that an agreement of the two on random workloads says something about both. The
+machine is added by `core.reference.pool`, `core.reference.grid`, `core.reference.nodes` and
+`core.reference.network`, each with one class for each backfilling rule.
+
+With `events=per-event`, the convention of the pyss family, submissions come before completions at
+one instant, those in the order of their starts, and a full pass follows each single event; who is
+predicted to end by now counts as gone already; and a plan is compressed at every completion.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job, jobs_of
+from schedfarm.core.reference.orders import keys
+from schedfarm.core.reference.processors import Claim
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
+
+
+def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
+    """Simulate a workload under a policy, slowly, as its definition says.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs and the machine.
+    policy : Policy or str
+        What the scheduler does, or its name.
+
+    Returns
+    -------
+    Schedule
+        The same as that of `core.simulate`, in time that grows with the cube of the queue.
+
+    Raises
+    ------
+    InputError
+        If the policy's name is not understood.
+    RuntimeError
+        If a job would wait for ever, which is a mistake of this program.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 0, 1], run=[9, 5, 8], estimate=[9, 5, 8],
+    ...                           procs=[2, 3, 1], processors=3)
+    >>> simulate_reference(w, "fcfs+easy").start.tolist()
+    [0, 9, 1]
+    >>> from schedfarm.core.machines.grid.platform import Grid
+    >>> w = Workload.from_columns(submit=[0, 0, 1], run=[9, 5, 8], estimate=[9, 5, 8],
+    ...                           procs=[2, 3, 1], platform=Grid([2, 3], ["a", "b"]))
+    >>> simulate_reference(w, "fcfs+easy").place.tolist()
+    [0, 1, 1]
+    """
+    simulation = simulation_of(workload, policy)
+    simulation.run()
+    return Schedule(
+        workload=workload,
+        policy=simulation.policy.name,
+        start=np.array([job.start for job in simulation.jobs], np.int64),
+        backfilled=np.array([job.backfilled for job in simulation.jobs], np.bool_),
+        **simulation.told(),
+    )
+
+
+def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
+    """Return the start that the rule reserves for each job at its arrival.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs and the machine.
+    policy : Policy or str
+        What the scheduler does, or its name.
+
+    Returns
+    -------
+    int64[n]
+        Start, s; -1 under a rule that promises nothing, and for a job that at its arrival is
+        not among the first that hold reservations.
+
+    Raises
+    ------
+    InputError
+        If the policy's name is not understood.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 0, 1], run=[6, 5, 8], estimate=[9, 5, 8],
+    ...                           procs=[2, 3, 1], processors=3)
+    >>> promises_reference(w, "fcfs+conservative").tolist()
+    [0, 9, 1]
+    >>> promises_reference(w, "fcfs+easy").tolist()
+    [-1, -1, -1]
+    """
+    simulation = simulation_of(workload, policy)
+    simulation.run()
+    return np.array([job.promise for job in simulation.jobs], np.int64)
+
+
+class Simulation:
+    """The clock, the queue and the machine; what a pass does is left to the rule."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        self.policy = policy
+        self.per_event = policy.events == "per-event"
+        self.threshold = policy.threshold_seconds(workload.max_estimate)
+        self.refresh = seconds_of(policy.refresh) if policy.refresh else None
+        self.halflife = seconds_of(policy.halflife) if policy.halflife else None
+        self.now = 0
+        self.jobs = jobs_of(workload)
+        # A job goes through these four lists in turn.
+        self.coming = list(self.jobs)
+        self.waiting: list[Job] = []
+        self.running: list[Job] = []
+        self.completed: list[Job] = []
+
+    # The clock.
+
+    def run(self) -> None:
+        """Go from event to event until every job has ended."""
+        while self.goes_on():
+            self.step(*self.next_event())
+
+    def goes_on(self) -> bool:
+        """Whether a job is yet to arrive, to start or to end."""
+        return bool(self.coming or self.waiting or self.running)
+
+    def next_event(self) -> tuple[list[Job], list[Job]]:
+        """Go to the next instant; return who ends and who arrives before one pass is made."""
+        instants = self.instants()
+        if not instants:
+            stuck = min(self.waiting, key=lambda job: job.position)
+            raise RuntimeError(
+                f"job {stuck.number} ({stuck.procs} processors, submitted at {stuck.submit} s) "
+                f"would wait for ever under {self.policy.name}: nothing happens after {self.now} s"
+            )
+        self.now = min(instants)
+        # Jobs to come are in order of submission.
+        arriving = list(takewhile(lambda job: job.submit == self.now, self.coming))
+        ending = [job for job in self.running if job.end == self.now]
+        if not self.per_event:
+            return ending, arriving
+        # The running jobs are listed as they started.
+        return ([], arriving[:1]) if arriving else (ending[:1], [])
+
+    def instants(self) -> list[int]:
+        """Return when something is to happen; the present again if a job of run 0 started."""
+        return [job.submit for job in self.coming[:1]] + [job.end for job in self.running]
+
+    def step(self, ending: list[Job], arriving: list[Job]) -> None:
+        """Take completions, then arrivals, then make one pass."""
+        for job in ending:
+            self.running.remove(job)
+            self.completed.append(job)
+        self.after_completions(ending)
+        for job in arriving:
+            self.coming.remove(job)
+            self.waiting.append(job)
+        self.scheduling_pass(arriving)
+
+    def forget(self, job: Job) -> None:
+        """Let a job that has not started never have been."""
+        for jobs in (self.coming, self.waiting):
+            if job in jobs:
+                jobs.remove(job)
+
+    # What the rule adds.
+
+    def check(self) -> None:
+        """Refuse a workload that the rule cannot simulate."""
+
+    def after_completions(self, ended: list[Job]) -> None:
+        """Do what the rule does between completions and arrivals."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs that the rule starts now."""
+        raise NotImplementedError
+
+    # The queue.
+
+    def queue(self, order: str | None = None) -> list[Job]:
+        """Return the waiting jobs in queue order, or in another: whoever starves goes first."""
+        key = keys(
+            order or self.policy.order,
+            self.jobs,
+            self.waiting,
+            self.completed,
+            self.now,
+            refresh=self.refresh,
+            halflife=self.halflife,
+        )
+        starving = [job for job in self.waiting if self.starves(job)]
+        others = [job for job in self.waiting if not self.starves(job)]
+        starving.sort(key=lambda job: (job.submit, job.position))
+        others.sort(key=lambda job: (key[job], job.submit, job.position))
+        return starving + others
+
+    def starves(self, job: Job) -> bool:
+        """Whether a waiting job has waited longer than the threshold allows."""
+        return self.threshold is not None and self.now - job.submit > self.threshold
+
+    # What the machine adds.
+
+    def told(self) -> dict[str, Any]:
+        """Return what of the schedule does not follow from the starts, by its names there."""
+        return {}
+
+    def fits(self, job: Job, place: int = 0) -> bool:
+        """Whether the processors of a place that are free now are enough."""
+        raise NotImplementedError
+
+    def reservation(self, job: Job, claims: list[Claim]) -> Claim:
+        """Return the earliest start of a job beside all that run and some claims, and where."""
+        raise NotImplementedError
+
+    def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
+        """Give a waiting job its processors."""
+        self.waiting.remove(job)
+        self.running.append(job)
+        job.start = self.now
+        job.place = place
+        job.backfilled = backfilled
+
+    def running_claims(self) -> list[Claim]:
+        """Return what the running jobs hold as far as the scheduler knows."""
+        return [Claim(job.start, job.predicted_end, job.procs, job.place) for job in self.running]
+
+
+def simulation_of(workload: Workload, policy: Policy | str) -> Simulation:
+    """Return a simulation at instant 0, before anyone has arrived.
+
+    Raises
+    ------
+    InputError
+        If the policy's name is not understood.
+    """
+    policy = Policy.parse(policy) if isinstance(policy, str) else policy
+    made: Simulation = policy.row.find("refer", workload.platform.name)(workload, policy)
+    made.check()
+    return made

@@ -1,0 +1,162 @@
+"""Rules of the reference on a pool and on a grid of clusters: slow, obvious, objects and lists.
+
+A pool is one cluster. A job runs inside one cluster; which one is an index in declared order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference import plan, tabu
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.loop import Simulation
+from schedfarm.core.reference.processors import Claim, Processors
+from schedfarm.core.workload.workload import Workload
+
+
+class Clusters(Simulation):
+    """The machine is one cluster or several."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        self.keeps = workload.platform.keeps
+        if policy.events != "instant" and self.keeps:
+            raise InputError(
+                f"policy {policy.name!r}: events={policy.events} is for pools only; "
+                f"on a {workload.platform.name} leave it out"
+            )
+        self.clusters = [Processors(size) for size in workload.platform.sizes]
+
+    def told(self) -> dict[str, Any]:
+        """Return in which cluster each job ran, where there are several."""
+        place = np.array([job.place for job in self.jobs], np.int64)
+        return {"place": place} if self.keeps else {}
+
+    def fits(self, job: Job, place: int = 0) -> bool:
+        """Whether the processors of a cluster that are free now are enough.
+
+        They are counted physically, except under per-event.
+        """
+        holders = [other for other in self.running if other.place == place and self.holds(other)]
+        return sum(other.procs for other in holders) + job.procs <= self.clusters[place].size
+
+    def holds(self, job: Job) -> bool:
+        """Whether a running job keeps its processors, its completion not yet handled."""
+        return not self.per_event or job.predicted_end > self.now
+
+    def fitting(self, job: Job) -> list[int]:
+        """Return the clusters in which a job fits now, in declared order."""
+        return [place for place in range(len(self.clusters)) if self.fits(job, place)]
+
+    def wide_enough(self, job: Job) -> list[int]:
+        """Return the clusters that could hold a job, in declared order."""
+        return [place for place, one in enumerate(self.clusters) if one.size >= job.procs]
+
+    def reservation(self, job: Job, claims: list[Claim]) -> Claim:
+        """Return the earliest start of a job in any cluster, the first of those as early."""
+        found: list[Claim] = []
+        for place in self.wide_enough(job):
+            begin = self.clusters[place].earliest(job, self.now, self.claims_in(place, claims))
+            found.append(Claim(begin, begin + job.estimate, job.procs, place))
+        return min(found, key=lambda claim: (claim.begin, claim.place))
+
+    def claims_in(self, place: int, claims: list[Claim]) -> list[Claim]:
+        """Return what the running jobs and some claims hold of one cluster."""
+        return [claim for claim in self.running_claims() + claims if claim.place == place]
+
+
+class Strict(Clusters):
+    """`none`: start the head while it fits a cluster; stop at the first job that fits none."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs that the rule starts now."""
+        behind = self.queue(self.policy.backfill)
+        for head in self.queue():
+            fitting = self.fitting(head)
+            if not fitting:
+                self.blocked(head, [job for job in behind if job in self.waiting])
+                return
+            self.start(head, backfilled=False, place=fitting[0])
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Do what the rule does when a head does not fit; waiting holds it and all behind it."""
+
+
+class Aggressive(Strict):
+    """`aggressive`: start everything that fits a cluster now; no job holds a reservation."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start the jobs that fit, each in the first cluster in which it does."""
+        for job in waiting:
+            fitting = self.fitting(job)
+            if fitting:
+                self.start(job, backfilled=True, place=fitting[0])
+
+
+class Easy(Strict):
+    """`easy`: the head that fits nowhere holds the one reservation, in one cluster."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start the jobs that fit and do not delay the head."""
+        shadows: list[tuple[int, int, int]] = []
+        for place in self.wide_enough(head):
+            claims = self.claims_in(place, [])
+            shadow, extra = self.clusters[place].shadow(head.procs, self.now, claims)
+            shadows.append((shadow, place, extra))
+        shadow, reserved, extra = min(shadows)
+        for job in waiting:
+            if job is head:
+                continue
+            for place in self.fitting(job):
+                short = self.now + job.estimate <= shadow
+                if place == reserved and not short:
+                    if job.procs > extra:
+                        continue
+                    extra -= job.procs
+                self.start(job, backfilled=True, place=place)
+                break
+
+
+class Reserving(Clusters):
+    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the first K that cannot start; then start jobs that delay none of them."""
+        queue, behind = self.queue(), self.queue(self.policy.backfill)
+        held: dict[Job, Claim] = {}
+        for job in queue:
+            if len(held) == self.policy.depth:
+                break
+            claim = self.reservation(job, list(held.values()))
+            if job in arrived:
+                job.promise = claim.begin
+            if claim.begin == self.now and self.fits(job, claim.place):
+                self.start(job, backfilled=bool(held), place=claim.place)
+            else:
+                held[job] = claim
+        for job in behind:
+            if job in self.waiting and job not in held:
+                self.backfill(job, list(held.values()))
+
+    def backfill(self, job: Job, held: list[Claim]) -> None:
+        """Start a job in the first cluster in which it fits now and delays no reservation."""
+        # A holder with estimate 0 occupies nothing, yet easy, which is depth(1), lets no job
+        # cross its start: beyond the depth it claims the second in which it starts.
+        claims = [Claim(c.begin, max(c.end, c.begin + 1), c.procs, c.place) for c in held]
+        for place in self.fitting(job):
+            cluster, there = self.clusters[place], self.claims_in(place, claims)
+            if cluster.are_free(job.procs, self.now, self.now + job.estimate, there):
+                self.start(job, backfilled=True, place=place)
+                return
+
+
+class Planned(plan.Planned, Clusters):
+    """`planned`."""
+
+
+class Tabu(tabu.Tabu, Clusters):
+    """`tabu`."""
