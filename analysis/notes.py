@@ -127,13 +127,6 @@ def _swings(store: Store) -> str:
 def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
     """Return how much the load of a week spreads in a log and in its first samples.
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    trace : str
-        A label of the store's trace axis.
-
     Returns
     -------
     tuple of float and float64[samples], or None

@@ -13,13 +13,6 @@ Values = TypeVar("Values", pd.Series, xr.DataArray)
 def relative_gain(values: Values, base: Values, *, larger: bool) -> Values:
     """Return by which share of a baseline's values others are better, NaN where that value is 0.
 
-    Parameters
-    ----------
-    values, base : Series or DataArray
-        Of the same index, or of dimensions that are broadcast.
-    larger : bool
-        Whether larger values are better.
-
     Examples
     --------
     >>> relative_gain(pd.Series([6.0, 5.0]), pd.Series([8.0, 0.0]), larger=False).tolist()

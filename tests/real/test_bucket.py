@@ -16,8 +16,8 @@ from schedfarm import analysis, farm
 from schedfarm.core import InputError
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import main
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning import block_shape
 from schedfarm.farm.store.bucket import Bucket
 from schedfarm.farm.store.lock import NAME as LOCK, Superseded

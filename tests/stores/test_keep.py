@@ -21,6 +21,7 @@ from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli.report import check_report
 from schedfarm.farm.execution import cell
 from schedfarm.farm.planning.design import design
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.store.keep import KEEPS
 from schedfarm.farm.store.reading import job_table, schedule_of
 from schedfarm.farm.verify import Again, repair, verify
@@ -172,7 +173,7 @@ def test_blocks_are_longer_where_no_jobs_are_kept(tmp_path: Path) -> None:
     easy: dict[str, Any] = {"policies": ("fcfs+easy",), "loads": ("0.8",), "fairness": ()}
     many = replace(CAMPAIGN, traces=(trace,), resamples=20_000, **easy)
     counts = {
-        name: len(design(tmp_path / name, replace(many, keep=name)).store.blocks())
+        name: len(design(tmp_path / name, survey(replace(many, keep=name))).store.blocks())
         for name in KEEPS
     }
     assert counts["jobs"] > 2 * counts["weeks"]
