@@ -307,7 +307,7 @@ _ROWS = (
     Rule(
         "tabu",
         "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
-        simulate="schedfarm.core.machines.grid.plans:tabu",
+        simulate="schedfarm.core.machines.grid.search:tabu",
         holds=ALL,
         options=(
             "every",
@@ -321,7 +321,7 @@ _ROWS = (
             "search",
         ),
         check=_by_plan,
-        promise="schedfarm.core.machines.grid.plans:promise_tabu",
+        promise="schedfarm.core.machines.grid.search:promise_tabu",
         keeps_plan=True,
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),
