@@ -164,14 +164,15 @@ FLOORS = {
         ("comparison",),
     ),
     "cluster": (
-        ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
-        ("certificates", "encryption", "queues", "loop", "scratch"),
+        ("errors", "settings", "walltime", "examples"),
+        ("certificates", "encryption", "opening", "queues", "scratch"),
         ("launchers",),
         ("spec",),
         ("local", "existing", "jobs", "kubernetes", "gateway", "ssh", "watching"),
         ("coordinator", "connect"),
     ),
     "farm": (
+        ("clock",),
         ("store",),
         ("logs", "output", "watching"),
         ("campaign",),
@@ -182,7 +183,7 @@ FLOORS = {
         ("__main__",),
     ),
     "analysis": (
-        ("errors", "relative", "intervals"),
+        ("errors", "intervals"),
         ("place",),
         ("vouched", "starts"),
         ("band_rule", "store"),
