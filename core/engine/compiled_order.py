@@ -13,7 +13,13 @@ from schedfarm.core.engine.history import History
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
 from schedfarm.core.engine.usage import PASSED, Shares, settle_all
-from schedfarm.core.engine.user_ranking import NOBODY, Line, Sharing, rank_waiting
+from schedfarm.core.engine.user_ranking import (
+    NOBODY,
+    Line,
+    SharedRankings,
+    Sharing,
+    rank_waiting,
+)
 from schedfarm.core.policy.functions import OrderFunction
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
@@ -142,6 +148,14 @@ class Orders:
         self._history = History(workload) if followed else None
         self._workload = workload
 
+    @property
+    def ranked(self) -> Rankings | SharedRankings:
+        """What kernels compare jobs by: they follow what users have got unless `call` does."""
+        if self.sharing is None or self.called:
+            return self.rankings
+        waiting = np.empty(len(self._workload), np.int64)
+        return SharedRankings(*self.rankings, self.sharing, waiting)
+
     def call(self, now: int, waiting: Int64, start: Int64, running: Int64) -> None:
         """Fill in the keys of the waiting jobs, ascending, at an instant, s, before its pass.
 
@@ -167,3 +181,24 @@ class Orders:
         age = start[done] + work.run[done] - first
         settle_all(sharing.shares, done, start[done] - work.submit[done], age, now - first)
         rank_waiting(sharing, self.rankings, waiting)
+
+
+def cloned(
+    ranked: Rankings | SharedRankings,
+) -> tuple[Rankings, Rankings] | tuple[SharedRankings, SharedRankings]:
+    """Return rankings for a schedule and for its clone, with sums of its own.
+
+    Ranks and keys are made before each pass, and shared.
+    """
+    if isinstance(ranked, Rankings):
+        return ranked, ranked
+    shares = ranked.sharing.shares
+    own = shares._replace(
+        waited=shares.waited.copy(),
+        worked=shares.worked.copy(),
+        seen_waited=shares.seen_waited.copy(),
+        seen_worked=shares.seen_worked.copy(),
+        quotient=shares.quotient.copy(),
+        passed=shares.passed.copy(),
+    )
+    return ranked, ranked._replace(sharing=ranked.sharing._replace(shares=own))

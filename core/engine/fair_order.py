@@ -37,7 +37,7 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     Examples
     --------
     >>> lxf = Policy.parse("lxf+easy")
-    >>> is_compiled(lxf, "pool"), is_compiled(lxf, "grid")
+    >>> is_compiled(lxf, "grid"), is_compiled(lxf, "nodes")
     (True, False)
     >>> is_compiled(Policy.parse("fcfs+planned"), "pool", plain=False)
     False

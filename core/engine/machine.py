@@ -39,6 +39,12 @@ def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> bool:
 
 
 @generic
+def running_count(machine: Machine) -> int:
+    """Return how many jobs run."""
+    raise NotImplementedError
+
+
+@generic
 def most_free(machine: Machine) -> int:
     """Return the processors that are free at the place with the most of them."""
     raise NotImplementedError

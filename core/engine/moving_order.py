@@ -33,9 +33,9 @@ from schedfarm.core.engine.queue import (
     still_waits,
     take_out,
 )
+from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_queue
 from schedfarm.core.engine.ranking import (
     Ranking,
-    Rankings,
     bar_of,
     goes_before,
     may_have_rivals,
@@ -142,7 +142,7 @@ def start_waiting(world: World, c: int, cell: int, now: int) -> None:
 
 
 @verb
-def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) -> None:
+def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int) -> None:
     """Run one pass: the head while it fits, in the one order; then backfills, in the other.
 
     Some job fits, by `fits_somewhere`.
@@ -171,10 +171,22 @@ def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) ->
 
 
 @verb
-def advance(world: World, clock: Int64, per_event: bool) -> bool:
+def turn_moving(
+    world: World, rankings: AnyRankings, arrived: int, per_event: bool
+) -> tuple[int, int]:
+    """Do as `turn`, and count completions for the orders."""
+    begun = begun_by(rankings, world.machine)
+    now, arrived = turn(world, arrived, per_event)
+    if now < NEVER:
+        follow_up(rankings, world.machine, world.jobs, begun, now)
+    return now, arrived
+
+
+@verb
+def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) -> bool:
     """Go on to the next pass that may start a job; return whether there is one to be made."""
     while world.jobs.leave[0] == 0:
-        clock[NOW], clock[ARRIVED] = turn(world, clock[ARRIVED], per_event)
+        clock[NOW], clock[ARRIVED] = turn_moving(world, rankings, clock[ARRIVED], per_event)
         if clock[NOW] == NEVER:
             break
         if fits_somewhere(world.queue, most_free(world.machine)):
@@ -182,16 +194,22 @@ def advance(world: World, clock: Int64, per_event: bool) -> bool:
     return False
 
 
+@verb
+def make_pass(world: World, rankings: AnyRankings, options: Options, now: int) -> None:
+    """Run one pass, in which some job fits, with keys as they are to be now."""
+    rank_queue(rankings, world.queue)
+    decide(world, rankings, options.rule, now, starving_before(options, now))
+
+
 @routine
-def run_events(world: World, clock: Int64, rankings: Rankings, options: Options) -> None:
+def run_events(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
     """Go through all events, each with its pass."""
-    while advance(world, clock, options.per_event):
-        now = clock[NOW]
-        decide(world, rankings, options.rule, now, starving_before(options, now))
+    while advance(world, rankings, clock, options.per_event):
+        make_pass(world, rankings, options, clock[NOW])
 
 
 @kernel
-def run_moving(world: World, clock: Int64, rankings: Rankings, options: Options) -> None:
+def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
     """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
 
     Jobs wait by (submit, position): all keys of the world are the same.
@@ -200,15 +218,18 @@ def run_moving(world: World, clock: Int64, rankings: Rankings, options: Options)
 
 
 @kernel
-def next_pass(world: World, clock: Int64, per_event: bool, waiting: Int64) -> int:
+def next_pass(
+    world: World, clock: Int64, rankings: AnyRankings, options: Options, waiting: Int64
+) -> int:
     """Go on as `advance`; write down the jobs that wait, ascending, and return how many do.
 
     None do at the end.
     """
-    return gather(world.queue, waiting) if advance(world, clock, per_event) else 0
+    more = advance(world, rankings, clock, options.per_event)
+    return gather(world.queue, waiting) if more else 0
 
 
 @kernel
-def run_pass(world: World, rankings: Rankings, options: Options, now: int) -> None:
+def run_pass(world: World, rankings: AnyRankings, options: Options, now: int) -> None:
     """Run one pass with the orders as they are now."""
-    decide(world, rankings, options.rule, now, starving_before(options, now))
+    make_pass(world, rankings, options, now)

@@ -41,6 +41,7 @@ from schedfarm.core.engine.profile import (
     move,
     step_from,
 )
+from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list
 from schedfarm.core.engine.ranking import Ranking, goes_before
 from schedfarm.core.engine.running import Jobs, Running, give_back, launch, next_end, release
 from schedfarm.core.engine.world import Options, starving_before
@@ -261,12 +262,13 @@ def compress(book: Book, now: int) -> None:
 
 
 @verb
-def compact(keeper: Bookkeeper, ranking: Ranking, options: Options, walk: int) -> None:
+def compact(keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: int) -> None:
     """Compress the plan where a job has just ended before its estimate, or per event ended."""
     jobs, _, book, clock, _ = keeper
     if clock[EARLY] == 1:
         now = clock[NOW]
-        arrange(book, jobs, ranking, walk, now, starving_before(options, now))
+        rank_list(rankings, book.job, book.state[COUNT])
+        arrange(book, jobs, rankings.queue, walk, now, starving_before(options, now))
         compress(book, now)
 
 
@@ -326,12 +328,13 @@ def passes_somebody(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: i
 
 
 @verb
-def start_due(keeper: Bookkeeper, ranking: Ranking, options: Options) -> None:
+def start_due(keeper: Bookkeeper, rankings: AnyRankings, options: Options) -> None:
     """Start the jobs whose reservation has come and who fit, in queue order."""
     jobs, running, book, clock, _ = keeper
-    now, after = clock[NOW], -1
+    now, after, ranking = clock[NOW], -1, rankings.queue
     if book.state[DUE] > now:
         return
+    rank_list(rankings, book.job, book.state[COUNT])
     limit = starving_before(options, now)
     while True:
         i = first_due(book, jobs, ranking, now, limit, after)
@@ -357,7 +360,7 @@ def next_reservation(book: Book, now: int) -> int:
 
 
 @verb
-def turn(keeper: Bookkeeper, per_event: bool) -> bool:
+def turn(keeper: Bookkeeper, rankings: AnyRankings, per_event: bool) -> bool:
     """Go to the next instant or event and its completions; return False at the end."""
     jobs, running, book, clock, _ = keeper
     arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
@@ -370,14 +373,16 @@ def turn(keeper: Bookkeeper, per_event: bool) -> bool:
     if per_event:
         # The profile knows already; the machine is to agree.
         give_back(running, now)
+    begun = begun_by(rankings, running)
     if not (per_event and arrival == now):
         complete(keeper, per_event)
+    follow_up(rankings, running, jobs, begun, now)
     return True
 
 
 @kernel
 def run_planned(
-    keeper: Bookkeeper, ranking: Ranking, options: Options, walk: int, stepwise: bool
+    keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: int, stepwise: bool
 ) -> bool:
     """Run every event and its pass, to the last completion; return False at the end, or if left.
 
@@ -387,17 +392,17 @@ def run_planned(
     jobs, clock = keeper.jobs, keeper.clock
     while True:
         if clock[STAGE] == TURNS:
-            if jobs.leave[0] != 0 or not turn(keeper, options.per_event):
+            if jobs.leave[0] != 0 or not turn(keeper, rankings, options.per_event):
                 return False
             clock[STAGE] = WALKS
             if stepwise and clock[EARLY] == 1 and walk == BY_QUEUE:
                 return True
         elif clock[STAGE] == WALKS:
-            compact(keeper, ranking, options, walk)
+            compact(keeper, rankings, options, walk)
             enter_all(keeper, options.per_event)
             clock[STAGE] = STARTS
             if stepwise:
                 return True
         else:
-            start_due(keeper, ranking, options)
+            start_due(keeper, rankings, options)
             clock[STAGE] = TURNS

@@ -48,7 +48,8 @@ from schedfarm.core.engine.planning import (
     strike_out,
     take,
 )
-from schedfarm.core.engine.ranking import Rankings, goes_before
+from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list
+from schedfarm.core.engine.ranking import goes_before
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import Options, starving_before
 
@@ -79,7 +80,7 @@ def complete(plan: AnyPlan, jobs: Jobs, machine: Machine, now: int, per_event: b
 
 
 @verb
-def admit(planner: Planner, rankings: Rankings, per_event: bool) -> None:
+def admit(planner: Planner, rankings: AnyRankings, per_event: bool) -> None:
     """Queue what arrives now; a moving order sorts it later."""
     jobs, _, plan, clock, _ = planner
     lowest, highest = plan.state[COUNT], -1
@@ -96,7 +97,7 @@ def admit(planner: Planner, rankings: Rankings, per_event: bool) -> None:
 
 
 @verb
-def turn(planner: Planner, rankings: Rankings, per_event: bool) -> bool:
+def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
     """Go to the next instant or event, its completions and arrivals; return False at the end."""
     jobs, machine, plan, clock, _ = planner
     arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
@@ -113,8 +114,10 @@ def turn(planner: Planner, rankings: Rankings, per_event: bool) -> bool:
     if plan.state[POINTS] > 0:
         void(plan)
         clock[ANEW] = 1
+    begun = begun_by(rankings, machine)
     if ended:
         complete(plan, jobs, machine, now, per_event)
+    follow_up(rankings, machine, jobs, begun, now)
     loaded = plan.state[LOADED]
     admit(planner, rankings, per_event)
     clock[ANEW] |= plan.state[LOADED] < loaded
@@ -122,7 +125,7 @@ def turn(planner: Planner, rankings: Rankings, per_event: bool) -> bool:
 
 
 @verb
-def arrange(planner: Planner, rankings: Rankings, limit: int) -> None:
+def arrange(planner: Planner, rankings: AnyRankings, limit: int) -> None:
     """Bring the queue into its order at this instant; jobs submitted before `limit` starve."""
     jobs, _, plan, clock, _ = planner
     loaded, changed = plan.state[LOADED], plan.state[COUNT]
@@ -179,7 +182,7 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
 
 @verb
 def next_backfill(
-    planner: Planner, rankings: Rankings, limit: int, last: int, where: int
+    planner: Planner, rankings: AnyRankings, limit: int, last: int, where: int
 ) -> tuple[int, int]:
     """Return which job to backfill next, behind those that hold reservations, and where.
 
@@ -260,7 +263,13 @@ def may_still_start(
 
 @verb
 def extend(
-    planner: Planner, rankings: Rankings, depth: int, limit: int, last: int, where: int, must: int
+    planner: Planner,
+    rankings: AnyRankings,
+    depth: int,
+    limit: int,
+    last: int,
+    where: int,
+    must: int,
 ) -> None:
     """Reserve in queue order while a job up to `last` may start now, and up to `must` in any case.
 
@@ -305,7 +314,9 @@ def extend(
 
 
 @verb
-def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, promises: bool) -> None:
+def make_pass(
+    planner: Planner, rankings: AnyRankings, depth: int, limit: int, promises: bool
+) -> None:
     """Start every job whose reservation is now."""
     _, machine, plan, clock, _ = planner
     now, anew = clock[NOW], clock[ANEW] == 1
@@ -326,16 +337,17 @@ def make_pass(planner: Planner, rankings: Rankings, depth: int, limit: int, prom
 
 
 @verb
-def pass_over(planner: Planner, rankings: Rankings, options: Options, promises: bool) -> None:
+def pass_over(planner: Planner, rankings: AnyRankings, options: Options, promises: bool) -> None:
     """Make the pass of this instant, in the order that the queue then has."""
-    limit = starving_before(options, planner.clock[NOW])
+    plan, limit = planner.plan, starving_before(options, planner.clock[NOW])
+    rank_list(rankings, plan.job[plan.front[0] :], plan.state[COUNT])
     arrange(planner, rankings, limit)
     make_pass(planner, rankings, options.depth, limit, promises)
 
 
 @kernel
 def run_reserving(
-    planner: Planner, rankings: Rankings, options: Options, promises: bool, stepwise: bool
+    planner: Planner, rankings: AnyRankings, options: Options, promises: bool, stepwise: bool
 ) -> bool:
     """Run every event and its pass, to the last completion; return False at the end, or if left.
 

@@ -45,6 +45,10 @@ class Running(NamedTuple):
     free: Int64
     given: Int64
 
+    def running_jobs(self) -> Int64:
+        """Return the jobs that run, int64[k]."""
+        return self.job[: self.count[0]]
+
 
 def idle_machine(processors: int, most: int) -> Running:
     """Return the machine with no job running and room for `most` of them."""

@@ -106,6 +106,11 @@ def digest_of_variants(source: Path, kinds: Iterable[type]) -> str:
 
     It is "" where there are none. Sources were read when the implementations were imported.
     """
-    files, pairs = closure(source), {pair for kind in kinds for pair in _VARIANTS.get(kind, ())}
-    found = {(file.name, digest(file)) for declared, file in pairs if declared in files}
-    return "\n".join(f"{name} {text}" for name, text in sorted(found))
+    files = closure(source)
+    found = {
+        f"{kind.__qualname__} {file.name} {digest(file)}"
+        for kind in kinds
+        for declared, file in _VARIANTS.get(kind, ())
+        if declared in files
+    }
+    return "\n".join(sorted(found))

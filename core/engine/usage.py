@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
-from schedfarm.core.engine.jit import kernel, verb
+from schedfarm.core.engine.jit import generic, kernel, verb
+from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.ranking import ratio_exceeds
-from schedfarm.core.engine.running import Jobs, Running
+from schedfarm.core.engine.running import Jobs
 
 MOST_WAITED, LEAST_WORKED = range(2)
 """Codes of who comes first: most wait for the work that was done; least work."""
@@ -46,6 +47,17 @@ class Shares(NamedTuple):
     passed: Int64
     refresh: int
     halflife: int
+
+
+@verb
+def copy_shares(shares: Shares, other: Shares) -> None:
+    """Copy what users have got, and what orders see of it."""
+    for u in range(shares.waited.size):
+        other.waited[u], other.worked[u] = shares.waited[u], shares.worked[u]
+        other.seen_waited[u], other.seen_worked[u] = shares.seen_waited[u], shares.seen_worked[u]
+        other.quotient[u] = shares.quotient[u]
+    for k in range(PASSED):
+        other.passed[k] = shares.passed[k]
 
 
 @verb
@@ -119,18 +131,20 @@ def refresh(shares: Shares, age: int) -> None:
         look_at_all(shares)
 
 
-@verb
-def follow(shares: Shares, jobs: Jobs, running: Running, begun: int, now: int) -> None:
-    """Count who has completed by now, s, of the `begun` jobs that have ever started.
+@generic
+def follow(machine: Machine, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
+    """Count the jobs that have completed by now, s, of the `begun` that have ever started.
 
-    Whoever was released stands behind the end of the list, the latest first, until a job starts:
-    call this before that.
+    Released jobs stay behind the end of their list, the latest first, until a job starts: call
+    this before that.
     """
-    first, count = jobs.submit[0], running.count[0]
-    for p in range(begun - shares.passed[SETTLED] - 1, count - 1, -1):
-        j = running.job[p]
-        settle(shares, j, jobs.start[j] - jobs.submit[j], running.end[p] - first)
-    refresh(shares, now - first)
+    raise NotImplementedError
+
+
+@verb
+def count_ended(shares: Shares, jobs: Jobs, j: int, end: int) -> None:
+    """Count job j, which completed at `end`, s."""
+    settle(shares, j, jobs.start[j] - jobs.submit[j], end - jobs.submit[0])
 
 
 @kernel

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import rank
 from schedfarm.core.engine.jit import kernel, verb
-from schedfarm.core.engine.ranking import Rankings
-from schedfarm.core.engine.running import Jobs, Running
-from schedfarm.core.engine.usage import Shares, follow, goes_first
+from schedfarm.core.engine.machine import Machine, running_count
+from schedfarm.core.engine.queue import Queue, gather
+from schedfarm.core.engine.rank import AnyRankings
+from schedfarm.core.engine.ranking import Ranking, Rankings
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.usage import SETTLED, Shares, copy_shares, follow, goes_first
 
 NOBODY = -1
 """Code of a line that no order asks for."""
@@ -94,30 +98,59 @@ def rank_jobs(shares: Shares, line: Line, waiting: Int64, count: int, key: Int64
 
 
 @verb
-def rank_by_shares(
-    sharing: Sharing,
-    rankings: Rankings,
-    jobs: Jobs,
-    running: Running,
-    begun: int,
-    waiting: Int64,
-    count: int,
-    now: int,
-) -> None:
-    """Give the waiting jobs their keys by what their users have got by now, s.
-
-    Call it after the completions and before the first start of an instant, or event. `begun` jobs
-    have ever started, and the first `count` of `waiting` wait, in any order.
-    """
+def rank_by_shares(sharing: Sharing, rankings: AnyRankings, waiting: Int64, count: int) -> None:
+    """Give the first `count` of the waiting jobs their keys by what orders see of users' sums."""
     shares = sharing.shares
-    follow(shares, jobs, running, begun, now)
     rank_jobs(shares, sharing.queue, waiting, count, rankings.queue.key)
     rank_jobs(shares, sharing.backfill, waiting, count, rankings.backfill.key)
+
+
+class SharedRankings(NamedTuple):
+    """`Rankings` of which at least one shares by what users have got.
+
+    waiting: int64[n], to write the waiting jobs on.
+    """
+
+    queue: Ranking
+    backfill: Ranking
+    moves: bool
+    differ: bool
+    sharing: Sharing
+    waiting: Int64
+
+
+@rank.begun_by.of(SharedRankings)
+def begun_by(rankings: SharedRankings, machine: Machine) -> int:
+    """Return how many jobs were counted, and how many run."""
+    return int(rankings.sharing.shares.passed[SETTLED] + running_count(machine))
+
+
+@rank.follow_up.of(SharedRankings)
+def follow_up(rankings: SharedRankings, machine: Machine, jobs: Jobs, begun: int, now: int) -> None:
+    """Count the completed jobs for their users."""
+    follow(machine, rankings.sharing.shares, jobs, begun, now)
+
+
+@rank.rank_queue.of(SharedRankings)
+def rank_queue(rankings: SharedRankings, queue: Queue) -> None:
+    """Give the jobs of a queue the keys that their users' ranks are."""
+    waiting = rankings.waiting
+    rank_by_shares(rankings.sharing, rankings, waiting, gather(queue, waiting))
+
+
+@rank.rank_list.of(SharedRankings)
+def rank_list(rankings: SharedRankings, waiting: Int64, count: int) -> None:
+    """Give some waiting jobs the keys that their users' ranks are."""
+    rank_by_shares(rankings.sharing, rankings, waiting, count)
+
+
+@rank.copy_usage.of(SharedRankings)
+def copy_usage(rankings: SharedRankings, other: SharedRankings) -> None:
+    """Copy what users have got; the keys and the ranks are made before each pass, and shared."""
+    copy_shares(rankings.sharing.shares, other.sharing.shares)
 
 
 @kernel
 def rank_waiting(sharing: Sharing, rankings: Rankings, waiting: Int64) -> None:
     """Give all the waiting jobs their keys by what orders see of their users' sums."""
-    count = waiting.size
-    rank_jobs(sharing.shares, sharing.queue, waiting, count, rankings.queue.key)
-    rank_jobs(sharing.shares, sharing.backfill, waiting, count, rankings.backfill.key)
+    rank_by_shares(sharing, rankings, waiting, waiting.size)

@@ -208,10 +208,7 @@ def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
     return "rule 'logged' takes the starts of the log; it goes with fcfs, and without options"
 
 
-_POOL, _FAIR = (
-    "schedfarm.core.machines.{platform}.simulation:",
-    "schedfarm.core.machines.pool.fair_start:",
-)
+_POOL = "schedfarm.core.machines.{platform}.simulation:"
 
 _NETWORK, _ON_LINKS = (
     "schedfarm.core.machines.network.simulation:",
@@ -229,10 +226,11 @@ _ROWS = (
         simulate=_POOL + "none",
         overtakes=False,
         options=("backfill",),
-        fair_start=_FAIR + "none",
+        fair_start=_POOL + "fair_none",
         refer=_REFERENCE + "Strict",
         audit=_AUDIT + "Strict",
         platforms=("pool", "grid"),
+        fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
     ),
     Rule(
@@ -240,10 +238,11 @@ _ROWS = (
         "start everything that fits now, in queue order; no reservation (also bf)",
         simulate=_POOL + "aggressive",
         options=("backfill",),
-        fair_start=_FAIR + "aggressive",
+        fair_start=_POOL + "fair_aggressive",
         refer=_REFERENCE + "Aggressive",
         audit=_AUDIT + "Aggressive",
         platforms=("pool", "grid"),
+        fair_platforms=("pool", "grid"),
         aliases=("bf",),
         cost=Cost(Rate(0.17, 0.003), Rate(0.7, 0.13)),
     ),
@@ -253,10 +252,11 @@ _ROWS = (
         simulate=_POOL + "easy",
         holds=1,
         options=("backfill",),
-        fair_start=_FAIR + "easy",
+        fair_start=_POOL + "fair_easy",
         refer=_REFERENCE + "Easy",
         audit=_AUDIT + "Easy",
         platforms=("pool", "grid"),
+        fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
     ),
     Rule(
@@ -266,10 +266,11 @@ _ROWS = (
         holds=GIVEN,
         options=("backfill",),
         promise=_POOL + "promise_reserving",
-        fair_start=_FAIR + "reserving",
+        fair_start=_POOL + "fair_reserving",
         refer=_REFERENCE + "Reserving",
         audit=_AUDIT + "Reserving",
         platforms=("pool", "grid"),
+        fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
     ),
     Rule(
@@ -279,7 +280,7 @@ _ROWS = (
         holds=ALL,
         check=_nobody_left,
         promise=_POOL + "promise_reserving",
-        fair_start=_FAIR + "reserving",
+        fair_start=_POOL + "fair_reserving",
         refer={
             "pool": _REFERENCE + "Reserving",
             "grid": _REFERENCE + "Reserving",
@@ -287,6 +288,7 @@ _ROWS = (
         },
         audit=_AUDIT + "Reserving",
         platforms=("pool", "grid", "nodes"),
+        fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
     Rule(
@@ -298,7 +300,7 @@ _ROWS = (
         check=_by_arrival,
         promise=_POOL + "promise_planned",
         keeps_plan=True,
-        fair_start=_FAIR + "planned",
+        fair_start=_POOL + "fair_plan",
         refer=_REFERENCE + "Planned",
         audit=_AUDIT + "Planned",
         platforms=("pool", "grid"),

@@ -14,28 +14,32 @@ from schedfarm.core.engine.clone.state import (
     turn_alone,
 )
 from schedfarm.core.engine.jit import kernel, routine
-from schedfarm.core.engine.moving_order import decide, fits_somewhere
+from schedfarm.core.engine.machine import most_free
+from schedfarm.core.engine.moving_order import fits_somewhere, make_pass, turn_moving
 from schedfarm.core.engine.queue import enqueue
-from schedfarm.core.engine.ranking import Rankings
-from schedfarm.core.engine.world import Options, World, starving_before, turn
+from schedfarm.core.engine.rank import AnyRankings, begun_by, copy_usage, follow_up
+from schedfarm.core.engine.world import Options, World
 
 
 @routine
 def fork(
-    here: World, copy: World, fair: Fair, rankings: Rankings, options: Options, j: int, now: int,
-    k: int, look: bool,
+    here: World, copy: World, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
+    options: Options, j: int, now: int, k: int, look: bool,
 ) -> int:  # fmt: skip
     """Return when job j, which has arrived, starts on a copy of what is here, s.
 
-    The pass of this instant is still to come where `look` says so; job k arrives next.
+    The pass of this instant is still to come where `look` says so; job k arrives next. The second
+    rankings are the copy's.
     """
-    jobs, running, queue, _, by_age = copy
+    jobs, machine, queue, _, by_age = copy
+    own = rankings[1]
     joined, keys = not fair.relaxed, (by_age, by_age)
-    copy_machine(here.machine, here.jobs, jobs.start, running)
+    copy_machine(here.machine, here.jobs, jobs.start, machine)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
+    copy_usage(rankings[0], own)
     while True:
-        if look and fits_somewhere(queue, running.free[0]):
-            decide(copy, rankings, options.rule, now, starving_before(options, now))
+        if look and fits_somewhere(queue, most_free(machine)):
+            make_pass(copy, own, options, now)
         look = True
         if not joined:
             if queue.size[0] == 0:
@@ -45,27 +49,30 @@ def fork(
                 continue
         elif jobs.start[j] >= 0:
             return int(jobs.start[j])
+        begun = begun_by(own, machine)
         now, k = turn_alone(copy, by_age, fair, options.per_event, k, j)
+        follow_up(own, machine, jobs, begun, now)
 
 
 @kernel
 def fair_moving(
-    here: World, copy: World, fair: Fair, rankings: Rankings, options: Options, fst: Int64
-) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
-    jobs, running, queue, _, _ = here
+    here: World, copy: World, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
+    options: Options, fst: Int64,
+) -> None:  # fmt: skip
+    """Fill `fst`, all -1, for the jobs wanted: the schedule, and next to it a copy for each."""
+    jobs, machine, queue, _, _ = here
     arrived = 0
     while True:
-        if forks_before_next(jobs, running, fair, fst, arrived):
+        if forks_before_next(jobs, machine, fair, fst, arrived):
             j = arrived - 1
             fst[j] = fork(here, copy, fair, rankings, options, j, 0, arrived, False)
         if is_over(jobs, fair, fst, arrived):
             break
         first = arrived
-        now, arrived = turn(here, first, options.per_event)
+        now, arrived = turn_moving(here, rankings[0], first, options.per_event)
         for j in range(first, arrived):
             if forks_at_arrival(fair, j, arrived):
                 fst[j] = fork(here, copy, fair, rankings, options, j, now, arrived, True)
-        if fits_somewhere(queue, running.free[0]):
-            decide(here, rankings, options.rule, now, starving_before(options, now))
+        if fits_somewhere(queue, most_free(machine)):
+            make_pass(here, rankings[0], options, now)
     fill_in(jobs, fair, fst)

@@ -19,7 +19,7 @@ from schedfarm.core.engine.planned import (
     turn,
 )
 from schedfarm.core.engine.profile import HEAD, TAIL
-from schedfarm.core.engine.ranking import Ranking
+from schedfarm.core.engine.rank import AnyRankings, copy_usage
 from schedfarm.core.engine.world import Options
 
 
@@ -43,7 +43,7 @@ def copy_book(book: Book, other: Book, start: Int64) -> None:
 def fork(
     here: Bookkeeper,
     copy: Bookkeeper,
-    ranking: Ranking,
+    rankings: tuple[AnyRankings, AnyRankings],
     options: Options,
     walk: int,
     j: int,
@@ -52,23 +52,24 @@ def fork(
     """Return when job j starts on a copy of what is here, to which nobody comes, s.
 
     The pass of this instant is still to come. A job that has not joined comes when all those
-    who wait have started.
+    who wait have started. The second rankings are the copy's.
     """
-    start, book, clock = copy.jobs.start, copy.book, copy.clock
+    start, book, clock, own = copy.jobs.start, copy.book, copy.clock, rankings[1]
     copy_machine(here.running, here.jobs, start, copy.running)
     copy_book(here.book, book, start)
+    copy_usage(rankings[0], own)
     clock[NOW], clock[ARRIVED] = here.clock[NOW], start.size
     start[j] = -1
     while True:
-        start_due(copy, ranking, options)
+        start_due(copy, own, options)
         if not joined and book.state[COUNT] == 0:
             joined = True
             enter(copy, j)
-            start_due(copy, ranking, options)
+            start_due(copy, own, options)
         if start[j] >= 0:
             return int(start[j])
-        turn(copy, options.per_event)
-        compact(copy, ranking, options, walk)
+        turn(copy, own, options.per_event)
+        compact(copy, own, options, walk)
 
 
 @kernel
@@ -76,7 +77,7 @@ def fair_planned(
     here: Bookkeeper,
     copy: Bookkeeper,
     fair: Fair,
-    ranking: Ranking,
+    rankings: tuple[AnyRankings, AnyRankings],
     options: Options,
     walk: int,
     fst: Int64,
@@ -88,17 +89,17 @@ def fair_planned(
     """
     jobs, _, book, clock, _ = here
     while not is_over(jobs, fair, fst, clock[ARRIVED]):
-        turn(here, options.per_event)
-        compact(here, ranking, options, walk)
+        turn(here, rankings[0], options.per_event)
+        compact(here, rankings[0], options, walk)
         while is_coming(here):
             j = clock[ARRIVED]
             if j > 0 and fair.wanted[j - 1] and fst[j - 1] < 0 and jobs.start[j - 1] < 0:
-                fst[j - 1] = fork(here, copy, ranking, options, walk, j - 1, True)
+                fst[j - 1] = fork(here, copy, rankings, options, walk, j - 1, True)
             if fair.relaxed and fair.wanted[j] and book.state[COUNT] > 0:
-                fst[j] = fork(here, copy, ranking, options, walk, j, False)
+                fst[j] = fork(here, copy, rankings, options, walk, j, False)
             enter(here, j)
             clock[ARRIVED] = j + 1
             if options.per_event:
                 break
-        start_due(here, ranking, options)
+        start_due(here, rankings[0], options)
     fill_in(jobs, fair, fst)

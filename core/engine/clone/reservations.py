@@ -21,7 +21,7 @@ from schedfarm.core.engine.machine import give_back, next_end
 from schedfarm.core.engine.plan import COUNT, POINTS, STARVING, void
 from schedfarm.core.engine.plan_queue import insert, place_by_key
 from schedfarm.core.engine.planning import AnyPlan
-from schedfarm.core.engine.ranking import Rankings
+from schedfarm.core.engine.rank import AnyRankings, begun_by, copy_usage, follow_up
 from schedfarm.core.engine.reservations import (
     ANEW,
     BEFORE,
@@ -57,7 +57,7 @@ def copy_plan(plan: AnyPlan, other: AnyPlan, start: Int64, rank: Int64, bar: int
 
 
 @verb
-def enter(copy: Planner, rankings: Rankings, j: int) -> None:
+def enter(copy: Planner, rankings: AnyRankings, j: int) -> None:
     """Queue job j; a moving order sorts it later."""
     copy.jobs.start[j] = -1
     last = copy.plan.state[COUNT]
@@ -67,7 +67,7 @@ def enter(copy: Planner, rankings: Rankings, j: int) -> None:
 
 @verb
 def turn_alone(
-    copy: Planner, rankings: Rankings, fair: Fair, per_event: bool, k: int, j: int
+    copy: Planner, rankings: AnyRankings, fair: Fair, per_event: bool, k: int, j: int
 ) -> int:
     """Go to the next instant, or event, of a copy for job j; return who comes next."""
     jobs, machine, plan, clock, _ = copy
@@ -79,8 +79,10 @@ def turn_alone(
         void(plan)
     if per_event:
         give_back(machine, now)
+    begun = begun_by(rankings, machine)
     if end == now and not (per_event and due == now):
         complete(plan, jobs, machine, now, per_event)
+    follow_up(rankings, machine, jobs, begun, now)
     while k < fair.until[j] and jobs.submit[k] == now:
         enter(copy, rankings, k)
         k = coming(fair, jobs.start, k + 1, j)
@@ -91,19 +93,19 @@ def turn_alone(
 
 @routine
 def fork(
-    here: Planner, whole: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64,
-    first: int, j: int, look: bool,
+    here: Planner, whole: Planner, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
+    options: Options, fst: Int64, first: int, j: int, look: bool,
 ) -> None:  # fmt: skip
     """Find when job j, which has arrived, starts on a copy of what is here.
 
     And when those from `first` on do, as far as this is their copy too. The pass of this instant
-    is still to come where `look` says so.
+    is still to come where `look` says so. The second rankings are the copy's.
     """
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
     # Starvation looks at every job of the columns: none may be there that does not exist.
     jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave)
     copy = Planner(jobs, whole.machine, whole.plan, whole.clock, whole.promised)
-    joined, k = not fair.relaxed, here.clock[ARRIVED]
+    joined, k, own = not fair.relaxed, here.clock[ARRIVED], rankings[1]
     copy.clock[NOW], copy.clock[SEEN] = here.clock[NOW], here.clock[SEEN]
     copy_machine(here.machine, here.jobs, start, copy.machine)
     if fair.patient:
@@ -112,10 +114,11 @@ def fork(
         for i in range(here.clock[SEEN], k):
             start[i] = here.jobs.start[i]
     copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
+    copy_usage(rankings[0], own)
     while True:
         if look and copy.plan.state[COUNT] > 0:
             copy.clock[ANEW] = 1
-            pass_over(copy, rankings, options, False)
+            pass_over(copy, own, options, False)
         look = True
         alone = joined or copy.plan.state[COUNT] == 0
         head = NEVER if alone else copy.plan.job[copy.plan.front[0]]
@@ -124,15 +127,15 @@ def fork(
             return
         if alone and not joined:
             joined = True
-            enter(copy, rankings, j)
+            enter(copy, own, j)
             continue
-        k = turn_alone(copy, rankings, fair, options.per_event, k, j)
+        k = turn_alone(copy, own, fair, options.per_event, k, j)
 
 
 @verb
 def settle(
-    here: Planner, copy: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64,
-    known: int,
+    here: Planner, copy: Planner, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
+    options: Options, fst: Int64, known: int,
 ) -> int:  # fmt: skip
     """Copy for the jobs from `known` on that a later one has now passed; return the next.
 
@@ -152,7 +155,12 @@ def settle(
 
 @kernel
 def fair_reserving(
-    here: Planner, copy: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64
+    here: Planner,
+    copy: Planner,
+    fair: Fair,
+    rankings: tuple[AnyRankings, AnyRankings],
+    options: Options,
+    fst: Int64,
 ) -> None:
     """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it copies as needed."""
     jobs, running, plan, clock, _ = here
@@ -163,13 +171,13 @@ def fair_reserving(
             fork(here, copy, fair, rankings, options, fst, j, j, False)
         if is_over(jobs, fair, fst, clock[ARRIVED]):
             break
-        turn(here, rankings, options.per_event)
+        turn(here, rankings[0], options.per_event)
         if not fair.patient:
             for j in range(clock[BEFORE], clock[ARRIVED]):
                 if forks_at_arrival(fair, j, clock[ARRIVED]):
                     fork(here, copy, fair, rankings, options, fst, j, j, True)
         if plan.state[COUNT] > 0:
-            pass_over(here, rankings, options, False)
+            pass_over(here, rankings[0], options, False)
         if fair.patient:
             known = settle(here, copy, fair, rankings, options, fst, known)
     fill_in(jobs, fair, fst)

@@ -14,6 +14,7 @@ def copy_clusters(clusters: Clusters, jobs: Jobs, start: Int64, other: Clusters)
     """Copy the running jobs of every cluster."""
     for c in range(clusters.size.size):
         pool.copy_running(on_cluster(clusters, c), jobs, start, on_cluster(other, c))
+        other.released[c] = 0
 
 
 @clone.withdraw.of(Clusters)

@@ -27,7 +27,9 @@ class Clusters(NamedTuple):
 
     end, job, predicted, width: int64[clusters, room]. count, free: int64[clusters, 1]. given:
     int64[1], -1: no cluster gives processors back before a completion. size: int64[clusters],
-    processors. place: int64[n], the cluster of each job that has started.
+    processors. place: int64[n], the cluster of each job that has started. released:
+    int64[clusters], how many of a row's jobs, just behind its end, have ended since they were last
+    counted for their users.
     """
 
     end: Int64
@@ -39,6 +41,12 @@ class Clusters(NamedTuple):
     given: Int64
     size: Int64
     place: Int64
+    released: Int64
+
+    def running_jobs(self) -> Int64:
+        """Return the jobs that run, int64[k], cluster by cluster."""
+        rows = zip(self.job, self.count[:, 0], strict=True)
+        return np.concatenate([job[:count] for job, count in rows])
 
 
 def idle_grid(size: Int64, n: int) -> Clusters:
@@ -58,6 +66,7 @@ def idle_grid(size: Int64, n: int) -> Clusters:
         np.full(1, -1, np.int64),
         size.copy(),
         np.zeros(n, np.int64),
+        np.zeros(clusters, np.int64),
     )
 
 
@@ -101,7 +110,17 @@ def release_due(clusters: Clusters, jobs: Jobs, now: int, one: bool) -> bool:
         running = on_cluster(clusters, c)
         while next_end(running) == now:
             early |= release(jobs, running)
+            clusters.released[c] += 1
     return early
+
+
+@machine.running_count.of(Clusters)
+def running_count(clusters: Clusters) -> int:
+    """Return how many jobs run on all clusters."""
+    count = 0
+    for c in range(clusters.size.size):
+        count += clusters.count[c, 0]
+    return count
 
 
 @machine.most_free.of(Clusters)
@@ -204,9 +223,3 @@ def within_reach(clusters: Clusters, queue: Queue, hold: Int64, now: int, b: int
         ):
             return True
     return False
-
-
-def running_jobs(clusters: Clusters) -> Int64:
-    """Return the jobs that run, int64[k], cluster by cluster."""
-    rows = zip(clusters.job, clusters.count[:, 0], strict=True)
-    return np.concatenate([job[:count] for job, count in rows])

@@ -10,6 +10,7 @@ from schedfarm.core.arrays import NO_PROMISE, Float64, Int64
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.run import idle_jobs
 from schedfarm.core.engine.running import idle_machine
 from schedfarm.core.engine.search import draws
 from schedfarm.core.engine.search.plan import empty_plan
@@ -17,7 +18,6 @@ from schedfarm.core.engine.search.run import Planner, run_plan
 from schedfarm.core.engine.search.score import Counts, empty_past, empty_score
 from schedfarm.core.engine.search.search import GAP, RANDOM, TABU, Aim, empty_search
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.pool.simulation import idle_jobs
 from schedfarm.core.policy.options import TIMES
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule

@@ -10,6 +10,7 @@ from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.lanes import room
 from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
 from schedfarm.core.engine.reservations import run_reserving
+from schedfarm.core.engine.run import WIDEST, idle_jobs
 from schedfarm.core.engine.world import RESERVING, Options as PoolOptions
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.grid.kernel import idle_grid
@@ -32,7 +33,7 @@ from schedfarm.core.machines.network.kernels.world import (
 )
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.pool.platform import Pool
-from schedfarm.core.machines.pool.simulation import WIDEST, idle_jobs, idle_planner
+from schedfarm.core.machines.pool.simulation import POOL
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule, Segments
@@ -117,7 +118,7 @@ def _alone(workload: Workload, policy: Policy) -> tuple[Int64, np.ndarray]:
     seen, begin = np.full(n, -1, np.int64), 0
     for c, size in enumerate(sizes.tolist()):
         chosen = np.flatnonzero((workload.origin == c) & (workload.procs <= size))
-        planner = idle_planner(workload.take(chosen, platform=Pool(size)), NO_PROMISE)
+        planner = POOL.planner(workload.take(chosen, platform=Pool(size)), NO_PROMISE)
         own = seen[begin : begin + chosen.size]
         begin += chosen.size
         underway().follow(seen)
@@ -140,7 +141,7 @@ def sharing(workload: Workload, policy: Policy) -> Schedule:
     Raises
     ------
     InputError
-        If a job is wider than `core.machines.pool.simulation.WIDEST`, or than every cluster where
+        If a job is wider than `core.engine.run.WIDEST`, or than every cluster where
         links are not used, or cannot be split so that idle links have room for it.
     Left
         As `core.simulate`.

@@ -12,6 +12,7 @@ from schedfarm.core.engine.compiled_order import Orders
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.profile import empty_profile
 from schedfarm.core.engine.reservations import UNSEEN
+from schedfarm.core.engine.run import idle_jobs, options_of
 from schedfarm.core.engine.world import RESERVING
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.nodes.kernels.holds import HOLDS, Holds
@@ -37,7 +38,6 @@ from schedfarm.core.machines.nodes.kernels.world import (
 )
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.nodes.shelves import WORTHS, Renewal
-from schedfarm.core.machines.pool.simulation import idle_jobs, options_of
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule, Segments, State

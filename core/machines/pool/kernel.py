@@ -40,6 +40,12 @@ def release_due(running: Running, jobs: Jobs, now: int, one: bool) -> bool:
     return early
 
 
+@machine.running_count.of(Running)
+def running_count(running: Running) -> int:
+    """Return the length of the list."""
+    return int(running.count[0])
+
+
 @machine.most_free.of(Running)
 def most_free(running: Running) -> int:
     """Return the free processors."""

@@ -12,7 +12,7 @@ from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.engine.promises import NO_PROMISE
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.grid.simulation import schedule_reserving
+from schedfarm.core.machines.grid.simulation import GRID
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import Rule
@@ -42,7 +42,8 @@ NARROW_FIRST = hand((2, 4), (0, 8, 4), (0, 3, 1), (1, 5, 2), (1, 3, 1), (1, 2, 1
 def test_promising__changes_no_start(work: Workload, order: str, rule: str) -> None:
     """Reservations behind the last job that may start are made for promises alone."""
     schedule = simulate(work, f"{order}+{rule}")
-    start, _, place, promised = schedule_reserving(work, Policy(order, rule))
+    planner = GRID.schedule_reserving(work, Policy(order, rule))
+    start, place, promised = planner.jobs.start, planner.machine.place, planner.promised
     assert start.tolist() == schedule.start.tolist()
     assert place.tolist() == schedule.place.tolist()
     assert ((promised >= work.submit) | (promised == NO_PROMISE)).all()
@@ -51,7 +52,7 @@ def test_promising__changes_no_start(work: Workload, order: str, rule: str) -> N
 
 
 def test_fair_starts__are_those_of_a_simulation_each() -> None:
-    """There is no kernel for clusters: strict and by arrival, each job takes a simulation."""
+    """Strict and by arrival, a job's fair start is its start in the workload that ends with it."""
     work = replace(crowd(3, 60), platform=grid_of(8, 16))
     fair = fair_start_times(work, "fcfs+easy", jobs=range(60))
     each = [simulate(work.take(slice(j + 1)), "fcfs+easy").start[j] for j in range(60)]

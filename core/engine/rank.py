@@ -1,0 +1,76 @@
+"""The steps of a policy's orders that depend on whether they share by what users have got.
+
+`Rankings` compare jobs by what is known of them; `core.engine.user_ranking.SharedRankings` follow
+completions and give the waiting jobs new keys before each pass. There is an implementation of each
+step for both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import generic
+from schedfarm.core.engine.machine import Machine
+from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.ranking import Rankings
+from schedfarm.core.engine.running import Jobs
+
+AnyRankings = Any
+"""`Rankings`, or a named tuple with their fields for which all steps here are implemented."""
+
+
+@generic
+def begun_by(rankings: AnyRankings, machine: Machine) -> int:
+    """Return how many jobs have ever started, for `follow_up` after the next completions."""
+    raise NotImplementedError
+
+
+@generic
+def follow_up(rankings: AnyRankings, machine: Machine, jobs: Jobs, begun: int, now: int) -> None:
+    """Count the jobs that have completed by now, s, before the first start of the instant."""
+    raise NotImplementedError
+
+
+@generic
+def rank_queue(rankings: AnyRankings, queue: Queue) -> None:
+    """Give the jobs of a queue their keys."""
+    raise NotImplementedError
+
+
+@generic
+def rank_list(rankings: AnyRankings, waiting: Int64, count: int) -> None:
+    """Give the first `count` of some waiting jobs, in any order, their keys."""
+    raise NotImplementedError
+
+
+@generic
+def copy_usage(rankings: AnyRankings, other: AnyRankings) -> None:
+    """Copy what users have got, for a clone."""
+    raise NotImplementedError
+
+
+@begun_by.of(Rankings)
+def none_begun(rankings: Rankings, machine: Machine) -> int:
+    """Return 0: no completion is followed."""
+    return 0
+
+
+@follow_up.of(Rankings)
+def follow_nothing(rankings: Rankings, machine: Machine, jobs: Jobs, begun: int, now: int) -> None:
+    """Do nothing."""
+
+
+@rank_queue.of(Rankings)
+def keep_queue(rankings: Rankings, queue: Queue) -> None:
+    """Do nothing: keys stay, or there are none."""
+
+
+@rank_list.of(Rankings)
+def keep_list(rankings: Rankings, waiting: Int64, count: int) -> None:
+    """Do nothing: keys stay, or there are none."""
+
+
+@copy_usage.of(Rankings)
+def copy_nothing(rankings: Rankings, other: Rankings) -> None:
+    """Do nothing."""

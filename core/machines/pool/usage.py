@@ -1,0 +1,16 @@
+"""Completions on one pool of processors, counted for their users."""
+
+from __future__ import annotations
+
+from schedfarm.core.engine import usage
+from schedfarm.core.engine.running import Jobs, Running
+from schedfarm.core.engine.usage import SETTLED, Shares
+
+
+@usage.follow.of(Running)
+def follow(running: Running, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
+    """Count the jobs behind the end of the list."""
+    count = running.count[0]
+    for p in range(begun - shares.passed[SETTLED] - 1, count - 1, -1):
+        usage.count_ended(shares, jobs, running.job[p], running.end[p])
+    usage.refresh(shares, now - jobs.submit[0])
