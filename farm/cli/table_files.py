@@ -1,4 +1,4 @@
-"""Where commands write jobs that SWF cannot hold: a table, and the machine in a file beside it."""
+"""Output files for jobs that SWF cannot hold: a table, and the machine in a sidecar file."""
 
 from __future__ import annotations
 
@@ -17,23 +17,7 @@ if TYPE_CHECKING:
 def table_files(
     out: str, read: Iterable[str | os.PathLike[str]], platform: Platform
 ) -> tuple[Output, Output]:
-    """Return where the table and its machine go, if that destroys nothing.
-
-    Parameters
-    ----------
-    out : str
-        What ``--out`` names: NAME.csv, of which the machine is NAME.toml.
-    platform : Platform
-        The machine, one whose jobs ask for more than processors.
-    read : iterable of path
-        Files that the command reads; the machines of tables among them are read, too.
-
-    Raises
-    ------
-    InputError
-        If `out` is no CSV file, either file is read from or cannot be made, or what stands in the
-        place of the machine is not one.
-    """
+    """Return the outputs for the table and its machine; refuse to overwrite other files."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.logs.machine import machine_file
     from schedfarm.farm.output import output
@@ -64,13 +48,7 @@ def write_table(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs, and what became of them, as a table and its machine.
-
-    Raises
-    ------
-    InputError
-        If the operating system refuses.
-    """
+    """Write jobs, and optionally their schedule, as a table and its machine."""
     import gzip
 
     table, machine = _form(jobs.platform).both(jobs, schedule, notes)

@@ -8,9 +8,12 @@ from .analysis import (
     bands as bands,
     changes as changes,
     gains as gains,
+    notes as notes,
     open_summary as open_summary,
     open_trace as open_trace,
     open_tree as open_tree,
+    table as table,
+    table_text as table_text,
     weekly_bands as weekly_bands,
     weekly_bands_figure as weekly_bands_figure,
 )
