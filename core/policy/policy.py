@@ -180,8 +180,7 @@ def _parsed(text: str) -> Policy:
     order, plus, rule = head.partition("+")
     if not plus:
         raise InputError(
-            f"policy {text!r} is not of the form ORDER+RULE[,option=value]; "
-            "for example saf+easy"
+            f"policy {text!r} is not of the form ORDER+RULE[,option=value]; for example saf+easy"
         )
     try:
         values = _options(options)
