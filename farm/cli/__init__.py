@@ -16,6 +16,7 @@ from schedfarm.farm.cli.cancel import cancel
 from schedfarm.farm.cli.certificates import certificates
 from schedfarm.farm.cli.clusters import clusters
 from schedfarm.farm.cli.command import Sections
+from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
 from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
@@ -70,6 +71,7 @@ cli.add_section(
 cli.add_section(
     "Results",
     {
+        compare: "Compare policies: verdicts, intervals, and who gains.",
         bands: "Print and plot a metric's bands over resamples.",
         gains: "Compare policies with a baseline.",
         who: "Print the users or jobs that lose under a policy.",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from schedfarm.core.logs.formats import Beside
+    from schedfarm.core.logs.formats import Sidecar
     from schedfarm.core.machines.platform import Platform
     from schedfarm.core.schedule import Schedule
     from schedfarm.core.workload.workload import Workload
@@ -51,15 +51,15 @@ def write_table(
     """Write jobs, and optionally their schedule, as a table and its machine."""
     import gzip
 
-    table, machine = _form(jobs.platform).both(jobs, schedule, notes)
+    table, machine = _form(jobs.platform).write(jobs, schedule, notes)
     files[1].write(machine)
     packed = files[0].name.lower().endswith(".gz")
     files[0].write(gzip.compress(table, mtime=0) if packed else table)
 
 
-def _form(platform: Platform) -> Beside:
-    from schedfarm.core.logs.formats import beside_of
+def _form(platform: Platform) -> Sidecar:
+    from schedfarm.core.logs.formats import sidecar_of
 
-    form = beside_of(platform.name)
+    form = sidecar_of(platform.name)
     assert form is not None, f"jobs on {platform.part}s have a form of their own"
     return form

@@ -65,7 +65,7 @@ def who(
     pair = policy or policies[-1], baseline or policies[0]
     found = [
         analysis.changes(
-            store, name, *pair, by, load=at, metric=metric, names=_names(store, name, by)
+            store, name, *pair, by, load=at, metric=metric, names=group_names(store, name, by)
         )
         for name in _chosen(trace, axes["trace"].values.tolist())
         for at in _chosen(load, axes["load"].values.tolist())
@@ -80,7 +80,7 @@ def who(
         click.echo(f"table: {target.name}", err=as_json or csv == STANDARD)
 
 
-def _names(store: str, trace: str, by: str) -> Mapping[int, str]:
+def group_names(store: str, trace: str, by: str) -> Mapping[int, str]:
     """Return the names of the groups, if the store has them."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.store.names import names_of

@@ -43,7 +43,8 @@ def test_commands_stand_under_titles(farm: Farm) -> None:
         "Reference and setup:",
     ]
     answer = text.partition("Results:")[2].partition("Clusters:")[0]
-    assert [line.split()[0] for line in answer.split("\n") if line] == ["bands", "gains", "who"]
+    commands = [line.split()[0] for line in answer.split("\n") if line]
+    assert commands == ["compare", "bands", "gains", "who"]
 
 
 def test_what_sets_completion_up_can_be_copied(farm: Farm) -> None:
