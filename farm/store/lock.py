@@ -16,6 +16,7 @@ from pathlib import Path
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import make_folder
 from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.guarantees import check_guarantees
 
 NAME = "lock.json"
 
@@ -63,8 +64,8 @@ def locked(store: Path) -> Iterator[str]:
     path = store / NAME
     with writing(store):
         make_folder(store)
+        check_guarantees(store)
         handle = _acquire(path)
-        _check_effective(path, handle)
     try:
         with writing(store):
             # Who has not begun to move files finds no run to do it for.
@@ -179,24 +180,6 @@ def _is_at(path: Path, handle: int) -> bool:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _check_effective(path: Path, handle: int) -> None:
-    """Refuse a lock that holds nobody off, as on some network disks, if somebody may be there."""
-    other = os.open(path, os.O_RDWR)
-    try:
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return
-    finally:
-        os.close(other)
-    if os.fstat(handle).st_size:
-        holder = _holder(handle)
-        os.close(handle)
-        raise InputError(
-            f"store {path.parent}: locks have no effect on this disk, and {path.name} names "
-            f"{holder}; make sure that it has ended, then delete that file"
-        )
 
 
 def _holder(handle: int) -> str:

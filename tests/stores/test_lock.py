@@ -54,19 +54,6 @@ def test_lock_of_another_run_outlives_the_first(tmp_path: Path) -> None:
     assert not (tmp_path / NAME).exists()
 
 
-def test_locks_without_effect_do_not_end_the_run_that_holds_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A second run is refused by what the file says; after the first has ended, it is not."""
-    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
-    with locked(tmp_path) as run:
-        with pytest.raises(InputError, match="locks have no effect on this disk, and lock.json na"):
-            locked(tmp_path).__enter__()
-        check_turn(tmp_path, run)
-    with locked(tmp_path):
-        pass
-
-
 @contextmanager
 def another_user() -> Iterator[None]:
     """Be somebody else for the operating system."""
