@@ -30,6 +30,8 @@ PATIENCE = 20.0
 been stopped."""
 
 
+LOCKS = Path("/proc/locks")
+
 POLL = 0.02
 """Time between two looks whether they have ended, s."""
 
@@ -151,12 +153,26 @@ def _alone(store: Path) -> Iterator[None]:
                 if time.monotonic() > until:
                     raise InputError(
                         f"store {store}: a worker of a run that has ended is still in the midst of "
-                        "writing a block, perhaps stopped; let it go on, or end it"
+                        f"writing a block, perhaps stopped ({_holders(handle)}); let it go on, or "
+                        "end it"
                     ) from None
                 time.sleep(POLL)
         yield
     finally:
         os.close(handle)
+
+
+def _holders(handle: int) -> str:
+    """Name the processes that have locked an open file, as far as this host knows."""
+    inode = str(os.fstat(handle).st_ino)
+    try:
+        lines = [line.split() for line in LOCKS.read_text().splitlines()]
+    except OSError:
+        lines = []
+    # `1: FLOCK ADVISORY WRITE 781 fe:00:1234 0 EOF`; a line that begins with -> waits.
+    held = {int(line[4]) for line in lines if "FLOCK" in line[1] and line[5].endswith(f":{inode}")}
+    pids = ", ".join(map(str, sorted(pid for pid in held if pid > 0)))
+    return f"process {pids} on {platform.node()}" if pids else "a process of another host"
 
 
 def _acquire(path: Path) -> int:
