@@ -11,7 +11,7 @@ Values = TypeVar("Values", pd.Series, xr.DataArray)
 
 
 def relative_gain(values: Values, base: Values, *, larger: bool) -> Values:
-    """Return by which share of a baseline's values others are better, NaN where that value is 0.
+    """Return the share by which values are better than those of a baseline; NaN if those are 0.
 
     Examples
     --------
