@@ -22,7 +22,7 @@ import numpy as np
 
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin, carry_out
+from schedfarm.farm.execution.run import begin, execute
 from schedfarm.farm.store.provenance import origin
 from schedfarm.farm.store.records import Body, Head, Record, record_name
 from schedfarm.farm.store.store import Store
@@ -80,7 +80,7 @@ def run(wanted: Campaign, folder: Path) -> None:
         own = time.process_time()
         with begin(wanted, folder) as prepared:
             planned = time.process_time()
-            outcome = carry_out(prepared, client, All())
+            outcome = execute(prepared, client, All())
         own, planned = time.process_time() - planned, planned - own
         spent = sum(client.run(time.process_time).values()) - before
     events, _ = read_events(folder)

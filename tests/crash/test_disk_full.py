@@ -15,8 +15,8 @@ from schedfarm import farm
 from schedfarm.core.errors import InputError
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import summary
 from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.store.lock import Superseded, locked

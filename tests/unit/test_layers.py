@@ -172,6 +172,7 @@ FLOORS = {
         ("coordinator", "connect"),
     ),
     "farm": (
+        ("clock",),
         ("store",),
         ("logs", "output", "watching"),
         ("campaign",),
@@ -182,7 +183,7 @@ FLOORS = {
         ("__main__",),
     ),
     "analysis": (
-        ("errors", "relative", "intervals"),
+        ("errors", "intervals"),
         ("place",),
         ("vouched", "starts"),
         ("band_rule", "store"),

@@ -1,4 +1,4 @@
-"""A first campaign for a log: what is sensible to ask of it, each line with its reason."""
+"""Template of a campaign for given logs: sensible settings, each line with its meaning."""
 
 from __future__ import annotations
 
@@ -21,55 +21,49 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.load import offered_load
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.campaign.caution import Case, cautions
-from schedfarm.farm.campaign.loads import ORIGINAL
+from schedfarm.farm.campaign.scaling import ORIGINAL
 from schedfarm.farm.campaign.trace import RESERVED, Trace, named, span_weeks
+from schedfarm.farm.campaign.warnings import Case, warnings_of
 from schedfarm.farm.logs import registry
 
 RESAMPLES = 10
-"""The fewest of which a band leaves the best and the worst tenth out."""
+"""Least number of samples of which a band leaves out the best and the worst tenth."""
 
 POLICIES = (
     ("fcfs+easy", "spf+easy", "saf+easy", "saf+easy,threshold={limit}"),
     ("fcfs+conservative", "fcfs+demt", "saf+conservative"),
     ("fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)"),
 )
-"""What is compared unless others are asked for, the first whose rules know the machine; gains are
-over the first of them."""
+"""Default policies: the first row whose rules support the machine; gains are relative to its first
+policy."""
 
 LOADS = (0.9, 0.95, 0.8)
-"""Loads to look at beside the log's own, the first that is another."""
+"""Loads to compare with the log's own: the first that differs from it."""
 
 OTHER = 0.05
-"""Least difference of two loads that are worth comparing."""
+"""Least difference of two loads worth comparing."""
 
 LIMIT, SAFE_LIMIT = "3x", "3d"
-"""Starvation threshold, and that where the largest estimate means nothing."""
+"""Starvation threshold, and the one to use where the largest estimate is meaningless."""
 
 WIDTH, COMMENT = 100, 36
 """Longest line, and the column at which its comment begins where there is room."""
 
 CLEAN = {
     "no_estimate": ('no_estimate = "f-model"', "drawn by a model; by default the run time itself"),
-    "long_estimate": ("# max_estimate = 259200", "what the queues allow, s"),
+    "long_estimate": ("# max_estimate = 259200", "longest estimate that the queues allow, s"),
     "killed": ("# kill = false", "let jobs run as long as they ran in the log"),
 }
-"""By the key of a caution the line of [traces.clean] that meets it; what only the user can know is
-commented out."""
+"""By a warning's key, the line of [traces.clean] that remedies it, commented out if only the user
+knows the value."""
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
-    """Say what a campaign is drafted for.
+class Template:
+    """Hold the logs and policies of a new campaign.
 
-    Parameters
-    ----------
-    sources : sequence of (Trace, Workload)
-        What names each log, and the log as it is read.
-    folder : Path
-        Where the campaign's file will stand.
-    policies : sequence of str
-        What to compare; by default one of `POLICIES`.
+    sources: for each log the trace that names it, and the log as read. folder: where the campaign's
+    file will be. policies: to compare; by default a row of `POLICIES`.
     """
 
     sources: Sequence[tuple[Trace, Workload]]
@@ -82,13 +76,7 @@ class Draft:
         return label_of("-".join(trace.name for trace, _ in self.sources)).lower()
 
     def text(self) -> str:
-        """Return the campaign as commented TOML, which can be run as it is.
-
-        Raises
-        ------
-        InputError
-            If a policy is unknown.
-        """
+        """Return the campaign as commented TOML, ready to run; refuse unknown policies."""
         lines = [*self._head(), *self._campaign()]
         for trace, log in self.sources:
             lines += ["", *self._trace(trace, log), *self._clean(trace, log)]
@@ -102,22 +90,22 @@ class Draft:
             for trace, log in self.sources
         )
         yield from _comment(
-            f"{'; '.join(each)}, under other policies than their own. farm plan says what this "
-            "campaign costs, farm run carries it out, farm bands and farm gains print the answer. "
-            "Every line can be changed; what is commented out is an example."
+            f"{'; '.join(each)}, under other policies than their own. farm plan estimates its "
+            "cost, farm run simulates it, farm bands and farm gains print the answer. Every line "
+            "can be changed; commented-out lines are examples."
         )
         yield ""
 
     def _campaign(self) -> Iterator[str]:
         yield _line("name", self.name, "the results go to the folder of this name, .farm")
         yield _line("seed", 1, "root of all randomness: the same seed, the same results")
-        said = self._cautions
+        said = self._warnings
         if "short" in said:
             yield from _comment(said["short"])
             yield _line("resamples", 0, "the log itself alone")
         else:
-            yield _line("resamples", RESAMPLES, "samples of each log: each user's weeks drawn anew")
-        yield _line("log", True, "the log itself, to stand beside its samples")
+            yield _line("resamples", RESAMPLES, "samples of each log: random weeks of each user")
+        yield _line("log", True, "the log itself, for comparison with its samples")
         loads = [ORIGINAL, *self._loads()]
         own_loads = ", ".join(f"{load:.2f}" for load in self._own_loads())
         meaning = "as it is" + (f" ({own_loads})" if own_loads else "")
@@ -128,7 +116,7 @@ class Draft:
         )
         chosen = self.policies or self._usual()
         known = Campaign(
-            name="draft",
+            name="template",
             traces=tuple(trace for trace, _ in self.sources),
             policies=tuple(chosen),
             folder=self.folder,
@@ -138,9 +126,9 @@ class Draft:
                 yield _commented(f"    {_toml(name)},", _meaning(Policy.parse(name)))
         yield "]"
         yield from (
-            _commented('# fairness = ["strict"]', "who starts later than was fair: many reruns"),
-            _commented('# warmup = "1w"', "what summaries leave out at the beginning"),
-            _commented('# keep = "summary"', "of each simulation; by default its jobs, too"),
+            _commented('# fairness = ["strict"]', "starts later than fair ones: many simulations"),
+            _commented('# warmup = "1w"', "left out of summaries at the beginning"),
+            _commented('# keep = "summary"', "of each simulation; by default also its jobs"),
         )
 
     def _trace(self, trace: Trace, log: Workload) -> Iterator[str]:
@@ -156,7 +144,7 @@ class Draft:
         yield _commented(f"# weeks = {weeks}", "of each sample; by default as many as the log has")
 
     def _clean(self, trace: Trace, log: Workload) -> Iterator[str]:
-        asked, said = dict(trace.clean), cautions(Case(log))
+        asked, said = dict(trace.clean), warnings_of(Case(log))
         met = {key: row for key, row in CLEAN.items() if key in said}
         if not asked and not met:
             return
@@ -168,11 +156,11 @@ class Draft:
             yield _commented(line, meaning)
 
     @property
-    def _cautions(self) -> dict[str, str]:
-        """What is to be said of any of the logs; of several the last."""
+    def _warnings(self) -> dict[str, str]:
+        """Warnings of all logs by key; of several with one key the last."""
         said: dict[str, str] = {}
         for _, log in self.sources:
-            said |= cautions(Case(log))
+            said |= warnings_of(Case(log))
         return said
 
     def _own_loads(self) -> list[float]:
@@ -197,7 +185,7 @@ class Draft:
         return some[known.index(True)]
 
     def _limit(self) -> str:
-        return SAFE_LIMIT if "long_estimate" in self._cautions else LIMIT
+        return SAFE_LIMIT if "long_estimate" in self._warnings else LIMIT
 
     def _file(self, trace: Trace) -> str:
         file = Path(trace.file or "").resolve()
@@ -206,19 +194,9 @@ class Draft:
 
 
 def read(text: str, folder: Path | None = None, **source: Any) -> tuple[Trace, Workload]:
-    """Return the trace that a word on the command line means, and its log.
+    """Return the trace of a file or log name on the command line, and its log.
 
-    Parameters
-    ----------
-    text, folder
-        As for `farm.campaign.trace.named`.
-    **source
-        Further attributes of the trace.
-
-    Raises
-    ------
-    InputError
-        As `named`, and if the log cannot be read.
+    source: further attributes of the trace; otherwise as `farm.campaign.trace.named`.
     """
     entry = registry.find(text)
     label = label_of(entry.short if entry else log_name(text))
@@ -229,7 +207,7 @@ def read(text: str, folder: Path | None = None, **source: Any) -> tuple[Trace, W
 
 
 def label_of(name: str) -> str:
-    """Return a name that a campaign and its trace may have, as near to a log's as can be.
+    """Return a valid name for a campaign and its trace, as close to a log's name as possible.
 
     Examples
     --------
@@ -241,7 +219,7 @@ def label_of(name: str) -> str:
 
 
 def _meaning(policy: Policy) -> str:
-    threshold = f", after who waited {_limit(policy.threshold)}" if policy.threshold else ""
+    threshold = f", wait limit {_limit(policy.threshold)}" if policy.threshold else ""
     return find_order(policy.order).meaning.partition(":")[0] + threshold
 
 
@@ -263,8 +241,8 @@ def _toml(value: Any) -> str:
 
 
 def _commented(line: str, comment: str) -> str:
-    beside = f"{line:<{COMMENT - 2}}  # {comment}"
-    return beside if len(beside) <= WIDTH else "\n".join([*_comment(comment), line])
+    whole = f"{line:<{COMMENT - 2}}  # {comment}"
+    return whole if len(whole) <= WIDTH else "\n".join([*_comment(comment), line])
 
 
 def _comment(text: str) -> list[str]:

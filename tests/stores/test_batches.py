@@ -1,4 +1,4 @@
-"""A task of several portions: each is stored when it is done, whatever becomes of the others."""
+"""A task of several batches: each is stored when it is done, whatever becomes of the others."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import pytest
 
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution import courses, parcel, task
-from schedfarm.farm.execution.parcel import Packer, attempt_packed, unpacked
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.sick import Sick
-from schedfarm.farm.execution.task import run_task
-from schedfarm.farm.execution.work import Prepared
+from schedfarm.farm.execution import task_progress, worker
+from schedfarm.farm.execution.faults import WorkerFault
+from schedfarm.farm.execution.messages import TaskEncoder, decoded
+from schedfarm.farm.execution.run import Prepared, begin
+from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs
 from schedfarm.farm.store.records import record_name
 
 CAMPAIGN = Campaign(
-    name="portions",
+    name="batches",
     traces=(Trace(name="m", model="lublin", processors=64, jobs=60),),
     policies=("fcfs+easy", "saf+easy"),
     resamples=6,
@@ -36,10 +35,10 @@ def prepared(tmp_path: Path) -> Iterator[Prepared]:
 
 
 def joined(prepared: Prepared) -> Task:
-    """Return a task of all portions that one worker thread is given at first."""
+    """Return a task of all batches that one worker thread is given at first."""
     costs = block_costs(prepared.store, prepared.store.blocks())
     found = Backlog(prepared.tasks, costs).take()
-    assert len(found.portions) > 3
+    assert len(found.batches) > 3
     return found
 
 
@@ -47,11 +46,11 @@ class Struck(BaseException):
     """Stand for the end of a process."""
 
 
-def test_each_portion_is_stored_before_the_next_begins(
+def test_each_batch_is_stored_before_the_next_begins(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that dies loses the portion that it is at, and whoever gets the task goes on."""
-    whole, simulate = joined(prepared), task.answers
+    """A worker that dies loses the batch that it is at, and whoever gets the task goes on."""
+    whole, simulate = joined(prepared), worker.answers
     asked: list[Any] = []
 
     def strike(made: Any, questions: Any) -> Any:
@@ -60,10 +59,10 @@ def test_each_portion_is_stored_before_the_next_begins(
             raise Struck
         return simulate(made, questions)
 
-    monkeypatch.setattr(task, "answers", strike)
+    monkeypatch.setattr(worker, "answers", strike)
     with pytest.raises(Struck):
         run_task(whole)
-    done = {block for portion in whole.portions[:2] for block in portion}
+    done = {block for batch in whole.batches[:2] for block in batch}
     assert prepared.store.heads().keys() == done
     marks = {block: prepared.store.place.mark(record_name(block)) for block in done}
     told = run_task(whole)
@@ -73,62 +72,62 @@ def test_each_portion_is_stored_before_the_next_begins(
     assert marks == {b: prepared.store.place.mark(record_name(b)) for b in done}
 
 
-def test_a_run_that_stops_begins_no_portion(
+def test_a_run_that_stops_begins_no_batch(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is at hand is finished and told of; the rest is handed out again."""
-    whole, simulate = joined(prepared), task.answers
+    whole, simulate = joined(prepared), worker.answers
 
     def wish(made: Any, questions: Any) -> Any:
-        courses.stop(whole.run, 60.0)
+        task_progress.stop(whole.run, 60.0)
         return simulate(made, questions)
 
-    monkeypatch.setattr(task, "answers", wish)
+    monkeypatch.setattr(worker, "answers", wish)
     told = {one.block for one in run_task(whole)}
-    assert told == set(whole.portions[0]) == prepared.store.heads().keys()
+    assert told == set(whole.batches[0]) == prepared.store.heads().keys()
     backlog = Backlog([], block_costs(prepared.store, prepared.store.blocks()))
     backlog.give_back_rest(whole, told)
     rest = [backlog.take() for _ in iter(lambda: bool(backlog), False)]
-    assert [b for one in rest for b in one.blocks] == [b for p in whole.portions[1:] for b in p]
+    assert [b for one in rest for b in one.blocks] == [b for p in whole.batches[1:] for b in p]
 
 
-def test_a_course_tells_of_task_and_portion(prepared: Prepared) -> None:
-    """The share of the task grows by portions, the cell is counted within one."""
+def test_progress_of_task_and_batch(prepared: Prepared) -> None:
+    """The share of the task grows by batches, the cell is counted within one."""
     whole, store = joined(prepared), prepared.store
-    count = len(whole.portions)
-    with courses.course(whole) as here:
-        assert here.done() == 0
-        for place, portion in enumerate(whole.portions):
+    count = len(whole.batches)
+    with task_progress.tracked(whole) as progress:
+        assert progress.done() == 0
+        for place, batch in enumerate(whole.batches):
             cells = [
-                (b, cell) for b in portion if b.product.simulates for cell in store.span_of(b).cells
+                (b, cell) for b in batch if b.product.simulates for cell in store.span_of(b).cells
             ]
-            here.enter(cells)
-            found = here.report()
+            progress.enter(cells)
+            found = progress.report()
             assert found.blocks == whole.blocks
             assert found.done == pytest.approx(place / count, abs=0.2)
             assert (found.doing.cell, found.doing.cells) == (1, len(cells))
             assert not found.is_long
             for _ in cells:
-                here.go_on()
-        assert here.done() == pytest.approx(1.0)
+                progress.advance()
+        assert progress.done() == pytest.approx(1.0)
         # As many as before take as long as those; of the first one the plan is all that is known.
-        here._begun -= 100
-        last = whole.portions[-1]
-        assert here.ends_within(last, 120 / (count - 1))
-        assert not here.ends_within(last, 80 / (count - 1))
-        assert here.ends_within(whole.portions[0], 80 / count)
+        progress._begun -= 100
+        last = whole.batches[-1]
+        assert progress.ends_within(last, 120 / (count - 1))
+        assert not progress.ends_within(last, 80 / (count - 1))
+        assert progress.ends_within(whole.batches[0], 80 / count)
 
 
-def test_a_parcel_is_the_task(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_holds_the_task(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tasks share is made into bytes once, and read once by a worker."""
-    packer, [first, second] = Packer(), prepared.tasks[:2]
-    one, other = packer.pack(first), packer.pack(second)
+    encoder, [first, second] = TaskEncoder(), prepared.tasks[:2]
+    one, other = encoder.encode(first), encoder.encode(second)
     assert one.shared is other.shared
     assert len(one.own) < len(one.shared)
-    assert [unpacked(one), unpacked(other)] == [first, second]
-    assert unpacked(one).store is unpacked(other).store
-    done = attempt_packed(one)
-    assert not isinstance(done, Sick)
+    assert [decoded(one), decoded(other)] == [first, second]
+    assert decoded(one).store is decoded(other).store
+    done = run_message(one)
+    assert not isinstance(done, WorkerFault)
     assert tuple(told.block for told in done) == first.blocks
-    monkeypatch.setattr(parcel, "attempt", lambda task: task)
-    assert attempt_packed(other) == second
+    monkeypatch.setattr(worker, "attempt", lambda task: task)
+    assert run_message(other) == second

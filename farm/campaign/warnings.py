@@ -1,4 +1,4 @@
-"""Cautions: where an answer from a trace is unsafe, one row each, with what can be done."""
+"""Warnings about unsafe answers from a trace, one row each, with remedies."""
 
 from __future__ import annotations
 
@@ -13,69 +13,55 @@ from schedfarm.core.numerals import grouped
 from schedfarm.core.workload.load import most_in_use, offered_load
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.campaign.draws import DRAWS, find_draw
-from schedfarm.farm.campaign.loads import ORIGINAL
+from schedfarm.farm.campaign.resampling import METHODS, find_method
+from schedfarm.farm.campaign.scaling import ORIGINAL
 
 UNASKED = 0.01
-"""Share of jobs without a request from which on it is worth a word: CTC-SP2-1996-3.1-cln and
+"""Share of jobs without a request above which a warning is given: CTC-SP2-1996-3.1-cln and
 SDSC-SP2-1998-4.2-cln have 0.01 % and 0.1 %, OSC-Clust-2000-3.1-cln has all."""
 
 LONGEST_ESTIMATE = 366 * 86_400
 """Largest estimate that a user may mean, s: HPC2N-2002-2.2-cln allows 100 days."""
 
 CONSIDERABLE = 0.01
-"""Share of jobs from which on what no simulation considers is worth a word."""
+"""Share of jobs with a property that no policy considers above which a warning is given."""
 
 KILLED = 1 / 3
-"""Share of killed jobs from which on estimates decide the answer; six logs of the archive have
-0.02 to 0.1."""
+"""Share of killed jobs above which estimates decide the answer; six logs of the archive have 0.02
+to 0.1."""
 
 SHORT = 3 * WEEK
-"""Time that submissions have to last for weeks to be drawn from them, s."""
+"""Least duration of submissions from which weeks can be drawn, s."""
 
 FEW_JOBS = 20
-"""Jobs below which a log is an example, whose own load says nothing."""
+"""Number of jobs below which a log is an example, whose load has no meaning."""
 
 TOO_WIDE = ("too wide", "not admitted")
-"""Reasons for which jobs are dropped that the machine cannot hold."""
+"""Reasons for dropping jobs that do not fit the machine."""
 
 Numbers = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Say what is asked of a trace.
+    """Hold the trace that warnings concern, and its use.
 
-    Parameters
-    ----------
-    log : Workload or None
-        The log as read; None for a model.
-    loads : tuple of str
-        Labels of the loads.
-    draw : str
-        How it is resampled: what `find_draw` takes; empty where it is not.
-    sized : bool
-        Whether the machine is the user's, not the log's own.
+    log: as read; None for a model. loads: labels. method: resampling method as `find_method` takes
+    it, empty without resamples. sized: whether the user gave the machine, rather than the log.
     """
 
     log: Workload | None
     loads: tuple[str, ...] = (ORIGINAL,)
-    draw: str = next(iter(DRAWS))
+    method: str = next(iter(METHODS))
     sized: bool = False
 
 
 @dataclass(frozen=True)
-class Caution:
-    """Declare one caution.
+class TraceWarning:
+    """Declare one warning.
 
-    Parameters
-    ----------
-    key : str
-        What JSON and stores call it.
-    measure : callable
-        From a case to the numbers of the sentence; None where there is nothing to say.
-    text : str
-        The sentence, a format for these numbers, with what can be done.
+    key: its key in JSON and stores. measure: returns the numbers of the sentence for a case, None
+    if there is no warning. text: format of the sentence, with a remedy.
     """
 
     key: str
@@ -83,19 +69,19 @@ class Caution:
     text: str
 
 
-def cautions(case: Case) -> dict[str, str]:
-    """Return the sentence of each caution that a case calls for, by its key.
+def warnings_of(case: Case) -> dict[str, str]:
+    """Return the sentence of each warning that applies to a case, by its key.
 
     Examples
     --------
     >>> w = Workload.from_columns(submit=[0, 9], run=[9, 9], estimate=[9, 9], procs=[1, 1],
     ...                           processors=1, unasked=(1, 2))
-    >>> list(cautions(Case(w, draw="")))
+    >>> list(warnings_of(Case(w, method="")))
     ['no_estimate']
-    >>> cautions(Case(None, loads=("0.9",)))
+    >>> warnings_of(Case(None, loads=("0.9",)))
     {}
     """
-    found = ((row, row.measure(case)) for row in CAUTIONS)
+    found = ((row, row.measure(case)) for row in WARNINGS)
     return {row.key: row.text.format(**_shown(numbers)) for row, numbers in found if numbers}
 
 
@@ -122,8 +108,8 @@ def _killed(case: Case) -> Numbers | None:
 
 
 def _short(case: Case) -> Numbers | None:
-    # Whole users differ from each other, however short the log is.
-    if not case.log or not case.draw or find_draw(case.draw).users:
+    # Whole users differ from each other even in a short log.
+    if not case.log or not case.method or find_method(case.method).users:
         return None
     lasts = int(np.ptp(case.log.submit))
     return {"days": lasts / 86_400} if lasts < SHORT else None
@@ -131,7 +117,7 @@ def _short(case: Case) -> Numbers | None:
 
 def _overload(case: Case) -> Numbers | None:
     high = [load for load in case.loads if load != ORIGINAL and float(load) >= 1]
-    # Jobs of one instant offer none.
+    # Jobs submitted at one instant have no offered load.
     enough = case.log is not None and len(case.log) >= FEW_JOBS
     if case.log and enough and ORIGINAL in case.loads and np.ptp(case.log.submit):
         own = offered_load(case.log)
@@ -157,7 +143,7 @@ def _too_small(case: Case) -> Numbers | None:
 
 
 def ignored_shares(log: Workload) -> dict[str, float]:
-    """Return the shares of a log's jobs that no policy considers as the log's scheduler did.
+    """Return the shares of a log's jobs with properties that no policy considers.
 
     Examples
     --------
@@ -166,7 +152,7 @@ def ignored_shares(log: Workload) -> dict[str, float]:
     >>> ignored_shares(w)
     {}
     """
-    # Of all jobs as read, also where only some were taken; of one partition alone it is no matter.
+    # A share of all jobs as read. A property that all selected jobs have in common is irrelevant.
     jobs = log.unasked[1] or len(log)
     columns = {what: getattr(log, name, None) for what, name in IGNORED.items()}
     alone = {what for what, values in columns.items() if values is not None and not np.ptp(values)}
@@ -184,52 +170,52 @@ def _part(part: int, whole: int) -> Numbers:
     return {"part": part, "whole": whole, "percent": 100 * part / whole if whole else 0.0}
 
 
-CAUTIONS = (
-    Caution(
+WARNINGS = (
+    TraceWarning(
         "no_estimate",
         _no_estimate,
         "{part} of {whole} jobs ({percent:.0f} %) request no time, so that their estimate "
         "follows from their run time and whatever goes by estimates knows it beforehand; clean "
         'with no_estimate = "f-model", "tsafrir" or seconds for another',
     ),
-    Caution(
+    TraceWarning(
         "long_estimate",
         _long_estimate,
         "the largest estimate is {seconds} s, {years:.0f} years, so that threshold=3x is "
         "{threshold:.0f} years; clean with max_estimate = the seconds that its queues allow",
     ),
-    Caution(
+    TraceWarning(
         "killed",
         _killed,
         "{part} of {whole} jobs ({percent:.0f} %) are killed at their estimate, though they "
         "ran on in the log; clean with kill = false to let them run",
     ),
-    Caution(
+    TraceWarning(
         "short",
         _short,
         "submissions last {days:.1f} days, under three weeks, too few to draw weeks from: all "
         "resamples are alike; take a longer log",
     ),
-    Caution(
+    TraceWarning(
         "overload",
         _overload,
         "offered load {loads}: from 1 on queues, and so all means, grow with the length of the "
         "trace; compare samples of one length alone, or take loads below 1",
     ),
-    Caution(
+    TraceWarning(
         "too_wide",
         _too_wide,
         "{part} of {whole} jobs ({percent:.2g} %) are wider than the {processors} processors "
         "given, and left out; give at least the widest job's processors, or leave the size to the "
         "log",
     ),
-    Caution(
+    TraceWarning(
         "too_small",
         _too_small,
         "the log has up to {most} processors in use at once and {processors} were given, so that "
         "jobs wait longer here than they did; give at least {most}",
     ),
-    Caution(
+    TraceWarning(
         "ignored",
         _ignored,
         "policies here know neither partitions nor GPUs, qualities of service or Slurm's "
@@ -237,4 +223,4 @@ CAUTIONS = (
         "processors, to come closer",
     ),
 )
-"""Every caution, in the order in which they are said."""
+"""Every warning, in the order of output."""

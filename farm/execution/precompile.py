@@ -1,7 +1,7 @@
-"""Compile kernels before they are needed: one tiny simulation for each kind of them.
+"""Precompile kernels: run one tiny simulation for each kind of kernel.
 
-A kernel is compiled for one combination of types, so that any workload does. What is on the disk
-already is read and not compiled again: whoever was interrupted goes on where he was.
+A kernel is compiled for one combination of types, so any workload will do. Kernels that the disk
+cache holds are read, not compiled again, so an interrupted precompilation continues.
 """
 
 from __future__ import annotations
@@ -40,20 +40,19 @@ MACHINES: tuple[Platform, ...] = (
 )
 """A machine of each kind."""
 
-OWN = {"warming": "def by_age(submit, estimate, procs, user, now):\n    return submit\n"}
-"""An order that a user might bring, which is called at each pass."""
+OWN = {"precompile": "def by_age(submit, estimate, procs, user, now):\n    return submit\n"}
+"""A plug-in order, which is called at each pass."""
 
-CALLED = "warming:by_age"
+CALLED = "precompile:by_age"
 
 DEPTH = "(2)"
-"""Stands for the K of rules that take a number; kernels take it as it comes."""
+"""Value for the K of rules that take a number; it does not change the kernel."""
 
 
-class Warmth(NamedTuple):
-    """Say what was done for one policy.
+class Precompiled(NamedTuple):
+    """Hold a policy's name, a kind of platform, and the number of functions compiled for them.
 
-    policy: its name. machine: kind of platform. compiled: functions that were compiled for it, 0
-    where all kernels were at hand.
+    The number is 0 if the cache held all kernels.
     """
 
     policy: str
@@ -80,7 +79,7 @@ def every_policy() -> list[Policy]:
 
 
 def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
-    """Return a rule in an order, by the first of its options that it needs there, if any."""
+    """Return a policy of a rule in an order, with the first option that it needs, None if none."""
     head = ",".join((f"{order}+{rule.name.replace('(K)', DEPTH)}", *options))
     with sources(OWN):
         for more in ("", *(f",{name}={OPTIONS[name].example}" for name in rule.options)):
@@ -89,42 +88,27 @@ def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
     return None
 
 
-def warm(policies: Sequence[Policy]) -> Iterator[Warmth]:
-    """Compile all that these policies need, on every kind of machine that they know.
+def precompile(policies: Sequence[Policy]) -> Iterator[Precompiled]:
+    """Compile all kernels that policies need on each kind of machine, and yield the results.
 
-    Simulations, starts promised at arrival, fair start times and metrics.
-
-    Parameters
-    ----------
-    policies : sequence of Policy
-        Such as `every_policy` returns.
-
-    Yields
-    ------
-    Warmth
-        For each policy and machine, once it is done.
+    These are simulations, starts promised at arrival, fair start times and metrics.
 
     Examples
     --------
-    >>> [one.machine for one in warm([Policy.parse("fcfs+logged")])]
+    >>> [one.machine for one in precompile([Policy.parse("fcfs+logged")])]
     ['pool']
     """
     for policy in policies:
         for machine in MACHINES:
             known = machine.name in policy.row.platforms
             if known and (count := _compiled(policy, machine)) is not None:
-                yield Warmth(policy.name, machine.name, count)
+                yield Precompiled(policy.name, machine.name, count)
 
 
 def cache_folder() -> Path | None:
-    """Return the folder in which compiled kernels are kept.
+    """Return the folder of compiled kernels, None if none can be written.
 
-    None where no folder can be written.
-
-    Raises
-    ------
-    InputError
-        If the JIT is switched off.
+    Raises `InputError` if the JIT is switched off.
     """
     from schedfarm.core.engine.cache import folder, is_writable
     from schedfarm.core.engine.fixed_order import run_fixed
@@ -136,9 +120,9 @@ def cache_folder() -> Path | None:
 
 
 def _compiled(policy: Policy, machine: Platform) -> int | None:
-    """Do all that may be asked of a policy on a machine; return how many functions it compiled.
+    """Run everything that uses a policy on a machine; return the number of functions compiled.
 
-    None where its rule knows its order on other machines only.
+    None if its rule supports its order on other machines only.
     """
     count = 0
 

@@ -1,6 +1,6 @@
-"""Spot checks: cells that a second worker simulates, too, and the workers whose results differ.
+"""Spot checks: a second worker simulates a sample of cells; a worker whose results differ is found.
 
-Spot-checking with quarantine and withdrawal is what volunteer computing does against faulty hosts:
+Volunteer computing uses spot checks with quarantine and withdrawal against faulty hosts:
 L. Sarmenta, Sabotage-tolerance mechanisms for volunteer computing systems, 2002, section 3.2.
 """
 
@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from schedfarm.farm.execution.faults import OF_WORKER
-from schedfarm.farm.execution.task import Checked
+from schedfarm.farm.execution.faults import FAULTS
+from schedfarm.farm.execution.worker import Checked
 from schedfarm.farm.planning.tasks import Task, block_costs
 from schedfarm.farm.store.fingerprint import Fingerprint, recorded
 from schedfarm.farm.store.geometry import Block, Cell
@@ -20,31 +20,21 @@ from schedfarm.farm.store.records import read_record
 from schedfarm.farm.watching.events import BlockDone
 
 SHARE = 0.001
-"""Share of the cells that a second worker simulates by default."""
+"""Default share of the cells that a second worker simulates."""
 
 MOST_NAMED = 3
-"""Of a cell so many differences are named."""
+"""Number of a cell's differences that are named."""
 
 WHOLE = 2**32
-"""Checksums are below."""
+"""Exclusive upper bound of a CRC-32."""
 
 Arbiter = Callable[[Task], Fingerprint]
-"""Simulates a spot check's cell in this process' machine."""
+"""Simulates the cell of a spot check on the coordinator's machine."""
 
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """Hold what a run has to simulate again.
-
-    Parameters
-    ----------
-    worker : str
-        Host and process in quarantine.
-    tasks : list of Task
-        Tasks with the blocks that it had done.
-    why : str
-        Sentence that reports it.
-    """
+    """Hold the tasks to simulate again, the worker in quarantine, and the sentence for the user."""
 
     worker: str
     tasks: list[Task]
@@ -52,26 +42,12 @@ class Withdrawn:
 
 
 class SpotChecks:
-    """Draw cells to be simulated by a second worker, and find the worker that was wrong.
+    """Draw cells for a second worker, and find the worker that was wrong.
 
-    Parameters
-    ----------
-    share : float
-        Share of the cells, 0 to 1. At 0 none is drawn, otherwise at least one of each worker.
-    kept : mapping of Block to set of Cell
-        Cells that earlier runs have simulated, of blocks that are to be done; none of them is
-        drawn.
-    arbiter : callable
-        Simulates a cell a third time, where two workers differ.
-    say : callable
-        Reports in one sentence what leads to no quarantine.
-
-    Attributes
-    ----------
-    quarantined : set of str
-        Host and process of workers that were wrong.
-    compared : int
-        Cells of which two results were compared.
+    share: share of the cells, 0 to 1; above 0 at least one of each worker is drawn. kept: cells of
+    earlier runs, which are not drawn. arbiter: simulates a cell a third time if two workers differ.
+    say: reports differences that lead to no quarantine. The attribute
+    `quarantined` holds workers that were wrong (host and process); `compared` counts cells.
     """
 
     def __init__(
@@ -91,7 +67,7 @@ class SpotChecks:
         self._unsteady: set[str] = set()
 
     def draw(self, task: Task, done: Sequence[BlockDone]) -> list[Task]:
-        """Return the spot checks of blocks that a worker has done."""
+        """Return spot checks of the blocks that a worker has done."""
         found = list(self._sampled(task, done)) if self._share else []
         for one in done:
             self._made[one.worker].append((task, one.block))
@@ -106,9 +82,9 @@ class SpotChecks:
         return found
 
     def compare(self, check: Task, result: object) -> Withdrawn | None:
-        """Compare a cell's two results; return what is withdrawn, if a worker was wrong.
+        """Compare a cell's two results; return the withdrawn blocks, if a worker was wrong.
 
-        What the second worker could not do is left.
+        A check that the second worker could not do is dropped.
         """
         (block,), cell = check.blocks, check.spot
         maker = self._pending.pop((block, cell), None) if cell else None
@@ -130,7 +106,7 @@ class SpotChecks:
         what = f"{', '.join(map(str, differences[:MOST_NAMED]))} of {cell} in {block}"
         try:
             third = self._arbiter(check)
-        except OF_WORKER as error:
+        except FAULTS as error:
             self._say(
                 f"{what}: workers {maker} and {checked.worker} differ, and the coordinator cannot "
                 f"simulate the cell to find which is wrong ({error}); the block is simulated again"
@@ -149,7 +125,7 @@ class SpotChecks:
         return None
 
     def late(self, worker: str) -> Withdrawn | None:
-        """Return what a worker in quarantine has done since; None of any other."""
+        """Return the blocks that a worker in quarantine has done since; None for any other."""
         if worker not in self.quarantined or not self._made[worker]:
             return None
         return Withdrawn(worker, self._withdraw(worker), "")
@@ -206,10 +182,10 @@ class SpotChecks:
 
 
 def _check(task: Task, one: BlockDone, cell: Cell) -> Task:
-    return replace(task, portions=((one.block,),), spot=cell, maker=one.worker)
+    return replace(task, batches=((one.block,),), spot=cell, maker=one.worker)
 
 
 def _part(task: Task, blocks: set[Block]) -> Task:
     """Return a task with some of its blocks."""
-    left = (tuple(b for b in portion if b in blocks) for portion in task.portions)
-    return replace(task, portions=tuple(portion for portion in left if portion))
+    left = (tuple(b for b in batch if b in blocks) for batch in task.batches)
+    return replace(task, batches=tuple(batch for batch in left if batch))

@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from schedfarm import farm
-from schedfarm.farm import Campaign, Trace
+from schedfarm.farm import Campaign, Trace, clock
 from schedfarm.farm.cli import cli
-from schedfarm.farm.execution import awake, courses
-from schedfarm.farm.execution.courses import Report
-from schedfarm.farm.execution.hearing import CLEAR_SECONDS, Hearing
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.execution import task_progress
+from schedfarm.farm.execution.cancellation import CancellationToken
+from schedfarm.farm.execution.monitor import CLEAR_SECONDS, Monitor
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.task_progress import TaskReport
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import block_costs
 from schedfarm.farm.watching import events
@@ -40,8 +40,8 @@ CAMPAIGN = Campaign(
 def passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Let a time pass at once."""
     now = [1000.0]
-    here = awake.Awake(lambda: now[0])
-    monkeypatch.setattr(awake, "_HERE", here)
+    here = clock.ActiveClock(lambda: now[0])
+    monkeypatch.setattr(clock, "_PROCESS", here)
 
     def go_on(seconds: float) -> None:
         now[0] += seconds
@@ -60,12 +60,12 @@ def estimates(folder: Path, passes: Callable[[float], None], slept: float) -> li
     with begin(CAMPAIGN, folder) as prepared:
         costs = block_costs(prepared.store, (b for t in prepared.tasks for b in t.blocks))
         backlog = Backlog(prepared.tasks, costs)
-        hearing = Hearing(backlog, Stop(), Nobody())
+        monitor = Monitor(backlog, CancellationToken(), Nobody())
         first, second, *_ = (t for t in prepared.tasks if t.blocks[-1].product.simulates)
         blocks = [block for block in second.blocks if block.product.simulates]
         cells = [(b, cell) for b in blocks for cell in prepared.store.span_of(b).cells]
-        with courses.course(second) as course:
-            course.enter(cells)
+        with task_progress.tracked(second) as progress:
+            progress.enter(cells)
             for _ in range(int(CLEAR_SECONDS) + 3):
                 passes(1.0)
             for block in first.blocks:
@@ -73,10 +73,10 @@ def estimates(folder: Path, passes: Callable[[float], None], slept: float) -> li
             passes(slept)
             passes(1.0)
             if len(cells) > 1:
-                course.go_on()
-            report: Report = course.report()
-            hearing.hear([report], 1)
-            return [hearing.left(), course.rest(), report.doing.seconds]
+                progress.advance()
+            report: TaskReport = progress.report()
+            monitor.update([report], 1)
+            return [monitor.left(), progress.rest(), report.doing.seconds]
 
 
 def test_time_in_which_nothing_ran__is_no_work(

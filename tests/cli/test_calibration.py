@@ -15,22 +15,23 @@ from schedfarm.core import simulate
 from schedfarm.core.policy.cost import Rate
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import run
-from schedfarm.farm.planning.cost import cell_seconds, rate_of
-from schedfarm.farm.planning.design import design
-from schedfarm.farm.planning.outlay import STORE_BYTES
-from schedfarm.farm.planning.probe import (
+from schedfarm.farm.execution.run import run
+from schedfarm.farm.planning.calibration import (
     SHARE,
+    Calibration,
     Kind,
-    Probe,
-    _Allowed,
+    _Budget,
     _difference,
     _jobs,
     _measured,
     _queue,
     _weight,
-    probe,
+    calibrate,
 )
+from schedfarm.farm.planning.cost import cell_seconds, rate_of
+from schedfarm.farm.planning.design import design
+from schedfarm.farm.planning.run_cost import STORE_BYTES
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import block_costs, missing_blocks
 from tests.support.command_line import Farm
 
@@ -55,12 +56,12 @@ def campaign(folder: Path, jobs: int = 400) -> Campaign:
 
 def test_short_cells__are_measured_to_their_end(tmp_path: Path) -> None:
     """Each kind has a factor, and blocks cost what the plan says times that."""
-    designed = design(tmp_path / "c.farm", campaign(tmp_path))
+    designed = design(tmp_path / "c.farm", survey(campaign(tmp_path)))
     store, blocks = designed.store, missing_blocks(designed.store, {}, retry_failed=False)
-    found = probe(designed, blocks)
+    found = calibrate(designed, blocks)
     assert found.whole == found.kinds == len(found.factors) == 4
     assert "4 to the end" in str(found)
-    twice = Probe(dict.fromkeys(found.factors, 2.0), 4, 4, 1.0)
+    twice = Calibration(dict.fromkeys(found.factors, 2.0), 4, 4, 1.0)
     planned = block_costs(store, blocks)
     for block, cost in twice.costs(store, blocks).items():
         assert cost == pytest.approx((2 if block.product.policies else 1) * planned[block])
@@ -68,7 +69,7 @@ def test_short_cells__are_measured_to_their_end(tmp_path: Path) -> None:
 
 def test_a_long_cell__is_left_and_follows_from_its_queue(tmp_path: Path) -> None:
     """A twentieth of an overloaded simulation tells the whole within a factor of 3."""
-    designed = design(tmp_path / "c.farm", campaign(tmp_path, 6_000))
+    designed = design(tmp_path / "c.farm", survey(campaign(tmp_path, 6_000)))
     jobs = _jobs(designed, ("m", False, "1.3"))
     assert jobs is not None
     simulate(jobs.take(slice(20)), "fcfs+conservative")
@@ -89,12 +90,12 @@ def test_what_is_not_measured__goes_by_what_is_most_alike(tmp_path: Path) -> Non
         ("m", False, "1.1", reserving): 50.0,
         ("n", False, "0.9", reserving): 7.0,
     }
-    found = Probe(factors, 4, 9, 1.0)
+    found = Calibration(factors, 4, 9, 1.0)
     assert found.factor(("m", False, "1.0", reserving)) == 50.0
     assert found.factor(("m", True, "0.7", reserving)) == 5.0
     assert found.factor(("m", False, "1.1", easy)) == 2.0
     assert found.factor(("o", False, "0.8", reserving)) in (5.0, 7.0)
-    assert Probe({}, 0, 3, 0.0).factor(("m", False, "0.7", easy)) == 1.0
+    assert Calibration({}, 0, 3, 0.0).factor(("m", False, "0.7", easy)) == 1.0
 
 
 def test_a_kind_that_was_not_measured__has_the_factor_of_the_most_alike() -> None:
@@ -107,18 +108,18 @@ def test_a_kind_that_was_not_measured__has_the_factor_of_the_most_alike() -> Non
 
     for measured in (1, 2, 5, 60):
         factors = {kind(): draw.random() for _ in range(measured)}
-        probe_of = Probe(factors, measured, 999, 1.0)
+        calibration = Calibration(factors, measured, 999, 1.0)
         for asked in (kind() for _ in range(200)):
             least = min(_difference(one, asked) for one in factors)
             best = [x for one, x in factors.items() if _difference(one, asked) == least]
-            assert probe_of.factor(asked) in best
+            assert calibration.factor(asked) in best
 
 
 def test_no_time_at_all__is_the_plan(tmp_path: Path) -> None:
     """What was not measured is said to be so."""
-    designed = design(tmp_path / "c.farm", campaign(tmp_path))
+    designed = design(tmp_path / "c.farm", survey(campaign(tmp_path)))
     blocks = missing_blocks(designed.store, {}, retry_failed=False)
-    found = probe(designed, blocks, seconds=0.0)
+    found = calibrate(designed, blocks, seconds=0.0)
     assert found.factors == {}
     assert "4 judged by the others" in str(found)
     assert found.costs(designed.store, blocks) == pytest.approx(block_costs(designed.store, blocks))
@@ -128,8 +129,8 @@ def test_own_orders_and_rules__do_not_stop_a_probe(tmp_path: Path) -> None:
     """An order of plain Python is measured; a rule of one's own could not be left."""
     (tmp_path / "mine.py").write_text("def age(now, submit):\n    return submit - now\n")
     (tmp_path / "c.toml").write_text(TOML.format(jobs=100).replace('"spf+easy"', '"mine:age+easy"'))
-    designed = design(tmp_path / "c.farm", Campaign.from_toml(tmp_path / "c.toml"))
-    found = probe(designed, missing_blocks(designed.store, {}, retry_failed=False))
+    designed = design(tmp_path / "c.farm", survey(Campaign.from_toml(tmp_path / "c.toml")))
+    found = calibrate(designed, missing_blocks(designed.store, {}, retry_failed=False))
     assert found.kinds == KINDS
     assert all(math.isfinite(f) and f > 0 for f in found.factors.values())
 
@@ -188,22 +189,22 @@ def test_a_probe_takes_a_share_of_what_the_run_takes() -> None:
     """By what is known at the time: of the plan, of what was measured, and of the time to start."""
     easy, reserving = rate_of("fcfs+easy"), rate_of("fcfs+conservative")
     met = ("m", False, "0.7")
-    allowed = _Allowed({(met, easy): 10.0, (met, reserving): 30.0}, fixed=5.0, most=8.0)
-    assert allowed.seconds == pytest.approx(SHARE * 45)
-    allowed.learn(met, reserving, 0.1)
-    assert allowed.seconds == pytest.approx(SHARE * (5 + 3 + 1))
-    allowed.learn(met, easy, 30.0)
-    assert allowed.seconds == 8.0
+    budget = _Budget({(met, easy): 10.0, (met, reserving): 30.0}, fixed=5.0, most=8.0)
+    assert budget.seconds == pytest.approx(SHARE * 45)
+    budget.learn(met, reserving, 0.1)
+    assert budget.seconds == pytest.approx(SHARE * (5 + 3 + 1))
+    budget.learn(met, easy, 30.0)
+    assert budget.seconds == 8.0
 
 
 def test_a_tiny_campaign__is_probed_for_a_share_of_the_start(tmp_path: Path) -> None:
     """Nothing is left to measure once a tenth of it is spent."""
-    designed = design(tmp_path / "c.farm", campaign(tmp_path, 6_000))
+    designed = design(tmp_path / "c.farm", survey(campaign(tmp_path, 6_000)))
     blocks = missing_blocks(designed.store, {}, retry_failed=False)
-    assert probe(designed, blocks, fixed=0.0).kinds > len(
-        probe(designed, blocks, fixed=0.0).factors
+    assert calibrate(designed, blocks, fixed=0.0).kinds > len(
+        calibrate(designed, blocks, fixed=0.0).factors
     )
-    assert len(probe(designed, blocks).factors) == probe(designed, blocks).kinds
+    assert len(calibrate(designed, blocks).factors) == calibrate(designed, blocks).kinds
 
 
 def test_what_an_order_in_python_costs__hardly_grows_with_the_queue() -> None:

@@ -10,7 +10,7 @@ import pytest
 from schedfarm import farm
 from schedfarm.cluster.local import local_cluster
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.execution.telling import Told
+from schedfarm.farm.execution.messages import ResultEvents
 from tests.support.harness import assert_same_results, two_machines
 
 CAMPAIGN = two_machines("telling", 2, 2, (0.7,), ("fcfs+easy",))
@@ -33,7 +33,7 @@ def test_nothing_is_fetched_unless_word_is_lost(
         monkeypatch.setattr(client, "_gather", counted)
         told = farm.run(campaign, tmp_path / "told", client)
         assert fetched == []
-        monkeypatch.setattr(Told, "_hear", lambda self, event: None)
+        monkeypatch.setattr(ResultEvents, "_receive", lambda self, event: None)
         deaf = farm.run(campaign, tmp_path / "deaf", client)
         assert fetched
     assert told.done == deaf.done == told.cells

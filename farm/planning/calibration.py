@@ -1,9 +1,9 @@
-"""What cells really cost on this machine: some are simulated for a moment, others judged by them.
+"""Calibration of planned costs on this machine, by simulating some cells for a moment.
 
-The rates that a store is laid out by (`farm.planning.cost`) are the campaign's alone and know no
-queue. A probe simulates one cell of each kind, which is a trace, the log itself or a sample of it,
-a load, and what costs alike of the policies; longer than a moment it goes on for no cell, and the
-rest follows from the queue that cheap EASY backfilling makes of the same jobs.
+The rates that a store is laid out by (`farm.planning.cost`) depend on the campaign alone and not on
+its queues. Calibration simulates one cell of each kind: a trace, the log itself or a sample, a
+load, and policies of equal cost. A simulation is cut off after a moment; its remaining cost follows
+from the queue that cheap EASY backfilling makes of the same jobs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from schedfarm.core.policy.cost import CALLED, Rate
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.campaign.samples import jobs_of
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.planning.cost import CELL_SECONDS, cell_seconds, load_value, rate_of
 from schedfarm.farm.planning.design import Design
 from schedfarm.farm.store.geometry import Block, Span
@@ -39,32 +39,32 @@ from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.store import Store
 
 BUDGET_SECONDS = 8.0
-"""CPU time that a probe takes; compiling what never ran on this machine comes on top."""
+"""CPU time of a calibration, in addition to compiling kernels that never ran on this machine."""
 
 MOMENT_SECONDS = 0.3
-"""CPU time for which one cell is simulated at most. Extrapolated from 0.3 s, 83 % of 36
+"""Most CPU time for which one cell is simulated. Extrapolated from 0.3 s, 83 % of 36
 simulations of 0.3 to 15 s (six logs, loads 0.7, 0.95 and 1.1, six policies) were within a factor
 of 2 and 97 % within 3, their ratios 0.30 to 2.9; from 0.1 s 79 % and 92 % of 52, 0.29 to 5.8."""
 
 SHORT_SECONDS = 0.1
-"""Each has so long at least; where kinds are so many that this takes too long, some are left."""
+"""Least CPU time for each cell; if there are too many kinds for it, some are skipped."""
 
-LOOK_SECONDS = 0.01
-"""Time between two looks at whether a moment is over."""
+POLL_SECONDS = 0.01
+"""Interval at which a simulation is checked for having taken its moment."""
 
 QUEUE_SECONDS = 1.0
-"""EASY backfilling, which says how long the queue is, is left after this time."""
+"""EASY backfilling, which determines the queue, is cut off after this time."""
 
 QUEUE_POLICY = "fcfs+easy"
 
 FEW = 50
-"""Jobs that are simulated first, so that kernels are compiled."""
+"""Number of jobs that are simulated first, to compile kernels."""
 
 SHARE = 0.1
-"""A probe takes at most this share of what the run is expected to take."""
+"""Largest share of the run's expected cost that a calibration takes."""
 
-BESIDE_SECONDS = 0.12e-6
-"""CPU time of each simulated job beside the simulation, s: metrics, weeks, compression. Measured
+PER_JOB_SECONDS = 0.12e-6
+"""CPU time of a job outside of the simulation, s: metrics, weeks, compression. Measured
 0.06 to 0.14 us over four campaigns of 0.8 to 18 million jobs."""
 
 CALLED_JOBS = 1000.0
@@ -78,26 +78,18 @@ QUEUE_JOBS, QUEUE_POWER = 10.0, 1.5
 and 2 the one whose extrapolations are neither high nor low, 1.01 in the geometric middle."""
 
 Kind = tuple[str, bool, str, Rate]
-"""Trace, whether it is the log itself, load, and the rates of what costs alike of the policies."""
+"""Trace, whether it is the log itself, load, and the rates of policies of equal cost."""
 
 Met = tuple[str, bool, str]
-"""The jobs that a kind meets: its first three."""
+"""The jobs of a kind: its first three entries."""
 
 
 @dataclass(frozen=True)
-class Probe:
-    """Hold what was measured.
+class Calibration:
+    """Hold measured costs relative to the plan.
 
-    Parameters
-    ----------
-    factors : mapping of Kind to float
-        Seconds of CPU that a cell takes for each one that is planned with.
-    whole : int
-        Kinds whose cell was simulated to its end; the others are extrapolated.
-    kinds : int
-        Kinds that were to be measured.
-    seconds : float
-        What the probe took, s.
+    factors: CPU time of a cell for each planned second. whole: number of kinds whose cell was
+    simulated to its end. kinds: number of kinds in all. seconds: duration of the calibration, s.
     """
 
     factors: Mapping[Kind, float]
@@ -116,15 +108,15 @@ class Probe:
         )
 
     def factor(self, kind: Kind) -> float:
-        """Return the factor of a kind, or of the one most like it; 1 if nothing was measured.
+        """Return the factor of a kind, or of the most similar one; 1 if nothing was measured.
 
-        Another trace says least, then another rule, then a load farther away.
+        The same trace matters most, then the same rule, then the nearest load.
         """
         if kind in self.factors or not self.factors:
             return self.factors.get(kind, 1.0)
         keys = product((kind[0], None), (kind[3], None))
         alike = next(self._alike[key] for key in keys if key in self._alike)
-        # Not all are looked at: there may be 100,000 loads.
+        # Not all are compared: there may be 100,000 loads.
         at = bisect_left(alike, load_value(kind[2]), key=_load)
         near = sorted({_load(one) for one in alike[max(0, at - 1) : at + 1]})
         runs = ((bisect_left(alike, x, key=_load), bisect_right(alike, x, key=_load)) for x in near)
@@ -141,7 +133,7 @@ class Probe:
         return dict(found)
 
     def costs(self, store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
-        """Return the CPU time of blocks, s, as `farm.planning.tasks.block_costs`, corrected."""
+        """Return the CPU time of blocks, s: `farm.planning.tasks.block_costs`, corrected."""
         with own.sources(store.own):
             cost = cache(self._cost)
             return {block: math.fsum(_cells(store, block, cost)) for block in blocks}
@@ -160,17 +152,11 @@ def _difference(one: Kind, other: Kind) -> tuple[bool, bool, float, bool]:
     return one[0] != other[0], one[3] != other[3], loads, one[1] != other[1]
 
 
-class _Allowed:
-    """Tell what a probe may take: a share of what the run is expected to take by what is known.
+class _Budget:
+    """Compute the CPU time that a calibration may take: a share of the run's expected cost.
 
-    Parameters
-    ----------
-    costs : mapping of (Met, Rate) to float
-        CPU time that is planned for each kind, s.
-    fixed : float
-        CPU time that the run takes beside its cells, s.
-    most : float
-        CPU time that a probe takes at most, s.
+    costs: planned CPU time of each kind, s. fixed: CPU time of the run outside of its cells, s.
+    most: upper bound of the result, s.
     """
 
     def __init__(self, costs: Mapping[tuple[Met, Rate], float], fixed: float, most: float) -> None:
@@ -178,55 +164,41 @@ class _Allowed:
         self._factors: dict[tuple[Met, Rate], float] = {}
 
     def learn(self, met: Met, rate: Rate, factor: float) -> None:
-        """Take note of what a kind takes of what is planned for it."""
+        """Record the factor of a kind."""
         self._factors[met, rate] = factor
 
     @property
     def seconds(self) -> float:
-        """CPU time that a probe may take in all, s."""
+        """CPU time that the calibration may take in all, s."""
         known = sum(self._costs[key] for key in self._factors)
         measured = sum(self._costs[key] * factor for key, factor in self._factors.items())
-        # The rest may take as much of its plan as what was measured, and not more than planned.
+        # The rest is expected to cost what the measured kinds do of their plan, but not more.
         usual = min(1.0, measured / known) if known else 1.0
         rest = (sum(self._costs.values()) - known) * usual
         return min(self._most, SHARE * (self._fixed + measured + rest))
 
 
-def probe(
+def calibrate(
     design: Design,
     blocks: Iterable[Block],
     seconds: float = BUDGET_SECONDS,
     fixed: float = math.inf,
-) -> Probe:
-    """Simulate a cell of each kind for a moment, those first that a campaign spends most on.
+) -> Calibration:
+    """Simulate a cell of each kind of the missing blocks for a moment, the costliest kinds first.
 
-    Parameters
-    ----------
-    design : Design
-        The campaign, its logs and its store, which need not exist.
-    blocks : iterable of Block
-        What is to be done.
-    seconds : float
-        How long it may take, s of CPU.
-    fixed : float
-        CPU time that the run takes beside its cells, s, of which the probe may take `SHARE`, too;
-        by default without that limit.
-
-    Returns
-    -------
-    Probe
-        Of this machine, as it is now.
+    seconds: most CPU time, s. fixed: CPU time of the run outside of its cells, s, for the limit
+    `SHARE`; without it there is no such limit. The store need not exist.
     """
     begun, store = time.monotonic(), design.store
     with own.sources(store.own):
         work, costs = _kinds(store, blocks)
-        allowed = _Allowed(costs, fixed, seconds)
+        budget = _Budget(costs, fixed, seconds)
         factors: dict[Kind, float] = {}
         count = left = sum(len(policies) for _, policies in work)
         whole, spent, drawing = 0, 0.0, 0.0
         warm: set[tuple[str, str]] = set()
         for met, policies in work:
-            if spent + drawing >= allowed.seconds:
+            if spent + drawing >= budget.seconds:
                 break
             start = time.process_time()
             jobs = _jobs(design, met)
@@ -242,28 +214,25 @@ def probe(
             start = time.process_time()
             queue = _queue(queued)
             for rate, policy in policies.items():
-                # Where more was spent than is allowed, each has a moment all the same.
-                share = (allowed.seconds - spent - drawing) / left
+                # If more than the budget was spent, each kind has a short moment all the same.
+                share = (budget.seconds - spent - drawing) / left
                 moment = min(MOMENT_SECONDS, max(SHORT_SECONDS, share))
                 took, ended = _measured(jobs, policy, queue, moment)
                 if took:
-                    took += CELL_SECONDS + BESIDE_SECONDS * len(jobs)
+                    took += CELL_SECONDS + PER_JOB_SECONDS * len(jobs)
                     planned = cell_seconds(store.jobs[met[0]], policy, met[2])
                     factors[*met, rate] = took / planned
-                    allowed.learn(met, rate, took / planned)
+                    budget.learn(met, rate, took / planned)
                     whole += ended
                 left -= 1
             spent += time.process_time() - start
-    return Probe(factors, whole, count, time.monotonic() - begun)
+    return Calibration(factors, whole, count, time.monotonic() - begun)
 
 
 def _kinds(
     store: Store, blocks: Iterable[Block]
 ) -> tuple[list[tuple[Met, dict[Rate, str]]], dict[tuple[Met, Rate], float]]:
-    """Return a policy of each kind by the jobs that they meet, the costliest of these first.
-
-    And what is planned for each kind, s.
-    """
+    """Return a policy of each kind, grouped by jobs, the costliest first; and planned costs, s."""
     found: dict[Met, dict[Rate, str]] = defaultdict(dict)
     each: dict[tuple[Met, Rate], float] = defaultdict(float)
     costs: dict[Met, float] = defaultdict(float)
@@ -277,14 +246,14 @@ def _kinds(
                 planned = count * seconds(store.jobs[block.trace], policy, met[2])
                 costs[met] += planned
                 each[met, rate(policy)] += planned
-                # What a user's own rule takes is not known, and it cannot be left.
+                # The cost of a plug-in rule is unknown, and it cannot be cut off.
                 if parsed(policy).row.cost is not CALLED:
                     found[met].setdefault(rate(policy), policy)
     return sorted(found.items(), key=lambda one: -costs[one[0]]), each
 
 
 def _met(trace: str, span: Span) -> Iterator[tuple[Met, int]]:
-    """Return what jobs a block's cells meet, and how many of its cells for each policy."""
+    """Yield the jobs of a block's cells with the number of its cells for each policy."""
     logs = sum(number == 0 for number in span.resamples)
     for load in span.loads:
         for log, count in ((True, logs), (False, len(span.resamples) - logs)):
@@ -303,37 +272,29 @@ def _cells(store: Store, block: Block, cost: Callable[..., float]) -> Iterator[f
 def _jobs(design: Design, met: Met) -> Workload | None:
     """Return the jobs of a kind of cells; None if there are none."""
     name, log, load = met
-    settings = design.store.settings
     trace = next(t for t in design.campaign.traces if t.name == name)
+    number = 0 if log else max(1, min(design.campaign.resample_axis))
     try:
-        return jobs_of(
-            trace,
-            design.logs[name],
-            seed=settings["seed"],
-            resample=0 if log else max(1, min(design.campaign.resample_axis)),
-            draw=settings["draw"],
-            load=load,
-            load_by=settings["load_by"],
-        )
+        return Samples(trace, design.logs[name], design.store.settings).at(number, load)
     except InputError:
         return None
 
 
 def _warm_up(jobs: Workload, policies: Iterable[str]) -> None:
-    """Have all that a cell needs compiled, so that the run on this host need not do it."""
+    """Compile everything that a cell needs, so that the run on this host need not do it."""
     few = jobs.take(slice(FEW))
     for policy in policies:
         summarise(simulate(few, policy))
 
 
 def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, bool]:
-    """Return the CPU time of a simulation, its starts, and its end; it is left after some s."""
+    """Simulate for a CPU time, s; return the time taken, the starts, and whether it ended."""
     with Underway() as under:
         begun, over = time.process_time(), threading.Event()
 
         def wait() -> None:
-            # By CPU time: on a busy machine a moment is longer, not less telling.
-            while not over.wait(LOOK_SECONDS) and time.process_time() - begun < seconds:
+            # In CPU time, so that a moment measures as much on a busy machine.
+            while not over.wait(POLL_SECONDS) and time.process_time() - begun < seconds:
                 pass
             under.leave()
 
@@ -350,14 +311,14 @@ def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, boo
 
 
 def _as_queued(jobs: Workload) -> Workload:
-    """Return the jobs where `QUEUE_POLICY` knows the machine: those on any other in one pool."""
+    """Return the jobs on a machine that `QUEUE_POLICY` supports, if need be on one pool."""
     return jobs.take(slice(None), platform=Pool(jobs.processors)) if jobs.platform.asks else jobs
 
 
 def _queue(jobs: Workload) -> Float64:
-    """Return how many jobs wait at each arrival, float64[n], by EASY backfilling.
+    """Return the number of waiting jobs at each arrival under EASY, float64[n].
 
-    All zeros if that would take too long.
+    All zeros if that takes too long.
     """
     _, start, ended = _run(jobs, QUEUE_POLICY, QUEUE_SECONDS)
     if not ended:
@@ -368,7 +329,7 @@ def _queue(jobs: Workload) -> Float64:
 
 
 def _weight(policy: str, queue: Float64) -> Float64:
-    """Return what each arrival costs by the queue that it finds, in proportion."""
+    """Return the relative cost of each arrival by the queue that it finds."""
     parsed = Policy.parse(policy)
     names = {parsed.order, parsed.backfill or parsed.order}
     if any(find_order(name).cost is CALLED for name in names):
@@ -378,7 +339,7 @@ def _weight(policy: str, queue: Float64) -> Float64:
 
 
 def _measured(jobs: Workload, policy: str, queue: Float64, moment: float) -> tuple[float, bool]:
-    """Return what a simulation takes, s of CPU, and whether it went to its end."""
+    """Return the CPU time of a simulation, s, and whether it was simulated to its end."""
     took, start, ended = _run(jobs, policy, moment)
     if ended:
         return took, True

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from distributed.comm.core import CommClosedError
 
-from schedfarm.farm.execution.rollcall import Answer, Errand, call_roll
+from schedfarm.farm.execution.workers import Preflight, RunContext, preflight
 from schedfarm.farm.store.place import place_of
 from schedfarm.farm.watching.events import BlockDone, Said, read_events
 from tests.support.dask_processes import Site, site
@@ -133,7 +133,9 @@ def test_another_disk_at_the_same_path__is_named_and_set_aside(
     [
         (ModuleNotFoundError("No module named 'schedfarm'"), True),
         (
-            AttributeError("module 'schedfarm.farm.execution.rollcall' has no attribute 'lacking'"),
+            AttributeError(
+                "module 'schedfarm.farm.execution.workers' has no attribute 'check_worker'"
+            ),
             True,
         ),
         (Exception("ModuleNotFoundError(\"No module named 'schedfarm'\")"), True),
@@ -141,14 +143,14 @@ def test_another_disk_at_the_same_path__is_named_and_set_aside(
         (CommClosedError("Address removed."), False),
         (MemoryError(), False),
         (ImportError("libllvmlite.so: failed to map segment from shared object"), False),
-        (Answer("h:1", ""), False),
-        (Answer("h:1", "worker h:1 cannot use /s (Permission denied)"), True),
+        (Preflight("h:1", ""), False),
+        (Preflight("h:1", "worker h:1 cannot use /s (Permission denied)"), True),
     ],
 )
 def test_only_what_proves_a_lack__sets_a_worker_aside(
-    answer: Answer | Exception, told: bool
+    answer: Preflight | Exception, told: bool
 ) -> None:
     """A worker that dies while it is asked, or has no memory just then, may have the program."""
     client: Any = SimpleNamespace(run=lambda *given, **named: {"tcp://h:1": answer})
-    found = call_roll(client, ["tcp://h:1"], Errand(place_of("s"), "", None))
+    found = preflight(client, ["tcp://h:1"], RunContext(place_of("s"), "", None))
     assert [address for address, one in found.items() if one.lacks] == ["tcp://h:1"] * told
