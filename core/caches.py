@@ -74,7 +74,7 @@ def _is_foreign(about: os.stat_result) -> bool:
 
 @cache
 def _in_namespace() -> bool:
-    """Tell whether a user namespace leaves users out; elsewhere `nobody` is a user like any."""
+    """Return whether a user namespace excludes users; elsewhere `nobody` is an ordinary user."""
     try:
         return Path("/proc/self/uid_map").read_text().split() != ["0", "0", str(2**32 - 1)]
     except OSError:

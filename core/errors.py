@@ -36,13 +36,14 @@ class SizeUnknown(InputError):
 
     @property
     def of_log(self) -> str:
-        """The sentence where the size cannot be given beside the log."""
+        """The sentence if the size cannot be given separately."""
         fault, _, add = self.args
         return f"{fault}; {add}"
 
 
 class Left(BaseException):
-    """Say that a simulation was left before its end, since somebody asked for that.
+    """Report that a simulation was cancelled before its end.
 
-    No `Exception`: what turns those into data, or into another sentence, is not to take this one.
+    Not an `Exception`, so that handlers which turn exceptions into data or messages do not catch
+    it.
     """
