@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.retention import ALL, RETENTION
 from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
@@ -30,7 +31,6 @@ from schedfarm.farm.campaign.plain import (
 )
 from schedfarm.farm.campaign.sources import collected
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.store.keep import ALL, KEEPS
 from schedfarm.farm.store.product import OPTIONAL, TAKEN
 
 CLUSTER = "cluster"
@@ -206,7 +206,7 @@ class Campaign:
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
         object.__setattr__(self, "draw", find_draw(self.draw).name)
         _check_known("load_by", self.load_by, LOAD_BY)
-        _check_known("keep", self.keep, KEEPS)
+        _check_known("keep", self.keep, RETENTION)
         for kind in self.fairness:
             _check_known("fairness", kind, OPTIONAL)
         self._check_load_by()

@@ -154,7 +154,7 @@ def jobs_of(store: Place) -> list[Job]:
 
 def of_submitted(store: Place) -> dict[str, Any] | None:
     """Return what is known of a store whose coordinator has not made it yet; None of another."""
-    from schedfarm.farm.store.manifest import MANIFEST
+    from schedfarm.core.format.names import MANIFEST
 
     if store.has(MANIFEST) or read_jobs(store, COORDINATOR) is None:
         return None

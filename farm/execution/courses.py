@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schedfarm.core import own
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.core.simulation.compiling import is_compiling
 from schedfarm.core.simulation.underway import Underway
 from schedfarm.farm.execution.awake import awake
+from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.planning.tasks import Portion, Task, block_costs
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.watching.events import Doing
 
@@ -79,7 +80,7 @@ class _Here:
                 if (block, load, policy) not in known:
                     places, jobs = store.job_range(block), store.jobs[block.trace]
                     count = places.stop - places.start
-                    cost = block.product.cost(count, policy, load, jobs)
+                    cost = SECONDS[block.kind](count, policy, load, jobs)
                     known[block, load, policy] = cost
         return [known[block, load, policy] for block, (_, load, policy) in self.cells]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.execution.awake import awake
 from schedfarm.farm.execution.courses import Report
 from schedfarm.farm.execution.executors import NEWS_SECONDS
 from schedfarm.farm.execution.stop import Stop
 from schedfarm.farm.planning.backlog import Backlog, is_clear
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
 
 TELL_SECONDS = 60.0

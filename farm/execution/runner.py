@@ -150,7 +150,7 @@ def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> It
         # Again, since another run may have grown the store until it was locked.
         mended: list[str] = []
         designed = design(store, campaign, extents)
-        heads = designed.old.heads() if designed.old else {}
+        heads = designed.old.headers() if designed.old else {}
         if designed.old:
             # Before it grows: a store that is refused stays as it is.
             designed.old.check_definitions(heads.values())
@@ -162,7 +162,7 @@ def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> It
         before = built.cells - sum(missing.values())
         own = program()
         tasks = [replace(task, run=name, program=own) for task in plan(built, campaign, blocks)]
-        kept = {b: heads[b].kept for b in blocks if b in heads}
+        kept = {b: heads[b].succeeded for b in blocks if b in heads}
         yield Prepared(built, tasks, before, missing, kept, mended)
 
 
@@ -196,7 +196,9 @@ def carry_out(
         work.run()
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
-    failed = work.lost + sum(len(h.failed) for b, h in store.heads().items() if b.product.policies)
+    failed = work.lost + sum(
+        len(h.failed) for b, h in store.headers().items() if b.product.policies
+    )
     return Outcome(
         store, store.cells, prepared.before, work.done, failed, stop.wished, work.compared
     )

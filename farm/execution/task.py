@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from schedfarm.core.errors import InputError, Left
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.cell import Figures, Simulations
 from schedfarm.farm.execution.courses import Course, course, is_stopping
@@ -18,7 +19,6 @@ from schedfarm.farm.execution.lifetime import left, retire
 from schedfarm.farm.planning.tasks import Portion, Task
 from schedfarm.farm.store.block import OpenBlock, Rows, commit
 from schedfarm.farm.store.fingerprint import Fingerprint, fingerprint_of
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.provenance import check_program
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.watching.events import BlockDone

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from schedfarm.core.format.geometry import Block, Cell
+from schedfarm.core.format.names import record_name
 from schedfarm.farm.execution.aside import aside
 from schedfarm.farm.execution.executors import on_dask, serial
 from schedfarm.farm.execution.faults import Lacking
@@ -25,9 +27,8 @@ from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing
 from schedfarm.farm.store.files import unwritable, writing
 from schedfarm.farm.store.fingerprint import Fingerprint
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.provenance import Foreign
-from schedfarm.farm.store.records import read_record, record_name
+from schedfarm.farm.store.records import read_record
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import Refresher, Unfolded
 from schedfarm.farm.watching.events import All, BlockDone, Event, Lost, Retracted, Said, now
@@ -201,7 +202,7 @@ class Work:
                 record = read_record(store.place, block)
                 store.place.remove(record_name(block))
             cells = self._prepared.missing[block] = cells_missing(store, block, None)
-            failed = len(record.head.failed) if record and block.product.policies else 0
+            failed = len(record.header.failed) if record and block.product.policies else 0
             self.done -= cells
             event = Retracted(block=block, cells=cells, failed=failed, worker=withdrawn.worker)
             self._watch.see(event)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Weeks
 from schedfarm.core.metrics.users import known_users
 from schedfarm.core.models import MODELS
 from schedfarm.core.workload.workload import Workload
@@ -19,7 +20,6 @@ from schedfarm.farm.campaign.loads import LOAD_BY, ORIGINAL, LoadBy
 from schedfarm.farm.campaign.samples import most_jobs, sample
 from schedfarm.farm.campaign.trace import Trace, span_weeks
 from schedfarm.farm.store.store import Store
-from schedfarm.farm.store.weeks import Weeks
 
 DRAWN = 16
 """Samples from which the weeks of all others are taken where they differ."""

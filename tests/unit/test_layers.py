@@ -19,7 +19,7 @@ HOUSE = {"core", "cluster", "farm", "analysis"}
 """Folders of the tree; each is imported as a package of `schedfarm`."""
 
 MAY_IMPORT = {
-    "core": {"llvmlite", "numba", "numpy"},
+    "core": {"llvmlite", "msgspec", "numba", "numpy"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {
         "core",
@@ -133,6 +133,7 @@ FLOORS = {
             "checks",
             "durations",
             "files",
+            "format",
             "names",
             "numerals",
             "own",
@@ -167,7 +168,7 @@ FLOORS = {
     "analysis": (
         ("errors", "relative"),
         ("place",),
-        ("vouched", "starts"),
+        ("verified", "starts"),
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
         ("figures", "compare", "explain", "groups", "notes", "plain"),

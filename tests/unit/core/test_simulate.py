@@ -83,7 +83,9 @@ def test_no_jobs_no_starts(order: str, rule: str) -> None:
 
 def test_unknown_function_is_refused() -> None:
     """An order that cannot be imported is refused by its name."""
-    with pytest.raises(InputError, match=r"'schedfarm\.core\.policy\.functions:absent' cannot be imported"):
+    with pytest.raises(
+        InputError, match=r"'schedfarm\.core\.policy\.functions:absent' cannot be imported"
+    ):
         simulate(jobs(4, (0, 1, 1, 1)), "schedfarm.core.policy.functions:absent+easy")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.courses import Report
@@ -14,7 +15,6 @@ from schedfarm.farm.execution.hearing import Hearing
 from schedfarm.farm.execution.runner import begin
 from schedfarm.farm.execution.stop import Stop
 from schedfarm.farm.planning.backlog import Backlog
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.watching.events import Doing, Event
 
 CAMPAIGN = Campaign(

@@ -97,7 +97,7 @@ def test_a_shard_that_is_gone__is_refused(made: Path, moved: Move, name: str) ->
     """Only where it is asked for; `farm.open` looks for all of them at once."""
     moved(shards(made, f"m/{name}")[0], None)
     for data in (open_trace(made, "m"), open_tree(made)["m"].to_dataset(inherit=False)):
-        with pytest.raises(StoreError, match=f"{name} of m is not what its records vouch for"):
+        with pytest.raises(StoreError, match=f"{name} of m does not match its records"):
             data[name].load()
     assert open_trace(made, "n")[name].load().identical(plainly(made, "n")[name].load())
     with pytest.raises(InputError, match=f"files of {name} of block m/"):
@@ -112,14 +112,14 @@ def test_exchanged_shards__are_refused(made: Path, moved: Move, name: str) -> No
     assert content[0] != content[1]
     moved(first, content[1])
     moved(last, content[0])
-    with pytest.raises(StoreError, match=f"{name} of m is not what its records vouch for"):
+    with pytest.raises(StoreError, match=f"{name} of m does not match its records"):
         open_trace(made, "m")[name].load()
 
 
 def test_answers_are_refused__not_given(made: Path, moved: Move) -> None:
     """By the functions that read arrays of cells."""
     moved(shards(made, "m/wait")[0], None)
-    with pytest.raises(StoreError, match="wait of m is not what its records vouch for"):
+    with pytest.raises(StoreError, match="wait of m does not match its records"):
         changes(made, "m", "saf+easy", "fcfs+easy", load="original")
 
 
@@ -127,7 +127,7 @@ def test_a_summary_of_other_values__is_refused(made: Path, moved: Move) -> None:
     """One that has no value yet is not: a run folds it a minute apart."""
     [wait], [response] = shards(made, "wait"), shards(made, "response")
     moved(wait, response.read_bytes())
-    with pytest.raises(StoreError, match="wait in the summary of m is not what its records vouch"):
+    with pytest.raises(StoreError, match="wait in the summary of m does not match its records"):
         bands(made, "wait")
     wait.unlink()
     assert bool(open_summary(made)["wait"].isnull().all())
