@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.cluster.errors import ClusterError
 from schedfarm.cluster.settings import CLOSE_HTTP
+from schedfarm.core.caches import exposed, remedy
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, CertificateBuilder
@@ -59,25 +60,8 @@ def default_folder() -> Path:
 def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.datetime:
     """Make a farm's authority and a certificate signed by it, and Dask's configuration for both.
 
-    Parameters
-    ----------
-    folder : Path
-        Where; made if it is missing, for its owner alone.
-    days : int
-        Validity of the certificate.
-    renew : bool
-        Whether the authority that is there is to sign a new certificate.
-
-    Returns
-    -------
-    datetime.datetime
-        End of the certificate's validity.
-
-    Raises
-    ------
-    ClusterError
-        If certificates are there and none is to be renewed, or none are and one is; if the
-        folder cannot be written.
+    With `renew` the authority that is there signs a new certificate. Returns the end of its
+    validity.
 
     Examples
     --------
@@ -99,6 +83,10 @@ def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.dat
         raise ClusterError(f"days is {days}; it must be from 1 to {AUTHORITY_DAYS}")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if (open_to_others := exposed(folder)) is not None:
+            raise ClusterError(
+                f"certificates {folder}: no place for keys, because {remedy(open_to_others)}"
+            )
         if not renew:
             _make_authority(folder)
         end = _sign(folder, days)
@@ -111,23 +99,7 @@ def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.dat
 
 
 def security(folder: Path | None = None) -> Security:
-    """Return what Dask is to encrypt with, made now if there is nothing.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Made by `make`; by default what Dask's configuration names, or else `default_folder`.
-
-    Returns
-    -------
-    distributed.security.Security
-        Which refuses connections that are not encrypted.
-
-    Raises
-    ------
-    ClusterError
-        If the certificates are not usable: incomplete, expired, or readable for others.
-    """
+    """Return what Dask is to encrypt with, made now if there is nothing, as `found`."""
     here = found(folder)
     if here is None:
         make(folder or default_folder())
@@ -137,18 +109,17 @@ def security(folder: Path | None = None) -> Security:
 
 
 def found(folder: Path | None = None) -> Security | None:
-    """Return what Dask is to encrypt with, as `security`; None where no certificates are.
+    """Return what Dask is to encrypt with; None where there are no certificates.
 
-    Raises
-    ------
-    ClusterError
-        As `security`, and if a folder is named that holds none.
+    They are those of `folder`, or else those that Dask's configuration names, or else those of
+    `default_folder`. Refused are a folder that is named and has none, and certificates that are
+    incomplete, expired, or not this user's alone.
     """
     import dask
     from distributed.security import Security
 
     if folder is None and dask.config.get("distributed.comm.tls.ca-file", None):
-        return Security(require_encryption=True)
+        return _checked(Security(require_encryption=True))
     where = folder or default_folder()
     if not (where / AUTHORITY).exists():
         if folder is None:
@@ -157,19 +128,19 @@ def found(folder: Path | None = None) -> Security | None:
             f"certificates {where}: {AUTHORITY} does not exist; 'farm certificates {where}' makes "
             "it"
         )
-    _check(where)
+    _check_validity(where)
     pair = {"cert": str(where / CERTIFICATE), "key": str(where / KEY)}
     named = {f"tls_{role}_{what}": path for role in ROLES for what, path in pair.items()}
-    return Security(tls_ca_file=str(where / AUTHORITY), require_encryption=True, **named)
+    known = Security(tls_ca_file=str(where / AUTHORITY), require_encryption=True, **named)
+    return _checked(known, *where.glob(AUTHORITY_KEY))
 
 
-def _check(folder: Path) -> None:
+def _check_validity(folder: Path) -> None:
     from cryptography.x509 import load_pem_x509_certificate
 
     path = folder / CERTIFICATE
     try:
         end = load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
-        mode = (folder / KEY).stat().st_mode
     except OSError as error:
         raise ClusterError(f"certificates {error.filename}: {error.strerror}") from None
     except ValueError:
@@ -179,11 +150,31 @@ def _check(folder: Path) -> None:
             f"certificates {path}: its validity ended on {end:%Y-%m-%d}; 'farm certificates "
             f"{folder} --renew' makes a new one"
         )
-    if stat.S_IMODE(mode) & 0o077:
-        raise ClusterError(
-            f"certificates {folder / KEY}: others may read it, who are then let in; make new ones "
-            "in a folder of your own"
-        )
+
+
+def _checked(security: Security, *more_keys: Path) -> Security:
+    """Refuse files that other users could have written, and keys that they can read."""
+    fields = [name for name in security.__slots__ if name.endswith(("_ca_file", "_cert", "_key"))]
+    named = {name: getattr(security, name) for name in fields}
+    # Dask takes text in the place of a file's name.
+    files = {name: Path(text) for name, text in named.items() if text and "\n" not in text}
+    keys = {path for name, path in files.items() if name.endswith("_key")} | set(more_keys)
+    for path in sorted({*files.values(), *keys}):
+        try:
+            open_to_others, mode = exposed(path), stat.S_IMODE(path.stat().st_mode)
+        except OSError as error:
+            raise ClusterError(f"certificates {path}: {error.strerror}") from None
+        if open_to_others is not None:
+            raise ClusterError(
+                f"certificates {path}: not safe to use, because {remedy(open_to_others)}; then "
+                "make new ones"
+            )
+        if path in keys and mode & 0o077:
+            raise ClusterError(
+                f"certificates {path}: others may read it, who are then let in; make new ones in a "
+                "folder of your own"
+            )
+    return security
 
 
 def _make_authority(folder: Path) -> None:

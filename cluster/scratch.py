@@ -43,7 +43,7 @@ def scratch() -> Path:
     """
     import dask
 
-    from schedfarm.core.caches import exposed, make_private
+    from schedfarm.core.caches import exposed, make_private, remedy
 
     named = dask.config.get(KEY, None)
     # One for each user, not for each run: Dask removes in it what killed runs have left.
@@ -59,9 +59,8 @@ def scratch() -> Path:
         ) from None
     if open_to_others is not None:
         raise ClusterError(
-            f"scratch folder {place} is not safe, because other users can write to "
-            f"{open_to_others}: take that right from them (chmod go-w), or set TMPDIR to a folder "
-            "of your own"
+            f"scratch folder {place} is not safe, because {remedy(open_to_others)}, or set TMPDIR "
+            "to a folder of your own"
         )
     return place
 

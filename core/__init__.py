@@ -3,12 +3,20 @@
 The names below are the door of the package; everything else is a room behind it.
 """
 
+from schedfarm.core.engine.fair_start import fair_start_times
+from schedfarm.core.engine.promises import promises
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.clusters import write_clusters
 from schedfarm.core.logs.oar import write_oar
 from schedfarm.core.logs.read import read_log
 from schedfarm.core.logs.swf import read_swf, write_swf
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.fairness import (
     resource_equality,
     slips_and_skips,
@@ -25,16 +33,8 @@ from schedfarm.core.models.jann import jann
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.models.participants import participants
 from schedfarm.core.models.poisson import poisson
-from schedfarm.core.platform.grid import Grid
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.nodes import Nodes
-from schedfarm.core.platform.platform import Platform
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.fair_start import fair_start_times
-from schedfarm.core.simulation.promises import promises
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.load import offered_load, scale_arrivals, scale_load
 from schedfarm.core.workload.resample_blocks import resample_blocks
 from schedfarm.core.workload.resample_users import resample_users

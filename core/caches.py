@@ -1,16 +1,17 @@
-"""The user's cache folder, and whether other users could have written what it holds."""
+"""The user's cache folder, and whether other users could have written a file or folder."""
 
 from __future__ import annotations
 
 import grp
 import os
 import pwd
+import shlex
 import stat
+from functools import cache
 from pathlib import Path
 
 _UNMAPPED = 65534
-"""Owner of whatever belongs to nobody inside a user namespace, the root folder of a rootless
-container for one."""
+"""Owner of what no user of a namespace owns, such as the root folder of a rootless container."""
 
 
 def user_folder() -> Path | None:
@@ -31,46 +32,53 @@ def user_folder() -> Path | None:
         return None
 
 
-def exposed(folder: Path) -> Path | None:
-    """Return the first of a folder and those above it whose entries other users could replace.
+def exposed(place: Path) -> Path | None:
+    """Return the first of a file or folder and those above it that other users could replace.
 
-    The superuser is trusted, and so is a group that is this user's own. A folder with the sticky
-    bit, such as /tmp, may stand above the folder but not be the folder: there others can add
-    entries, and cannot rename those of this user.
+    None where nobody else could have written what it holds. The superuser is trusted, and so is a
+    group that is this user's own. A folder with the sticky bit, such as /tmp, may stand above
+    `place` but not be it: there others can add entries, and cannot rename those of this user.
+    """
+    place = place.resolve()
+    for one in (place, *place.parents):
+        about = one.stat()
+        sticky = one != place and bool(about.st_mode & stat.S_ISVTX)
+        if _is_foreign(about) or (_others_write(about) and not sticky):
+            return one
+    return None
 
-    Parameters
-    ----------
-    folder : Path
-        A folder that exists; links are followed.
 
-    Returns
-    -------
-    Path or None
-        None where nobody else could have written what the folder holds.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be looked at.
+def remedy(place: Path) -> str:
+    """Return the sentence on a place that `exposed` has found: who can write, what would help.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
-    ...     before = exposed(Path(place))
-    ...     Path(place).chmod(0o757)
-    ...     after = exposed(Path(place))
-    >>> before, after == Path(place).resolve()
-    (None, True)
+    ...     remedy(Path(place)).replace(place, "PLACE")
+    'other users can write to PLACE: take that right from them with chmod go-w PLACE'
     """
-    place = folder.resolve()
-    for one in (place, *place.parents):
-        about = one.stat()
-        sticky = one != place and bool(about.st_mode & stat.S_ISVTX)
-        foreign = about.st_uid not in (os.geteuid(), 0, _UNMAPPED)
-        if foreign or (_others_write(about) and not sticky):
-            return one
-    return None
+    if _is_foreign(place.stat()):
+        return f"another user owns {place}: use a copy in a folder of your own"
+    return (
+        f"other users can write to {place}: take that right from them with chmod go-w "
+        f"{shlex.quote(str(place))}"
+    )
+
+
+def _is_foreign(about: os.stat_result) -> bool:
+    if about.st_uid == _UNMAPPED and _in_namespace():
+        return False
+    return about.st_uid not in (os.geteuid(), 0)
+
+
+@cache
+def _in_namespace() -> bool:
+    """Tell whether a user namespace leaves users out; elsewhere `nobody` is a user like any."""
+    try:
+        return Path("/proc/self/uid_map").read_text().split() != ["0", "0", str(2**32 - 1)]
+    except OSError:
+        return False
 
 
 def _others_write(about: os.stat_result) -> bool:

@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import sysconfig
 import threading
 import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,12 +20,15 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from importlib.abc import SourceLoader
+from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+from schedfarm.core.caches import exposed, remedy
 from schedfarm.core.errors import InputError
 
 T = TypeVar("T")
@@ -103,24 +107,9 @@ _compiling = threading.RLock()
 
 
 def find_source(module: str, folder: Path | None = None) -> Source:
-    """Find the text of a module without importing it.
+    """Find the text of a module without importing it; a file in `folder` goes first.
 
-    Parameters
-    ----------
-    module : str
-        Its name, with dots for folders.
-    folder : Path, optional
-        Where a file of that name goes before any module that can be imported.
-
-    Returns
-    -------
-    Source
-        The module's text.
-
-    Raises
-    ------
-    InputError
-        If there is no such module, or none with a source that can be read.
+    A file that other users could have written is refused, as a missing one is.
 
     Examples
     --------
@@ -133,9 +122,10 @@ def find_source(module: str, folder: Path | None = None) -> Source:
         where = "" if beside is None else f" at {beside}, nor"
         raise InputError(
             f"there is no module {module!r}{where} among those that can be imported; "
-            "name a Python file beside the campaign or an installed module"
+            "name a Python file next to the campaign or an installed module"
         )
     try:
+        _check_owned(module, path)
         with tokenize.open(path) as file:
             return Source(module, file.read())
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
@@ -145,13 +135,31 @@ def find_source(module: str, folder: Path | None = None) -> Source:
 
 
 def _installed(module: str) -> Path | None:
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, AttributeError, ValueError):
-        return None
-    if spec is None or not spec.has_location or spec.origin is None:
-        return None
-    return Path(spec.origin)
+    """Find the file that an import would run; packages above it are imported for that."""
+    spec: ModuleSpec | None = None
+    for above in accumulate(module.split("."), "{}.{}".format):
+        try:
+            spec = importlib.util.find_spec(above)
+        except (ImportError, AttributeError, ValueError):
+            return None
+        if spec is not None and spec.has_location and spec.origin is not None:
+            _check_owned(above, Path(spec.origin))
+    origin = spec.origin if spec is not None and spec.has_location else None
+    return None if origin is None else Path(origin)
+
+
+def _check_owned(module: str, path: Path) -> None:
+    """Refuse a module's file that other users could have written."""
+    place = path.resolve()
+    # Whoever can write there can replace this program or its interpreter as well.
+    installed = (sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+    for folder in (*map(Path, installed), Path(__file__).parents[1]):
+        if place.is_relative_to(folder.resolve()):
+            return
+    if (open_to_others := exposed(place)) is not None:
+        raise InputError(
+            f"module {module!r}: {path} is not safe to run, because {remedy(open_to_others)}"
+        ) from PermissionError(str(path))
 
 
 @contextmanager
@@ -213,7 +221,8 @@ def load(name: str) -> object:
     Raises
     ------
     NotLoaded
-        If there is no such module or name, or the module's own code fails.
+        If there is no such module or name, the module's own code fails, or other users could have
+        written its file.
 
     Examples
     --------
@@ -226,6 +235,8 @@ def load(name: str) -> object:
     module, _, attribute = name.partition(":")
     source = (_given.get() or {}).get(module)
     try:
+        if source is None and module not in sys.modules:
+            _installed(module)
         found = importlib.import_module(module) if source is None else _run(source)
     except Exception as error:  # A user's module may fail in any way.
         raise NotLoaded(f"{name!r} cannot be imported ({_says(error)})") from error
@@ -424,4 +435,5 @@ def _run(source: Source) -> ModuleType:
 def _says(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
-    return str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+    plain = isinstance(error, (ImportError, InputError))
+    return str(error) if plain else f"{type(error).__name__}: {error}"

@@ -11,10 +11,10 @@ from schedfarm.core.audit.replay import Replay
 from schedfarm.core.audit.replay_of_network import NetworkReplay
 from schedfarm.core.audit.replay_of_nodes import NodesReplay
 from schedfarm.core.audit.verdict import Fault
-from schedfarm.core.platform.grid import Grid
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.nodes import Nodes
-from schedfarm.core.platform.pool import Pool
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from schedfarm.core.arrays import Int64
 from schedfarm.core.audit.profile import Profile
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.network import THOUSAND, Network
+from schedfarm.core.machines.network.platform import THOUSAND, Network
 from schedfarm.core.workload.workload import Workload
 
 Parts = tuple[tuple[int, int], ...]

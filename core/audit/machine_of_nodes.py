@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.workload.workload import MILLION, Workload
 
 NodesTaken = tuple[int, ...]

@@ -9,7 +9,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.audit.machine_of_network import demand
 from schedfarm.core.audit.times import first_over
 from schedfarm.core.audit.verdict import Fault
-from schedfarm.core.platform.network import Network
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.schedule import Schedule, Segments
 from schedfarm.core.workload.workload import Workload
 

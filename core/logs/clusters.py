@@ -45,8 +45,8 @@ from schedfarm.core.logs.table import (
     user_words,
 )
 from schedfarm.core.logs.table_schedules import told_schedule, written_schedule
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.names import choices
-from schedfarm.core.platform.network import Network
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload

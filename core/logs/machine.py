@@ -16,8 +16,8 @@ from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 from schedfarm.core.logs.folded import MOST, folded, plain, unfolded
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.names import choices
-from schedfarm.core.platform.nodes import Nodes
 
 KEYS = ("epoch", "max_walltime", "nodes", "sets", "down")
 """What the file may say."""

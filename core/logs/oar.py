@@ -40,8 +40,8 @@ from schedfarm.core.logs.table import (
     user_words,
 )
 from schedfarm.core.logs.table_schedules import told_schedule, written_schedule
+from schedfarm.core.machines.nodes.platform import ANY, MOST, Nodes
 from schedfarm.core.names import choices
-from schedfarm.core.platform.nodes import ANY, MOST, Nodes
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import UNKNOWN, is_filled
 from schedfarm.core.workload.workload import Workload

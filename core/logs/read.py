@@ -12,8 +12,8 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import AS_HERE, Clean
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.packed import check_is_file
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.own import load
-from schedfarm.core.platform.platform import Platform
 from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from schedfarm.core.checks import is_whole, printable, whole
 from schedfarm.core.errors import InputError, SizeUnknown
 from schedfarm.core.logs.clean import AS_HERE, Clean
 from schedfarm.core.logs.formats import FORMATS
-from schedfarm.core.platform.platform import Platform
-from schedfarm.core.platform.pool import Pool
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.load import most_in_use
 from schedfarm.core.workload.workload import Names, Workload

@@ -14,8 +14,8 @@ from schedfarm.core.logs.folded import unfolded
 from schedfarm.core.logs.rows import Kept
 from schedfarm.core.logs.schedules import KILL_MARK, LoggedSchedule
 from schedfarm.core.logs.table import SCHEDULED, SHOWN, Table
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.names import choices
-from schedfarm.core.platform.platform import Platform
 from schedfarm.core.schedule import Schedule, Segments, State
 from schedfarm.core.workload.workload import Workload
 

@@ -42,7 +42,7 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
     >>> lost_capacity(simulate(w, "fcfs+none"), np.array([0, 4, 7])).tolist()
     [8.0, 2.0]
     """
-    from schedfarm.core.kernels.idle import KIND, idle_while_asked
+    from schedfarm.core.metrics.kernels.idle import KIND, idle_while_asked
 
     jobs, start, end = schedule.workload, schedule.start, schedule.end
     submit, taken = jobs.submit, schedule.taken

@@ -162,7 +162,7 @@ class Counted:
     @cached_property
     def pp_slowdown(self) -> Float64:
         """Per-processor bounded slowdown, float64[k]."""
-        from schedfarm.core.kernels.slowdowns import slowdowns_of
+        from schedfarm.core.metrics.kernels.slowdowns import slowdowns_of
 
         return slowdowns_of(self.response, self.held, checked_tau(self.tau), self.procs)
 
@@ -175,7 +175,7 @@ class Counted:
     @cached_property
     def slowdowns_apart(self) -> tuple[Float64, Float64]:
         """Bounded slowdowns of the premature jobs, and of the others."""
-        from schedfarm.core.kernels.slowdowns import apart
+        from schedfarm.core.metrics.kernels.slowdowns import apart
 
         return apart(self.slowdown, self.premature)
 
@@ -195,7 +195,7 @@ class Counted:
     @cached_property
     def log_slowdown(self) -> Float64:
         """Natural logarithm of the bounded slowdown, float64[k]."""
-        from schedfarm.core.kernels.logarithm import logarithms
+        from schedfarm.core.metrics.kernels.logarithm import logarithms
 
         return logarithms(self.slowdown)
 
@@ -310,7 +310,7 @@ class Counted:
         return self.nuwt[enough & (self.by_user.work > 0)]
 
     def _slowdowns(self, tau: float) -> Float64:
-        from schedfarm.core.kernels.slowdowns import slowdowns_of
+        from schedfarm.core.metrics.kernels.slowdowns import slowdowns_of
 
         return slowdowns_of(self.response, self.run, checked_tau(tau))
 

@@ -19,6 +19,7 @@ import numpy as np
 from schedfarm.core import own
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.metrics.counted import Counted, mean, ratio, total
 from schedfarm.core.metrics.groups import means
 from schedfarm.core.metrics.links import link_loads, link_peaks
@@ -35,7 +36,6 @@ from schedfarm.core.metrics.participants import given, received
 from schedfarm.core.metrics.slowdown import SECOND_TAU
 from schedfarm.core.metrics.users import fairness_of_users, gini_index, jain_index
 from schedfarm.core.names import choices
-from schedfarm.core.platform.platform import Platform
 from schedfarm.core.workload.load import work
 from schedfarm.core.workload.workload import Workload
 

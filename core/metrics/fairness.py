@@ -229,7 +229,7 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
     >>> [x.tolist() for x in slips_and_skips(simulate(w, "fcfs+easy"))]
     [[0, 1, 0], [0, 0, 1]]
     """
-    from schedfarm.core.kernels.overtaking import overtakings
+    from schedfarm.core.metrics.kernels.overtaking import overtakings
 
     there = ~schedule.refused
     place = np.unique(schedule.start[there], return_inverse=True)[1]

@@ -56,7 +56,7 @@ def means_of_groups(some: Groups, others: Groups, counted: Counted) -> tuple[Mea
     >>> other.wait.tolist()
     [0.0, nan, 40.0]
     """
-    from schedfarm.core.kernels.sums import sums_at
+    from schedfarm.core.metrics.kernels.sums import sums_at
 
     sums = sums_at(
         *some,

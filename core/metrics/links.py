@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.machines.network.platform import THOUSAND
 from schedfarm.core.metrics.window import Window
-from schedfarm.core.platform.network import THOUSAND
 from schedfarm.core.schedule import Schedule
 
 
@@ -65,7 +65,7 @@ def link_demands(schedule: Schedule) -> Int64:
     Four processors on two clusters, all of whose 100 kbit/s goes to all others alike.
 
     >>> from schedfarm.core import Workload
-    >>> from schedfarm.core.platform.network import Network
+    >>> from schedfarm.core.machines.network.platform import Network
     >>> from schedfarm.core.schedule import Segments
     >>> w = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[4], bandwidth=[100],
     ...                           alltoall=[1000], platform=Network([3, 3], ["a", "b"]))

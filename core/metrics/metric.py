@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.metrics.counted import Counted
-from schedfarm.core.platform.platform import Platform
 
 CELL, WEEK, USER, WIDTH, ORIGIN = "cell", "week", "user", "width", "origin"
 """What there is one value of: a simulation, or each week, user, width class or participant of it.

@@ -29,7 +29,7 @@ def node_time(schedule: Schedule, window: Window) -> Int64:
     --------
     >>> from schedfarm.core import Workload
     >>> from schedfarm.core.metrics.window import window_of
-    >>> from schedfarm.core.platform.network import Network
+    >>> from schedfarm.core.machines.network.platform import Network
     >>> from schedfarm.core.schedule import Segments
     >>> w = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[4], origin=[1],
     ...                           platform=Network([3, 3], ["a", "b"]))

@@ -25,7 +25,7 @@ def percentiles(values: Int64 | Float64) -> dict[int, Any]:
     >>> [int(value) for value in percentiles(np.arange(1, 201)).values()]
     [100, 180, 198]
     """
-    from schedfarm.core.kernels.ranks import ranked
+    from schedfarm.core.metrics.kernels.ranks import ranked
 
     n = len(values)
     if not n:

@@ -156,7 +156,7 @@ def added(place: Int64, count: int, values: Int64) -> Int64:
     >>> added(np.array([1, 0, 1, 2]), 2, np.array([5, 6, 7, 8])).tolist()
     [6, 12]
     """
-    from schedfarm.core.kernels.sums import whole_sums_at
+    from schedfarm.core.metrics.kernels.sums import whole_sums_at
 
     return whole_sums_at(place, count + 1, values)[:count]
 

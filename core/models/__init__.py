@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.models.downey import downey
 from schedfarm.core.models.jann import jann
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.models.participants import EACH, participants
 from schedfarm.core.models.poisson import poisson
-from schedfarm.core.platform.platform import Platform
 from schedfarm.core.workload.workload import Workload
 
 SAMPLE = ("jobs", "weeks", "seed", "index")
@@ -58,7 +58,7 @@ class Model:
 
         Examples
         --------
-        >>> from schedfarm.core.platform.pool import Pool
+        >>> from schedfarm.core.machines.pool.platform import Pool
         >>> len(MODELS["poisson"].draw(Pool(100), jobs=5, seed=1))
         5
         """
@@ -69,8 +69,8 @@ class Model:
 
         Examples
         --------
-        >>> from schedfarm.core.platform.network import Network
-        >>> from schedfarm.core.platform.pool import Pool
+        >>> from schedfarm.core.machines.network.platform import Network
+        >>> from schedfarm.core.machines.pool.platform import Pool
         >>> list(MODELS["poisson"].users(Pool(100), {"users": 3}))
         [1, 2, 3]
         >>> list(MODELS["participants"].users(Network([5, 5], ["a", "b"]), {"users": 2}))

@@ -9,10 +9,10 @@ import numpy as np
 from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
 from schedfarm.core.checks import positive, whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.models.parts import LONGEST, Key, check_amount, finish, generator, sums
 from schedfarm.core.models.poisson import MEAN_RUN, NODES, PER_WEEK
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.platform import Platform
 from schedfarm.core.workload.join import join
 from schedfarm.core.workload.load import scale_load
 from schedfarm.core.workload.on_network import (

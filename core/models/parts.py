@@ -9,9 +9,9 @@ import numpy as np
 from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS, Float64, Int64
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.models.estimates import draw_estimates
 from schedfarm.core.philox import philox
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.workload.load import scale_load
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload

@@ -132,9 +132,9 @@ def _log2_procs(workload: Workload) -> Float64:
     return np.maximum(np.log2(workload.procs), SERIAL_LOG2)
 
 
-_KERNEL = "schedfarm.core.kernels.ranking:"
+_KERNEL = "schedfarm.core.engine.ranking:"
 
-_SHARES = "schedfarm.core.kernels.shares:"
+_SHARES = "schedfarm.core.engine.usage:"
 
 _LOOKED_AT = ("refresh", "halflife")
 

@@ -207,10 +207,13 @@ def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
     return "rule 'logged' takes the starts of the log; it goes with fcfs, and without options"
 
 
-_POOL, _FAIR = "schedfarm.core.simulation.{platform}:", "schedfarm.core.simulation.fair_start_pool:"
+_POOL, _FAIR = (
+    "schedfarm.core.machines.{platform}.simulation:",
+    "schedfarm.core.machines.pool.fair_start:",
+)
 
 _NETWORK, _ON_LINKS, _LINKS = (
-    "schedfarm.core.simulation.network:",
+    "schedfarm.core.machines.network.simulation:",
     "schedfarm.core.reference.network:",
     "schedfarm.core.audit.network:",
 )
@@ -302,7 +305,7 @@ _ROWS = (
     Rule(
         "tabu",
         "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
-        simulate="schedfarm.core.simulation.plans:tabu",
+        simulate="schedfarm.core.machines.grid.plans:tabu",
         holds=ALL,
         options=(
             "every",
@@ -316,7 +319,7 @@ _ROWS = (
             "search",
         ),
         check=_by_plan,
-        promise="schedfarm.core.simulation.plans:promise_tabu",
+        promise="schedfarm.core.machines.grid.plans:promise_tabu",
         keeps_plan=True,
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),
@@ -325,11 +328,11 @@ _ROWS = (
     Rule(
         "demt",
         "shelves of doubling length on nodes, filled for the greatest worth (Eyraud 2006)",
-        simulate="schedfarm.core.simulation.nodes:demt",
+        simulate="schedfarm.core.machines.nodes.simulation:demt",
         holds=ALL,
         options=("shelf", "resets", "utc", "worth", "budget"),
         check=_in_shelves,
-        promise="schedfarm.core.simulation.nodes:promise_demt",
+        promise="schedfarm.core.machines.nodes.simulation:promise_demt",
         refer="schedfarm.core.reference.shelves:Demt",
         audit="schedfarm.core.audit.shelves:Shelves",
         counts=(
@@ -381,7 +384,7 @@ _ROWS = (
     Rule(
         "logged",
         "no simulation: each job starts when the log says that it did",
-        simulate="schedfarm.core.simulation.logged:logged",
+        simulate="schedfarm.core.engine.logged:logged",
         check=_as_it_was,
         of_log=True,
         cost=Cost(Rate(0.05, 0.0)),

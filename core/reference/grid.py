@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.grid import Grid
+from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference import plan, tabu
 from schedfarm.core.reference.job import Job

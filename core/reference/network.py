@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.network import Network
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job
 from schedfarm.core.reference.links import demands, shares, speed

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job
 from schedfarm.core.reference.rooms import Holding, Rooms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from schedfarm.core.platform.nodes import ANY, Nodes
+from schedfarm.core.machines.nodes.platform import ANY, Nodes
 from schedfarm.core.reference.job import Job
 
 

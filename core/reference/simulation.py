@@ -54,7 +54,7 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     ...                           procs=[2, 3, 1], processors=3)
     >>> simulate_reference(w, "fcfs+easy").start.tolist()
     [0, 9, 1]
-    >>> from schedfarm.core.platform.grid import Grid
+    >>> from schedfarm.core.machines.grid.platform import Grid
     >>> w = Workload.from_columns(submit=[0, 0, 1], run=[9, 5, 8], estimate=[9, 5, 8],
     ...                           procs=[2, 3, 1], platform=Grid([2, 3], ["a", "b"]))
     >>> simulate_reference(w, "fcfs+easy").place.tolist()

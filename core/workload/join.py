@@ -10,7 +10,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.network import Network
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.workload.columns import COLUMNS
 from schedfarm.core.workload.resample_weeks import whole_weeks
 from schedfarm.core.workload.select import select_weeks

@@ -15,8 +15,8 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.checks import share, whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.network.platform import THOUSAND, Network
 from schedfarm.core.names import choices
-from schedfarm.core.platform.network import THOUSAND, Network
 from schedfarm.core.workload.columns import is_filled
 from schedfarm.core.workload.join import aligned, join
 from schedfarm.core.workload.workload import Workload

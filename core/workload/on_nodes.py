@@ -17,9 +17,9 @@ from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.checks import share, whole
 from schedfarm.core.durations import DAY, duration, seconds_of
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.nodes.platform import ANY, Nodes
 from schedfarm.core.names import choices
 from schedfarm.core.philox import philox
-from schedfarm.core.platform.nodes import ANY, Nodes
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import MILLION, Workload
 

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from schedfarm.core.arrays import HORIZON, Int64
 from schedfarm.core.checks import is_whole, whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.names import choices
-from schedfarm.core.platform.platform import Platform
 from schedfarm.core.workload.columns import UNKNOWN, is_filled
 from schedfarm.core.workload.dates import interval
 from schedfarm.core.workload.resample_weeks import WEEK
@@ -359,7 +359,7 @@ def on_platform(workload: Workload, platform: Platform) -> Workload:
 
     Examples
     --------
-    >>> from schedfarm.core.platform.pool import Pool
+    >>> from schedfarm.core.machines.pool.platform import Pool
     >>> w = Workload.from_columns(submit=[0, 5], run=[1, 1], estimate=[1, 1], procs=[1, 4],
     ...                           processors=4)
     >>> smaller = on_platform(w, Pool(2))

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.checks import refuse_jobs, whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.numerals import counted, lasting
-from schedfarm.core.platform.platform import Platform
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, numbers
 
 MILLION = 10**6

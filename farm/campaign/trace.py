@@ -19,12 +19,12 @@ from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.read import format_of, read_log
 from schedfarm.core.logs.rows import log_name
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.platform import Platform, platform_from_dict
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.declared import METRICS
 from schedfarm.core.models import MODELS
 from schedfarm.core.names import choices
-from schedfarm.core.platform.grid import Grid
-from schedfarm.core.platform.platform import Platform, platform_from_dict
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
 from schedfarm.core.workload.resample_weeks import WEEK

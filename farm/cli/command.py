@@ -145,7 +145,7 @@ def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
     quiet : bool
         Whether not to.
     """
-    from schedfarm.core.simulation.compiling import compiling
+    from schedfarm.core.engine.compiling import compiling
 
     def say() -> None:
         if sys.stderr.isatty() and not quiet:

@@ -19,8 +19,8 @@ from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import JSON, QUIET, command
 
 if TYPE_CHECKING:
-    from schedfarm.core.offline.comparison import Outcome
-    from schedfarm.core.offline.instance import Instance
+    from schedfarm.offline.comparison import Outcome
+    from schedfarm.offline.instance import Instance
 
 LINE_SECONDS = 5.0
 """Time between two plain lines of progress."""
@@ -33,13 +33,13 @@ COLUMNS = ("instance", "algorithm", "job", "weight", "processors", "start", "end
 
 
 def _algorithms() -> list[str]:
-    from schedfarm.core.offline.algorithms import ALGORITHMS
+    from schedfarm.offline.algorithms import ALGORITHMS
 
     return list(ALGORITHMS)
 
 
 def _models() -> list[str]:
-    from schedfarm.core.offline.draws import SPEEDUPS
+    from schedfarm.offline.draws import SPEEDUPS
 
     return list(SPEEDUPS)
 
@@ -119,9 +119,9 @@ def offline(
     job's time in seconds on so many processors. Each algorithm's makespan and weighted sum of ends
     stand beside what no schedule can be below.
     """
-    from schedfarm.core.offline.algorithms import ALGORITHMS, find_algorithm
-    from schedfarm.core.offline.comparison import compare
     from schedfarm.farm.output import output
+    from schedfarm.offline.algorithms import ALGORITHMS, find_algorithm
+    from schedfarm.offline.comparison import compare
 
     _refuse_both(file)
     if as_json and out == "-":
@@ -160,8 +160,8 @@ def _refuse_both(file: str | None) -> None:
 
 
 def _instance(file: str | None, seed: int, index: int, drawn: Mapping[str, Any]) -> Instance:
-    from schedfarm.core.offline.draws import draw_instance
-    from schedfarm.core.offline.times_file import read_times
+    from schedfarm.offline.draws import draw_instance
+    from schedfarm.offline.times_file import read_times
 
     if file is None:
         return draw_instance(seed=seed, index=index, **drawn)

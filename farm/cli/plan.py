@@ -79,9 +79,9 @@ def plan(
     """
     import json
 
+    from schedfarm.core.engine.compiling import compiling
     from schedfarm.core.numerals import counted, grouped, sized, timed
     from schedfarm.core.own import distrust
-    from schedfarm.core.simulation.compiling import compiling
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.planning.design import design
     from schedfarm.farm.planning.extents import longer_logs

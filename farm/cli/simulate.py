@@ -183,7 +183,7 @@ def simulate(
 def _grid_of(log: str) -> dict[str, Any]:
     """Return the key of a trace that stands for a named log's clusters, or refuse another log."""
     from schedfarm.core.errors import InputError
-    from schedfarm.core.platform.grid import Grid
+    from schedfarm.core.machines.grid.platform import Grid
     from schedfarm.farm.logs.registry import entries, find
 
     entry = find(log)

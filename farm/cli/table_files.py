@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from schedfarm.core.logs.formats import Beside
-    from schedfarm.core.platform.platform import Platform
+    from schedfarm.core.machines.platform import Platform
     from schedfarm.core.schedule import Schedule
     from schedfarm.core.workload.workload import Workload
     from schedfarm.farm.output import Output

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core import own
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.core.metrics.counted import Counted
@@ -16,7 +17,6 @@ from schedfarm.core.metrics.declared import find_metric
 from schedfarm.core.metrics.users import UserIndex, index_users
 from schedfarm.core.metrics.window import NO_WARMUP
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.columns import COLUMNS, NOT_STORED, STORED, is_filled
 from schedfarm.core.workload.resample_users import origin_user
 from schedfarm.core.workload.workload import Workload
@@ -86,7 +86,7 @@ class Simulations:
         Raises
         ------
         InputError
-            As `jobs`, and as `core.simulation.simulate.simulate`.
+            As `jobs`, and as `core.engine.simulate.simulate`.
         Lacking
             If the system refuses what the simulation asks for.
         """

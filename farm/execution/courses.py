@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schedfarm.core import own
+from schedfarm.core.engine.cancel import Underway
+from schedfarm.core.engine.compiling import is_compiling
 from schedfarm.core.format.geometry import Block, Cell
-from schedfarm.core.simulation.compiling import is_compiling
-from schedfarm.core.simulation.underway import Underway
 from schedfarm.farm.execution.awake import awake
 from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.planning.tasks import Portion, Task, block_costs

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from schedfarm.core.engine.fair_start import fair_start_times
+from schedfarm.core.engine.promises import NO_PROMISE, promises
 from schedfarm.core.format.geometry import LATE, UNFAIR, Block, Cell
+from schedfarm.core.machines.network.simulation import isolated_starts
 from schedfarm.core.metrics.fairness import lateness_of, resource_equality, unserved
 from schedfarm.core.metrics.groups import means
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.simulation.fair_start import fair_start_times
-from schedfarm.core.simulation.network import isolated_starts
-from schedfarm.core.simulation.promises import NO_PROMISE, promises
 from schedfarm.farm.execution.cell import Figures, Make, Simulations
 from schedfarm.farm.store.block import Rows
 

@@ -6,11 +6,11 @@ import sys
 import time
 from typing import TextIO
 
+from schedfarm.core.engine.cancel import Underway
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.numerals import grouped, lasting
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.simulate import simulate
-from schedfarm.core.simulation.underway import Underway
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.execution.aside import aside
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from schedfarm.core.simulation.underway import underway
+from schedfarm.core.engine.cancel import underway
 
 T = TypeVar("T")
 

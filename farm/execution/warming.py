@@ -13,23 +13,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from schedfarm.core.engine.compiling import each_compiled
+from schedfarm.core.engine.fair_start import ARRIVAL, KINDS, fair_start_times
+from schedfarm.core.engine.promises import promises
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.fairness import resource_equality, slips_and_skips
 from schedfarm.core.metrics.summary import by_origin, summarise
 from schedfarm.core.own import sources
-from schedfarm.core.platform.grid import Grid
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.nodes import Nodes
-from schedfarm.core.platform.platform import Platform
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.policy.options import OPTIONS
 from schedfarm.core.policy.orders import ORDERS, Order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import RULES, Rule
-from schedfarm.core.simulation.compiling import each_compiled
-from schedfarm.core.simulation.fair_start import ARRIVAL, KINDS, fair_start_times
-from schedfarm.core.simulation.promises import promises
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 
 MACHINES: tuple[Platform, ...] = (
@@ -126,8 +126,8 @@ def cache_folder() -> Path | None:
     InputError
         If the JIT is switched off.
     """
-    from schedfarm.core.kernels.cache import folder, is_writable
-    from schedfarm.core.kernels.fixed_order import run_fixed
+    from schedfarm.core.engine.cache import folder, is_writable
+    from schedfarm.core.engine.fixed_order import run_fixed
 
     if not hasattr(run_fixed, "stats"):
         raise InputError("NUMBA_DISABLE_JIT=1 leaves nothing to compile; unset it")

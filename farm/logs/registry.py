@@ -17,7 +17,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.logs.formats import file_ends
 from schedfarm.core.logs.packed import read_bytes, unpacked
 from schedfarm.core.logs.rows import log_name
-from schedfarm.core.platform.grid import Grid
+from schedfarm.core.machines.grid.platform import Grid
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
 """Variable that names the folder of logs; unset or empty, the user's cache folder."""

@@ -12,7 +12,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
 from schedfarm.core.format.names import CAMPAIGN, COPY, GROWING, LOCK, MANIFEST, RECORDS
 from schedfarm.core.format.retention import RETENTION
-from schedfarm.core.platform.platform import platform_from_dict
+from schedfarm.core.machines.platform import platform_from_dict
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.workload import Workload

@@ -22,15 +22,15 @@ import numpy as np
 
 from schedfarm.core import own
 from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.engine.cancel import Underway
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError, Left
 from schedfarm.core.format.geometry import Block, Span
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.summary import summarise
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.policy.cost import CALLED, Rate
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.simulation.simulate import simulate
-from schedfarm.core.simulation.underway import Underway
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.samples import jobs_of
 from schedfarm.farm.planning.cost import CELL_SECONDS, SECONDS, cell_seconds, load_value, rate_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedfarm.core.platform.platform import platform_from_dict
+from schedfarm.core.machines.platform import platform_from_dict
 from schedfarm.core.workload.columns import COLUMNS, STORED, is_filled
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.store.bucket import Unavailable

@@ -17,9 +17,9 @@ import numpy as np
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import AXES, CELL, KINDS, ORIGIN, SAMPLE, Kind
 from schedfarm.core.format.retention import ALL, RETENTION, Retention
+from schedfarm.core.machines.platform import PLATFORMS, Platform
 from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.metric import CELL as ONE, LARGER, SMALLER, Metric
-from schedfarm.core.platform.platform import PLATFORMS, Platform
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.columns import COLUMNS, STORED, Column
 from schedfarm.farm.store.schema import COORDINATES, WEEKS, Variable
@@ -72,7 +72,7 @@ class Product(Kind):
         Arrays on the jobs of a cell, or with one value a cell.
     kept : tuple of (str, Variable)
         Arrays that only some platforms have (`keeps` and `asks` of
-        `core.platform.platform.Platform`), by the name there. They follow from the platform, so
+        `core.machines.platform.Platform`), by the name there. They follow from the platform, so
         they are not in the digest of what a record has.
     optional : bool
         Whether only campaigns have it that ask for it.

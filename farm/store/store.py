@@ -35,9 +35,9 @@ from schedfarm.core.format.geometry import (
 from schedfarm.core.format.names import CAMPAIGN, COPY, MANIFEST, record_name
 from schedfarm.core.format.record import Header, Record
 from schedfarm.core.format.retention import ALL, RETENTION
+from schedfarm.core.machines.platform import Platform, platform_from_dict
 from schedfarm.core.metrics.widths import WIDTHS
 from schedfarm.core.own import source_digest, sources
-from schedfarm.core.platform.platform import Platform, platform_from_dict
 from schedfarm.core.policy.orders import revised_orders
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.farm.store.bucket import Unavailable

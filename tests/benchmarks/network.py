@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.models.participants import participants
-from schedfarm.core.platform.network import Network
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 
 JOBS, SEEDS = 100_000, (1, 2, 3)

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from schedfarm.core.engine.compiling import compiling
 from schedfarm.core.logs.swf import read_swf
 from schedfarm.core.metrics.declared import metrics_over
 from schedfarm.core.metrics.metric import CELL
-from schedfarm.core.simulation.compiling import compiling
 from schedfarm.farm import Campaign, run
 from schedfarm.farm.cli import cli
 from schedfarm.farm.cli.traces import traces

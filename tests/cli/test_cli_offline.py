@@ -12,12 +12,12 @@ from statistics import fmean, stdev
 
 import pytest
 
-from schedfarm.core.offline.algorithms import ALGORITHMS
-from schedfarm.core.offline.draws import SPEEDUPS, draw_instance
-from schedfarm.core.offline.dual import PRECISION
-from schedfarm.core.offline.plan import Plan
-from schedfarm.core.offline.shelves import SHUFFLES
 from schedfarm.farm.cli.offline import offline
+from schedfarm.offline.algorithms import ALGORITHMS
+from schedfarm.offline.draws import SPEEDUPS, draw_instance
+from schedfarm.offline.dual import PRECISION
+from schedfarm.offline.plan import Plan
+from schedfarm.offline.shelves import SHUFFLES
 from tests.support.command_line import Farm, run_farm
 from tests.support.refusals import Said, unlike
 

@@ -11,7 +11,7 @@ import pytest
 
 from schedfarm.core import InputError, read_log, simulate
 from schedfarm.core.audit import read_schedule
-from schedfarm.core.platform.network import Network
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from tests.support.command_line import Farm

@@ -17,9 +17,9 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.core import simulate
+from schedfarm.core.engine.cancel import Underway
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.underway import Underway
 from schedfarm.core.workload.load import scale_load
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace

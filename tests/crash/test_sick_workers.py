@@ -64,7 +64,7 @@ import sys
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == "schedfarm.core.simulation.pool":
+        if name == "schedfarm.core.machines.pool.simulation":
             raise {error}
 
 sys.meta_path.insert(0, Finder())

@@ -54,7 +54,7 @@ class Subject(NamedTuple):
 SUBJECTS = (
     Subject(
         "orders",
-        ("core/policy/orders.py", "core/policy/functions.py", "core/kernels/ranking.py"),
+        ("core/policy/orders.py", "core/policy/functions.py", "core/engine/ranking.py"),
         ("core/policy", "tests/unit/core/test_orders.py", *ORACLES),
         kernels=True,
     ),
@@ -62,18 +62,18 @@ SUBJECTS = (
         "rules",
         (
             "core/policy/rules.py",
-            "core/kernels/fixed_order.py",
-            "core/kernels/moving_order.py",
-            "core/kernels/reservations.py",
-            "core/kernels/plan.py",
-            "core/kernels/planned.py",
+            "core/engine/fixed_order.py",
+            "core/engine/moving_order.py",
+            "core/engine/reservations.py",
+            "core/engine/plan.py",
+            "core/engine/planned.py",
         ),
         ORACLES,
         kernels=True,
     ),
     Subject(
         "profiles",
-        ("core/kernels/profile.py",),
+        ("core/engine/profile.py",),
         ("tests/unit/core/test_profile.py", *ORACLES),
         kernels=True,
     ),

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedfarm.core.platform.platform import Platform
-from schedfarm.core.platform.pool import Pool
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import NAMES

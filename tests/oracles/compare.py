@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as 
 
 from schedfarm.core.audit import audit
 from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.simulation import simulate_reference
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.programs import by_seconds, described, kernel, reference
 from tests.support.strategies import RULES, every_order, is_close_call, workloads_on

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.promises import promises
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.simulation import promises_reference, simulate_reference
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.promises import promises
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.columns import COLUMNS
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.planned_by_seconds import promises_planned, simulate_planned

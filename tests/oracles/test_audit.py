@@ -12,11 +12,11 @@ from hypothesis import given, strategies as st
 
 import schedfarm.core.audit
 from schedfarm.core.audit import Verdict, audit, read_schedule
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.schedules import LoggedSchedule
 from schedfarm.core.logs.swf import read_swf, write_swf
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import policies, workloads
 
@@ -58,10 +58,10 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         "schedfarm.core.errors",
         "schedfarm.core.logs.read",
         "schedfarm.core.logs.schedules",
-        "schedfarm.core.platform.grid",
-        "schedfarm.core.platform.network",
-        "schedfarm.core.platform.nodes",
-        "schedfarm.core.platform.pool",
+        "schedfarm.core.machines.grid.platform",
+        "schedfarm.core.machines.network.platform",
+        "schedfarm.core.machines.nodes.platform",
+        "schedfarm.core.machines.pool.platform",
         "schedfarm.core.policy.orders",
         "schedfarm.core.policy.policy",
         "schedfarm.core.schedule",

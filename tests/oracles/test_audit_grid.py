@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from schedfarm.core.audit import Verdict, audit
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import grid_of, policies, simulations, workloads
 

@@ -15,7 +15,7 @@ from schedfarm.core.audit.network import best_split
 from schedfarm.core.audit.times import first_over
 from schedfarm.core.audit.times_on_network import link_demands, overasked, overload
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.network import Network
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import RULES
 from schedfarm.core.reference.links import demands

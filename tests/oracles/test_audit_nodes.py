@@ -12,7 +12,7 @@ from hypothesis import assume, given, strategies as st
 from schedfarm.core.audit import Verdict, audit
 from schedfarm.core.audit.kinds import KINDS
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import RULES
 from schedfarm.core.reference.simulation import simulate_reference

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.kernels.bounds import CHECKED
-from schedfarm.core.kernels.jit import kernel, routine, verb
-from schedfarm.core.kernels.ratios import as_large, ratios_from
-from schedfarm.core.kernels.words import (
+from schedfarm.core.engine.bounds import CHECKED
+from schedfarm.core.engine.jit import kernel, routine, verb
+from schedfarm.core.engine.lanes import (
     ALL,
     WORD,
     below,
@@ -26,6 +25,7 @@ from schedfarm.core.kernels.words import (
     lower_to,
     raise_to,
 )
+from schedfarm.core.engine.ratios import as_large, ratios_from
 
 ROWS, COLUMNS = 3, 4 * WORD
 

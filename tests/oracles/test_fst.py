@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+from schedfarm.core.engine.fair_order import fair_order, is_patient
+from schedfarm.core.engine.fair_start import fair_start_times
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.fair_start import fair_start_reference
-from schedfarm.core.simulation.fair_start import fair_start_times
-from schedfarm.core.simulation.fair_start_pool import fair_order, is_patient
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.planned_by_seconds import fair_starts_planned
 from tests.oracles.programs import described

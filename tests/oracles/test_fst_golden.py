@@ -9,8 +9,8 @@ import numba
 import numpy as np
 import pytest
 
+from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.reference.fair_start import fair_start_reference
-from schedfarm.core.simulation.fair_start import fair_start_times
 from tests.support.golden import (
     ORDERS,
     RULES,

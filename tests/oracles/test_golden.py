@@ -9,9 +9,9 @@ import numba
 import numpy as np
 import pytest
 
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.metrics.slowdown import bounded_slowdown, pp_bounded_slowdown
 from schedfarm.core.reference.simulation import simulate_reference
-from schedfarm.core.simulation.simulate import simulate
 from tests.support.golden import (
     ORDERS,
     RULES,

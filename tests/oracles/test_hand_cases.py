@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from schedfarm.core.audit import audit
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.simulate import simulate
 from tests.oracles import programs
 from tests.oracles.case import Case, words
 from tests.oracles.cases import CASES

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from schedfarm.core.audit import audit
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.compare import check, check_all, trials
 from tests.oracles.programs import moved

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from schedfarm.core.platform.network import LONGEST_ON_LINKS
-from schedfarm.core.platform.nodes import Nodes
-from schedfarm.core.platform.platform import Platform
-from schedfarm.core.platform.pool import Pool
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.machines.network.platform import LONGEST_ON_LINKS
+from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.fair_start import fair_start_reference
 from schedfarm.core.reference.simulation import simulate_reference
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.oracles import programs
 from tests.support.golden import read_log

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from schedfarm.core.audit.machine_of_network import demand
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import WHOLE_SPEED, Job
@@ -18,7 +19,6 @@ from schedfarm.core.reference.links import LEAST_SHARE, demands, neighbours, sha
 from schedfarm.core.reference.network import Sharing, splits
 from schedfarm.core.reference.processors import Claim
 from schedfarm.core.reference.simulation import simulate_reference
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import NetworkJob as Row, words, workload
 from tests.oracles.programs import segments

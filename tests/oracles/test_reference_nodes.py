@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, permutations, product
 from random import Random
 
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.reference.job import Job
 from schedfarm.core.reference.rooms import Rooms
 from schedfarm.core.reference.selection import best_choice, greedy_choice, selected

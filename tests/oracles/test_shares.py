@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from schedfarm.core.audit import audit
-from schedfarm.core.kernels.users_line import rank_waiting
+from schedfarm.core.engine.compiled_order import Orders
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.engine.user_ranking import rank_waiting
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.simulation.compiled_order import Orders
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import workload
 from tests.oracles.programs import moved

@@ -51,8 +51,8 @@ from schedfarm.analysis.papers.klusacek_2012.seeds import ABLATION, claims_over_
 from schedfarm.analysis.papers.klusacek_2012.tail import longest
 from schedfarm.analysis.store import of_log, of_samples
 from schedfarm.core import Workload, scale_load, simulate
+from schedfarm.core.engine.promises import promises
 from schedfarm.core.models.lublin import lublin
-from schedfarm.core.simulation.promises import promises
 from schedfarm.farm.campaign.shipped import find
 
 JOBS = 300

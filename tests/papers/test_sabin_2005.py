@@ -36,8 +36,8 @@ from schedfarm.analysis.papers.sabin_2005.unfairness import (
 )
 from schedfarm.analysis.store import Store
 from schedfarm.core import scale_load, simulate
+from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.models.lublin import lublin
-from schedfarm.core.simulation.fair_start import fair_start_times
 from schedfarm.farm.campaign.shipped import find
 
 JOBS = 60

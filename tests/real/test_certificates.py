@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import stat
 from collections.abc import Iterator
 from datetime import timedelta
@@ -59,7 +60,7 @@ def test_a_renewed_one_is_let_in_by_the_authority_of_before(
     renewed = tmp_path / "renewed"
     renewed.mkdir(mode=0o700)
     for name in ("ca.pem", "ca-key.pem"):
-        (renewed / name).write_bytes((mine / name).read_bytes())
+        shutil.copy(mine / name, renewed)
     make(renewed, renew=True)
     assert (renewed / "cert.pem").read_bytes() != (mine / "cert.pem").read_bytes()
     assert is_let_in(there.address, security(renewed))
@@ -86,7 +87,7 @@ def test_an_expired_one_is_refused_by_the_scheduler_and_said_before(
     old = tmp_path / "old"
     old.mkdir(mode=0o700)
     for name in ("ca.pem", "ca-key.pem"):
-        (old / name).write_bytes((mine / name).read_bytes())
+        shutil.copy(mine / name, old)
     now = certificates._now()
     monkeypatch.setattr(certificates, "_now", lambda: now - timedelta(days=2))
     make(old, days=1, renew=True)
@@ -133,6 +134,38 @@ def test_a_key_that_others_read_is_refused(tmp_path: Path) -> None:
         found(tmp_path / "open")
 
 
+@pytest.mark.parametrize("opened", [".", "ca.pem", "cert.pem", "key.pem", "ca-key.pem"])
+def test_what_others_can_replace_is_refused(tmp_path: Path, opened: str) -> None:
+    """Whoever puts an authority of theirs in its place is let in."""
+    folder = tmp_path / "open"
+    make(folder)
+    place = folder / opened
+    place.chmod(place.stat().st_mode | 0o022)
+    with pytest.raises(ClusterError, match=rf"not safe to use, .* chmod go-w {place}; then make"):
+        found(folder)
+
+
+def test_no_keys_are_made_where_others_can_replace_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    with pytest.raises(ClusterError, match=rf"no place for keys, .* chmod go-w {tmp_path}"):
+        make(tmp_path / "here")
+    assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_those_that_dask_names_are_looked_at_as_well(mine: Path, tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    authority.write_bytes((mine / "ca.pem").read_bytes())
+    authority.chmod(0o666)
+    with dask.config.set({"distributed.comm.tls.ca-file": str(authority)}):
+        with pytest.raises(ClusterError, match=rf"chmod go-w {authority}"):
+            found()
+        authority.chmod(0o644)
+        assert found() is not None
+        text = (mine / "ca.pem").read_text()
+    with dask.config.set({"distributed.comm.tls.ca-file": text}):
+        assert found() is not None
+
+
 def test_what_cannot_be_used_is_a_sentence(mine: Path, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="an authority is there already; --renew"):
         make(mine)
@@ -147,8 +180,12 @@ def test_what_cannot_be_used_is_a_sentence(mine: Path, tmp_path: Path) -> None:
         make(tmp_path / "file" / "below")
 
 
-def test_dasks_own_configuration_goes_first(mine: Path) -> None:
-    with dask.config.set({"distributed.comm.tls.ca-file": "elsewhere.pem"}):
+def test_dasks_own_configuration_goes_first(mine: Path, tmp_path: Path) -> None:
+    elsewhere = str(tmp_path / "elsewhere.pem")
+    with dask.config.set({"distributed.comm.tls.ca-file": elsewhere}):
+        with pytest.raises(ClusterError, match=r"elsewhere.pem: No such file"):
+            found()
+        Path(elsewhere).write_bytes((mine / "ca.pem").read_bytes())
         known = found()
     assert known is not None
-    assert (known.tls_ca_file, known.require_encryption) == ("elsewhere.pem", True)
+    assert (known.tls_ca_file, known.require_encryption) == (elsewhere, True)

@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from schedfarm.core.kernels import jit
-from schedfarm.core.kernels.sources import closure
+from schedfarm.core.engine import jit
+from schedfarm.core.engine.sources import closure
 from tests.support.harness import PATIENCE, wait_for
 from tests.support.paths import ROOT
 
@@ -59,8 +59,8 @@ print(found, sum(pick.stats.cache_hits.values()))
 """
 
 REAL = """
-from schedfarm.core.simulation.compiling import each_compiled
-from schedfarm.core.simulation.fair_start import fair_start_times
+from schedfarm.core.engine.compiling import each_compiled
+from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.workload.workload import Workload
 work = Workload.from_columns(submit=[0, 1], run=[9, 9], estimate=[9, 9], procs=[1, 1], processors=1)
 compiled = []
@@ -169,9 +169,9 @@ def test_a_checked_kernel_and_an_unchecked_one_are_kept_in_one_folder(tmp_path: 
 def test_closures_of_kernels_hold_what_they_import() -> None:
     """EASY is made of its queue and its clock, and not of plans."""
     easy = {path.relative_to(ROOT).as_posix() for path in closure(KERNELS / "fixed_order.py")}
-    assert {"core/kernels/queue.py", "core/kernels/clock.py", "core/arrays.py"} <= easy
-    assert {"core/kernels/compiler.py", "core/kernels/sources.py"} <= easy
-    assert not {"core/kernels/plan.py", "core/kernels/planned.py"} & easy
+    assert {"core/engine/queue.py", "core/engine/clock.py", "core/arrays.py"} <= easy
+    assert {"core/engine/compiler.py", "core/engine/sources.py"} <= easy
+    assert not {"core/engine/plan.py", "core/engine/planned.py"} & easy
     assert KERNELS / "plan.py" in closure(KERNELS / "reservations.py")
 
 

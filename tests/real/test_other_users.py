@@ -1,4 +1,4 @@
-"""Another user of the machine meets a running local cluster: no port works for him or tells."""
+"""Another user of the machine meets a cluster and its files: nothing of theirs works or runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ import pytest
 from distributed import Client
 from distributed.security import Security
 
-from schedfarm.cluster import connect, exposure
+from schedfarm.cluster import ClusterError, connect, exposure
+from schedfarm.cluster.certificates import found, make
 from schedfarm.cluster.scratch import KEY
+from tests.real.test_existing_cluster import CAMPAIGN
 from tests.support.dask_processes import site
+from tests.support.harness import farm as farm_process
 
 INTRUDER = """\
 import json, socket, ssl, sys
@@ -144,3 +147,66 @@ def test_a_scratch_folder_that_another_user_has_made_is_not_used(
     assert own.stat().st_mode & 0o777 == 0o700
     assert not any(Path(entry).is_relative_to(theirs) for path in paths for entry in path)
     assert list(theirs.iterdir()) == []
+
+
+THEIRS = "open({ran!r}, 'w').close()\ndef widest(procs):\n    return -procs\n"
+
+
+def write_as_another(place: Path, text: str) -> None:
+    """Put a file in the place of what is there, as another user can in a folder that is open."""
+    writes = "import os, sys; os.path.exists(sys.argv[1]) and os.unlink(sys.argv[1]); "
+    writes += "open(sys.argv[1], 'w').write(sys.argv[2])"
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+    command = [*as_another(), python, "-c", writes, str(place), text]
+    subprocess.run(command, check=True, cwd="/")
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder below those that any user can enter, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        yield Path(place)
+
+
+@pytest.mark.skipif(not as_another(), reason="only the superuser can become another user")
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [(0o777, "another user owns"), (0o1777, "another user owns"), (0o755, "")],
+)
+def test_a_module_of_another_user_is_not_run(shared: Path, mode: int, why: str) -> None:
+    """Next to a campaign, where they replaced it or put it where there was none."""
+    project, ran = shared / "project", shared / "open" / "ran"
+    for folder in (project, ran.parent):
+        folder.mkdir()
+        folder.chmod(0o777)
+    sticky = mode == 0o1777
+    module = project / "mine.py"
+    if not sticky:
+        module.write_text("def widest(procs):\n    return procs\n")
+    if why:
+        write_as_another(module, THEIRS.format(ran=str(ran)))
+    project.chmod(mode)
+    campaign = CAMPAIGN.to_toml().replace('"fcfs+easy"', '"mine:widest+easy"')
+    assert "mine:widest" in campaign
+    (project / "there.toml").write_text(campaign)
+    done = farm_process(project, "plan", "there.toml", "--trust")
+    assert not ran.exists()
+    if why:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{module.name} is not safe to run, because {why} {module}" in done.stderr
+        assert done.stderr.count("\n") == 1
+    else:
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not as_another(), reason="only the superuser can become another user")
+def test_an_authority_of_another_user_is_not_believed(shared: Path) -> None:
+    folder, theirs = shared / "ours", shared / "theirs"
+    make(folder)
+    make(theirs)
+    folder.chmod(0o777)
+    write_as_another(folder / "ca.pem", (theirs / "ca.pem").read_text())
+    folder.chmod(0o755)
+    with pytest.raises(ClusterError, match=rf"another user owns {folder / 'ca.pem'}: use a copy"):
+        found(folder)

@@ -25,7 +25,7 @@ def starts() -> list[int]:
 def test_starts_are_the_same_for_every_length_of_vectors(features: str, places: int) -> None:
     """A machine compiles for one length only, so the other one runs without the JIT."""
     program = (
-        "from schedfarm.core.kernels.words import WORD\n"
+        "from schedfarm.core.engine.lanes import WORD\n"
         "from tests.real.test_vector_lengths import starts\n"
         "print(WORD, *starts())"
     )

@@ -11,9 +11,9 @@ import pytest
 
 COUNT = """
 import sys
-from schedfarm.core.simulation.compiling import each_compiled
-from schedfarm.core.simulation.fair_start import fair_start_times
-from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.engine.compiling import each_compiled
+from schedfarm.core.engine.fair_start import fair_start_times
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 work = Workload.from_columns(submit=[0, 1, 2, 3], run=[10, 10, 5, 20], estimate=[10, 10, 5, 20],
                              procs=[3, 4, 1, 1], processors=4)

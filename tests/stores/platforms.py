@@ -11,8 +11,8 @@ import numpy as np
 
 from schedfarm.core import Grid, Pool, Schedule, Workload
 from schedfarm.core.logs.oar import write_oar
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.schedule import State
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace

@@ -12,8 +12,8 @@ import xarray as xr
 
 from schedfarm import farm
 from schedfarm.core import scale_load, simulate
+from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.models.lublin import lublin
-from schedfarm.core.simulation.fair_start import fair_start_times
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.design import build, design

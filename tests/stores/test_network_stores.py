@@ -14,14 +14,14 @@ import zarr
 
 from schedfarm import analysis, farm
 from schedfarm.core import InputError, by_origin, summarise
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.network.simulation import isolated_starts
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.counted import Counted
 from schedfarm.core.metrics.declared import metrics_over
 from schedfarm.core.metrics.metric import ORIGIN
 from schedfarm.core.own import sources
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.simulation.network import isolated_starts
 from schedfarm.farm.cli.simulate import _as_json, _as_text
 from schedfarm.farm.store.product import PRODUCTS, Holding, is_had
 from schedfarm.farm.store.reading import schedule_of

@@ -17,7 +17,7 @@ from schedfarm import farm
 from schedfarm.analysis.groups import changes
 from schedfarm.core import InputError, Pool, fair_start_times, read_log, simulate, summarise
 from schedfarm.core.logs.oar import write_oar
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.schedule import State
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace

@@ -89,7 +89,7 @@ def test_a_changed_text__is_refused(tmp_path: Path) -> None:
     ("old", "new", "words"),
     [
         ("mine:by_history+easy", "mine:by_histry+easy", ("policy", "order", "'by_histry'")),
-        ("mine:by_history+easy", "mien:by_history+easy", ("no module 'mien'", "beside")),
+        ("mine:by_history+easy", "mien:by_history+easy", ("no module 'mien'", "next to")),
         ("mine:by_history+easy", "by_history+easy", ("unknown order 'by_history'",)),
         ("fcfs+mine:alone", "fcfs+mine:alon", ("policy", "rule", "'alon'")),
         ("fcfs+mine:alone", "fcfs+mine:p95_wait", ("rule", "p95_wait", "(workload, policy)")),

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from hypothesis import strategies as st
 
-from schedfarm.core.offline.bounds import makespan_bound
-from schedfarm.core.offline.dual import approximate, dual
-from schedfarm.core.offline.instance import Instance
+from schedfarm.offline.bounds import makespan_bound
+from schedfarm.offline.dual import approximate, dual
+from schedfarm.offline.instance import Instance
 
 STYLES = (
     lambda u: u,

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from schedfarm.core.simulation.selection import Wish, select
+from schedfarm.core.machines.nodes.selection import Wish, select
 
 PLENTY = 10**6
 

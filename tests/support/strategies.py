@@ -10,9 +10,9 @@ from itertools import combinations, product
 import numpy as np
 from hypothesis import strategies as st
 
-from schedfarm.core.platform.grid import Grid
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job, jobs_of

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.pool import Pool
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.reference.simulation import simulate_reference
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 
 GOOD: dict[str, Any] = {

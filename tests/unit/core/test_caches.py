@@ -95,6 +95,42 @@ def test_a_folder_of_another_user_is_exposed(
         assert exposed(tmp_path) == tmp_path
 
 
+@pytest.mark.parametrize(
+    ("mapped", "trusted"),
+    [("0 0 4294967295", False), ("0 1000 1\n1 100000 65536", True), (None, False)],
+)
+def test_the_user_nobody_is_trusted_only_where_it_stands_for_users_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mapped: str | None, trusted: bool
+) -> None:
+    """In a user namespace; elsewhere services run as nobody."""
+
+    def read(path: Path) -> str:
+        if mapped is None:
+            raise FileNotFoundError(path)
+        return mapped
+
+    about = tmp_path.stat()
+    caches._in_namespace.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", read)
+        theirs = type(about)((*about[:4], 65534, *about[5:]))
+        assert caches._is_foreign(theirs) == (not trusted)
+    caches._in_namespace.cache_clear()
+
+
+def test_a_file_is_judged_as_its_folder_is(tmp_path: Path) -> None:
+    """In a sticky folder it is safe, since nobody else can rename it."""
+    tmp_path.chmod(0o1777)
+    file = tmp_path / "mine.py"
+    file.touch(0o644)
+    assert exposed(file) is None
+    file.chmod(0o666)
+    assert exposed(file) == file
+    tmp_path.chmod(0o777)
+    file.chmod(0o644)
+    assert exposed(file) == tmp_path
+
+
 def test_folders_that_are_made_are_private(tmp_path: Path) -> None:
     """Those above the last one too, which a umask of 002 would open to a group."""
     before = os.umask(0o002)

@@ -13,8 +13,8 @@ from schedfarm.core.audit import read_schedule
 from schedfarm.core.logs.clusters import clusters_bytes, write_clusters
 from schedfarm.core.logs.machine import machine_file
 from schedfarm.core.logs.read import format_of
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.models.participants import participants
-from schedfarm.core.platform.network import Network
 from schedfarm.core.schedule import Segments, State
 
 MACHINE = """

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.kernels.compiler import KernelCompiler
-from schedfarm.core.kernels.jit import verb
+from schedfarm.core.engine.compiler import KernelCompiler
+from schedfarm.core.engine.jit import verb
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python asks for itself")

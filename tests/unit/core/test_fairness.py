@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.swf import read_swf
 from schedfarm.core.metrics.fairness import (
@@ -27,7 +28,6 @@ from schedfarm.core.metrics.users import fairness_of_users, gini_index, jain_ind
 from schedfarm.core.metrics.widths import WIDTHS, mean_by_width, width_classes
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import policies, workloads
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import workloads
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.kernels.clock import next_end
-from schedfarm.core.kernels.fixed_order import STARVED, backfill
-from schedfarm.core.kernels.jit import NEVER
-from schedfarm.core.kernels.machine import Jobs, find_shadow, idle_machine, launch, release
-from schedfarm.core.kernels.queue import (
+from schedfarm.core.engine.clock import next_end
+from schedfarm.core.engine.fixed_order import STARVED, backfill
+from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.queue import (
     BLOCK,
     MERGE,
     Queue,
@@ -23,9 +22,10 @@ from schedfarm.core.kernels.queue import (
     take_out,
     tidy,
 )
-from schedfarm.core.kernels.ranking import ratio_exceeds
-from schedfarm.core.kernels.world import EXTRA, KNOWN, SHADOW, empty_world
-from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.engine.ranking import ratio_exceeds
+from schedfarm.core.engine.running import Jobs, find_shadow, idle_machine, launch, release
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.engine.world import EXTRA, KNOWN, SHADOW, empty_world
 from schedfarm.core.workload.workload import Workload
 
 

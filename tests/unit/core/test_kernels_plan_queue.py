@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedfarm.core.kernels.machine import Jobs
-from schedfarm.core.kernels.plan import COUNT, STARVING, Plan, empty_plan, remove
-from schedfarm.core.kernels.plan_queue import insert, move, place_by_key
+from schedfarm.core.engine.plan import COUNT, STARVING, Plan, empty_plan, remove
+from schedfarm.core.engine.plan_queue import insert, move, place_by_key
+from schedfarm.core.engine.running import Jobs
 
 JOBS = 300
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from schedfarm.core.audit import audit
-from schedfarm.core.kernels.machine import Jobs
-from schedfarm.core.kernels.profile import HEAD, TAIL
-from schedfarm.core.kernels.tabu import plan as plans
-from schedfarm.core.kernels.tabu.clusters import advance_all, untake
-from schedfarm.core.kernels.tabu.draws import M1, SIZE, draw
-from schedfarm.core.kernels.tabu.plan import (
+from schedfarm.core.engine.profile import HEAD, TAIL
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.search import plan as plans
+from schedfarm.core.engine.search.clusters import advance_all, untake
+from schedfarm.core.engine.search.draws import M1, SIZE, draw
+from schedfarm.core.engine.search.plan import (
     COUNT,
     Plan,
     begin_walk,
@@ -24,7 +24,7 @@ from schedfarm.core.kernels.tabu.plan import (
     enter,
     make_free,
 )
-from schedfarm.core.kernels.tabu.score import (
+from schedfarm.core.engine.search.score import (
     CRITERIA,
     Counts,
     count_jobs,
@@ -33,14 +33,14 @@ from schedfarm.core.kernels.tabu.score import (
     empty_score,
     is_better,
 )
-from schedfarm.core.kernels.tabu.search import (
+from schedfarm.core.engine.search.search import (
     Search,
     change_plan,
     empty_search,
     try_move,
     try_order,
 )
-from schedfarm.core.simulation.simulate import simulate
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 
 END = 400

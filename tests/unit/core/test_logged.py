@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core import InputError, Policy, Workload, read_swf, simulate, summarise, write_swf
-from schedfarm.core.simulation.promises import promises
+from schedfarm.core.engine.promises import promises
 from tests.support.strategies import crowd
 
 

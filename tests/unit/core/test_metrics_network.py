@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from schedfarm.core import Pool, Workload, by_origin, simulate, summarise
+from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.metrics.declared import metrics_over
 from schedfarm.core.metrics.links import cut_pairs, link_demands, link_loads, link_peaks
 from schedfarm.core.metrics.metric import ORIGIN
 from schedfarm.core.metrics.participants import node_time
 from schedfarm.core.metrics.window import window_of
-from schedfarm.core.platform.network import Network
 from schedfarm.core.schedule import Schedule, Segments
 
 NETWORK = Network([4, 2, 3], ["north", "south", "west"], [1000, 500, 250])

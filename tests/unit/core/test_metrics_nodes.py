@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from schedfarm.core import InputError, Schedule, Workload, pp_bounded_slowdown, summarise
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.metrics.capacity import lost_capacity
 from schedfarm.core.metrics.counted import Counted
 from schedfarm.core.metrics.declared import metrics_over
@@ -24,7 +25,6 @@ from schedfarm.core.metrics.metric import WIDTH
 from schedfarm.core.metrics.users import user_waits
 from schedfarm.core.metrics.weekly import weekly
 from schedfarm.core.metrics.window import window_of
-from schedfarm.core.platform.nodes import Nodes
 from schedfarm.core.schedule import Segments, State
 
 NODES = Nodes([2, 2, 2], ["n1", "n2", "n3"])

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from schedfarm.core.kernels.jit import NEVER
-from schedfarm.core.kernels.network.spread import (
+from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.machines.network.kernels.spread import (
     END,
     PREDICTED,
     WHOLE,

@@ -10,8 +10,8 @@ from math import ceil
 import numpy as np
 import pytest
 
-from schedfarm.core.kernels.jit import NEVER
-from schedfarm.core.kernels.network.split import demand, empty_split, find_split, row_of
+from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.machines.network.kernels.split import demand, empty_split, find_split, row_of
 
 Ask = tuple[int, int, int]
 """Processors, bandwidth and the part that goes to all, in thousandths."""

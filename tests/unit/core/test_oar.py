@@ -16,7 +16,7 @@ from schedfarm.core.audit import read_schedule
 from schedfarm.core.logs.folded import folded, unfolded
 from schedfarm.core.logs.machine import machine_file
 from schedfarm.core.logs.oar import REASONS, oar_bytes, write_oar
-from schedfarm.core.platform.nodes import Nodes
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.schedule import Segments, State
 from schedfarm.core.workload.load import scale_arrivals, scale_load
 from schedfarm.core.workload.resample_blocks import resample_blocks

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from schedfarm.core import InputError, Workload, offered_load, resample_weekly, scale_load
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.models.poisson import poisson
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.nodes import Nodes
 from schedfarm.core.workload.columns import COLUMNS
 from schedfarm.core.workload.join import aligned, join
 from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network

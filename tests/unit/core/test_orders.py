@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.own import load, sources
 from schedfarm.core.policy.functions import as_key, f1, f2, f3, f4, own_function, unicef, wfp3
 from schedfarm.core.policy.orders import find_order
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 
 WORK = Workload.from_columns(

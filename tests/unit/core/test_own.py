@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core.audit import audit
+from schedfarm.core.engine.fair_start import fair_start_times
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.own import Source, find_source, load, modules_of, sources
+from schedfarm.core.own import NotLoaded, Source, find_source, load, modules_of, sources
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import Rule
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.fair_start import fair_start_times
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.execution.faults import of_worker
 
 WORK = Workload.from_columns(
     submit=[0, 1, 2], run=[6, 4, 9], estimate=[9, 4, 9], procs=[2, 3, 1], processors=3
@@ -40,6 +41,48 @@ def test_finding_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.syspath_prepend(tmp_path)
     assert find_source("fails_when_run").text == "raise SystemExit\n"
     assert "fails_when_run" not in sys.modules
+
+
+@pytest.mark.parametrize("opened", [".", "mine", "mine/orders.py"])
+def test_a_file_that_others_could_have_written_is_refused(tmp_path: Path, opened: str) -> None:
+    """It, or a folder above it; the sentence says how to mend that."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "orders.py").write_text("x = 1\n")
+    place = tmp_path / opened
+    mode = place.stat().st_mode
+    place.chmod(mode | 0o002)
+    with pytest.raises(InputError, match=rf"orders.py is not safe .* chmod go-w {place}$"):
+        find_source("mine.orders", tmp_path)
+    place.chmod(mode)
+    assert find_source("mine.orders", tmp_path).text == "x = 1\n"
+
+
+@pytest.mark.parametrize("opened", ["__init__.py", "orders.py"])
+def test_what_others_could_have_written_is_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: str
+) -> None:
+    """Neither the module nor, on the way to it, the package that holds it."""
+    folder = tmp_path / "written_by_others"
+    folder.mkdir()
+    ran = tmp_path / "ran"
+    for name in ("__init__.py", "orders.py"):
+        (folder / name).write_text(f"open({str(ran)!r}, 'a').close()\nx = 1\n" * (name == opened))
+    (folder / opened).chmod(0o666)
+    monkeypatch.syspath_prepend(tmp_path)
+    name = "written_by_others.orders"
+    with pytest.raises(InputError, match=rf"{opened} is not safe to run.*chmod go-w"):
+        find_source(name)
+    with pytest.raises(NotLoaded, match=rf"{opened} is not safe to run.*chmod go-w") as raised:
+        load(f"{name}:x")
+    assert not ran.exists()
+    # Another worker may have a copy that is its user's own.
+    assert of_worker(raised.value) is not None
+    (folder / opened).chmod(0o644)
+    sys.modules.pop("written_by_others", None)
+    load(f"{name}:__name__")
+    assert ran.exists()
+    for loaded in (name, "written_by_others"):
+        sys.modules.pop(loaded)
 
 
 @pytest.mark.parametrize("module", ["no_such", "no.such.one", "sys", "_struct", ""])

@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from schedfarm.core import InputError, Workload, offered_load
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.models.participants import participants
 from schedfarm.core.models.poisson import MEAN_RUN
-from schedfarm.core.platform.grid import Grid
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.workload.resample_weeks import WEEK
 
 FOUR = Network([100, 100, 100, 50], ["a", "b", "c", "d"], [1_000_000] * 4)

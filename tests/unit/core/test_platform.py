@@ -11,7 +11,7 @@ import pytest
 
 from schedfarm.core import InputError, Platform, Pool, Workload
 from schedfarm.core.arrays import Bool
-from schedfarm.core.platform.platform import PLATFORMS, platform_from_dict
+from schedfarm.core.machines.platform import PLATFORMS, platform_from_dict
 from schedfarm.core.workload.columns import Columns
 from schedfarm.core.workload.select import on_platform
 

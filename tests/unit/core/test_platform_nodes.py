@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.platform.nodes import ANY, Nodes
-from schedfarm.core.platform.platform import platform_from_dict
+from schedfarm.core.machines.nodes.platform import ANY, Nodes
+from schedfarm.core.machines.platform import platform_from_dict
 from schedfarm.core.workload.select import on_platform
 from schedfarm.core.workload.workload import Workload
 

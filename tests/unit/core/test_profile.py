@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedfarm.core.kernels.profile import (
+from schedfarm.core.engine.profile import (
     HEAD,
     TAIL,
     Profile,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.kernels.jit import verb
-from schedfarm.core.kernels.machine import Jobs
-from schedfarm.core.kernels.ranking import (
+from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.lanes import WORD
+from schedfarm.core.engine.ranking import (
     LARGEST_RATIO,
     SMALLEST_RATIO,
     Ranking,
@@ -19,8 +19,8 @@ from schedfarm.core.kernels.ranking import (
     climbers,
     rivals,
 )
-from schedfarm.core.kernels.ratios import BITS, as_large, as_small, ratios_from, ratios_up_to
-from schedfarm.core.kernels.words import WORD
+from schedfarm.core.engine.ratios import BITS, as_large, as_small, ratios_from, ratios_up_to
+from schedfarm.core.engine.running import Jobs
 
 NOW = 2**62
 LIMIT = 2**BITS

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from schedfarm.core.simulation.selection import Wish, select
+from schedfarm.core.machines.nodes.selection import Wish, select
 from tests.support.shelf_choices import hold_best, hold_budgets
 
 CASES = 50 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 1000

@@ -7,8 +7,8 @@ import sys
 import pytest
 from hypothesis import given
 
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import workloads
 

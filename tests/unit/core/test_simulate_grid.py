@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from schedfarm.core.engine.fair_start import fair_start_times
+from schedfarm.core.engine.promises import NO_PROMISE
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.grid.simulation import schedule_reserving
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import Rule
-from schedfarm.core.simulation.fair_start import fair_start_times
-from schedfarm.core.simulation.grid import schedule_reserving
-from schedfarm.core.simulation.promises import NO_PROMISE
-from schedfarm.core.simulation.simulate import simulate
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import crowd, grid_of, grid_workloads
 

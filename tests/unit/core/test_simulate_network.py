@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from schedfarm.core.engine.cancel import Underway
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError, Left
-from schedfarm.core.platform.network import Network
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.network.simulation import isolated_starts
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.simulation.network import isolated_starts
-from schedfarm.core.simulation.simulate import simulate
-from schedfarm.core.simulation.underway import Underway
 from schedfarm.core.workload.workload import Workload
 
 

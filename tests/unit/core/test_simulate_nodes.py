@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from schedfarm.core.engine.cancel import Underway
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError, Left
-from schedfarm.core.platform.nodes import Nodes
-from schedfarm.core.simulation.simulate import simulate
-from schedfarm.core.simulation.underway import Underway
+from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.workload.workload import Workload
 
 Job = dict[str, int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedfarm.core.kernels.fair_start.trail import (
+from schedfarm.core.engine.clone.trail import (
     BAR,
     PLACE,
     UNTIL,
@@ -14,9 +14,9 @@ from schedfarm.core.kernels.fair_start.trail import (
     leave_trail,
     no_trail,
 )
-from schedfarm.core.kernels.machine import Jobs
-from schedfarm.core.kernels.queue import enqueue
-from schedfarm.core.kernels.world import World, empty_world
+from schedfarm.core.engine.queue import enqueue
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.world import World, empty_world
 
 JOBS = 40
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from schedfarm.core import Workload, fair_start_times, promises, simulate
+from schedfarm.core.engine.cancel import Underway
 from schedfarm.core.errors import Left
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.own import load, sources
-from schedfarm.core.simulation.underway import Underway
 from schedfarm.core.workload.load import scale_load
 
 PATIENCE = 60.0
@@ -79,7 +79,7 @@ def test_asked_before__nothing_starts(policy: str) -> None:
 
 
 LEAVING = """
-from schedfarm.core.simulation.underway import underway
+from schedfarm.core.engine.cancel import underway
 
 calls = []
 

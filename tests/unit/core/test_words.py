@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.kernels.jit import NEVER, verb
-from schedfarm.core.kernels.words import (
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import (
     ALL,
     WORD,
     below,

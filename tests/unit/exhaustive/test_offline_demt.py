@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from schedfarm.core.offline.instance import Instance
+from schedfarm.offline.instance import Instance
 from tests.support.moldable import (
     first_guesses_taken,
     hold_every_guess,

@@ -11,9 +11,9 @@ import xarray as xr
 
 from schedfarm.analysis.store import told
 from schedfarm.core import InputError, Workload, offered_load, scale_load, write_swf
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.models import MODELS, poisson
-from schedfarm.core.platform.network import Network
-from schedfarm.core.platform.pool import Pool
 from schedfarm.core.workload.load import scale_arrivals
 from schedfarm.core.workload.resample_blocks import resample_blocks
 from schedfarm.core.workload.resample_users import resample_users, users_for_load

@@ -1,0 +1,250 @@
+"""Compiled kernels on disk: where they are kept, who may have written them, and how many.
+
+What a process finds there it unpickles and executes, so that the folder has to be its user's own.
+A kernel's folder is named by a digest of its sources and of the compiler: versions of the program
+stand side by side, and none is read by another. Beside the sources, in an installation, they
+outlived `pip uninstall` and hid the next checkout behind an empty package.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.runtime import rtsys
+
+from schedfarm.core.caches import exposed, make_private, remedy, user_folder
+from schedfarm.core.engine.bounds import CHECKED
+from schedfarm.core.engine.sources import digest
+
+LIMIT_BYTES = 256 * 2**20
+"""Size above which the kernels used longest ago are removed; those of one version take 40 MB."""
+
+PATIENCE = 300.0
+"""Time for which a process waits for another that compiles a kernel, s: the longest takes 30."""
+
+LOOK_SECONDS = 0.05
+
+
+def folder() -> Path | None:
+    """Return the folder of all compiled kernels; None where it cannot be used.
+
+    It is `schedfarm` in the folder that NUMBA_CACHE_DIR names, or else `kernels` among the user's
+    caches, made if it is missing. It may be read-only, as in an image.
+
+    Warns
+    -----
+    RuntimeWarning
+        If other users could have written what it holds.
+
+    Examples
+    --------
+    >>> place = folder()
+    >>> place is None or place.is_dir()
+    True
+    """
+    own = user_folder()
+    if config.CACHE_DIR:
+        return _usable(Path(config.CACHE_DIR, "schedfarm"))
+    return None if own is None else _usable(own / "kernels")
+
+
+def is_writable(place: Path) -> bool:
+    """Tell whether files can be made in a folder."""
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            return True
+    except OSError:
+        return False
+
+
+@cache
+def _usable(place: Path) -> Path | None:
+    try:
+        make_private(place)
+        open_to_others = exposed(place)
+    except OSError:
+        return None
+    if open_to_others is None:
+        return place
+    warnings.warn(
+        f"compiled kernels are neither kept in {place} nor read from it, because "
+        f"{remedy(open_to_others)}, or let NUMBA_CACHE_DIR name a folder of your own",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+def _version(source: Path) -> str:
+    """Return a digest of a kernel's sources and of all that makes code of them."""
+    parts = (digest(source), sys.version, numba.__version__, llvmlite.__version__)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
+    """The folder of a kernel, as numba asks for it."""
+
+    def __init__(self, function: Any, place: Path) -> None:
+        self._py_file = function.__code__.co_filename
+        self._lineno = function.__code__.co_firstlineno
+        self._cache_path = str(place)
+
+    def ensure_cache_path(self) -> None:
+        make_private(Path(self._cache_path))
+
+
+class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
+    """A kernel as bytes, and its name; numba looks for a folder of its own here."""
+
+    def __init__(self, function: Any, locator: _Locator) -> None:
+        self._lineno, self._locator = locator._lineno, locator
+        name = f"{Path(locator._py_file).stem}.{function.__qualname__}"
+        self._filename_base = self.get_filename_base(name, sys.abiflags)
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """One kernel on the disk, compiled by one process at a time.
+
+    Parameters
+    ----------
+    function : callable
+        The kernel in Python.
+    root : Path
+        The folder of all compiled kernels.
+    """
+
+    def __init__(self, function: Any, root: Path) -> None:
+        # Sources are read now, when the steps have just been imported: later they may be those of
+        # a newer version.
+        self._root, self._place = root, root / _version(Path(function.__code__.co_filename))
+        self._impl_class = lambda given: _Serialised(given, _Locator(given, self._place))
+        super().__init__(function)
+        self._handle: int | None = None
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Return what is on the disk, perhaps after another process has put it there."""
+        found = self._find(signature, context)
+        if found is None and self._take():
+            found = self._find(signature, context)
+            if found is not None:
+                self._leave()
+        return found
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Put a kernel on the disk if that can be written, and remove others if it is too much."""
+        with contextlib.suppress(OSError):
+            super().save_overload(signature, data)
+            prune(self._root, LIMIT_BYTES, self._place)
+
+    def in_turn(self, compiling: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return a function that compiles and then lets other processes have their turn."""
+
+        def compiled(signature: Any) -> Any:
+            try:
+                return compiling(signature)
+            finally:
+                self._leave()
+
+        return compiled
+
+    def _find(self, signature: Any, context: Any) -> Any:
+        """Return what is on the disk; numba would read all of its modules first.
+
+        What a kernel needs of them is in its code, but for what hands it arrays. To do without is
+        why later processes take 1.2 s of CPU on KTH, and took 1.7.
+        """
+        rtsys.initialize(context)
+        found = self._load_overload(signature, context)
+        if found is not None:
+            with contextlib.suppress(OSError):
+                os.utime(self._place)
+        return found
+
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        # One index holds the code that checks bounds and the code that does not.
+        return (*super()._index_key(signature, codegen), CHECKED)
+
+    def _take(self) -> bool:
+        """Wait for the turn; return whether it was had, which a disk may not know of."""
+        if self._handle is not None:
+            return False
+        try:
+            make_private(self._place)
+            path = self._place / f"{self._cache_file._index_name}.lock"
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            return False
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(LOOK_SECONDS)
+            except OSError:
+                break
+            else:
+                self._handle = handle
+                return True
+        os.close(handle)
+        return False
+
+    def _leave(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def prune(root: Path, limit: int, kept: Path) -> None:
+    """Remove the folders of kernels that were used longest ago until the rest has a size.
+
+    Parameters
+    ----------
+    root : Path
+        The folder of all compiled kernels.
+    limit : int
+        Size that they may have together, bytes.
+    kept : Path
+        One that is not removed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     for name, used in (("old", 1), ("new", 2)):
+    ...         Path(place, name).mkdir()
+    ...         size = Path(place, name, "code").write_bytes(bytes(60))
+    ...         os.utime(Path(place, name), (used, used))
+    ...     prune(Path(place), 100, Path(place, "new"))
+    ...     os.listdir(place)
+    ['new']
+    """
+    sizes = {one: _size(one) for one in root.iterdir() if one.is_dir()}
+    total = sum(size for size, _ in sizes.values())
+    for one, (size, _) in sorted(sizes.items(), key=lambda item: item[1][1]):
+        if total > limit and one != kept:
+            shutil.rmtree(one, ignore_errors=True)
+            total -= size
+
+
+def _size(place: Path) -> tuple[int, int]:
+    """Return the bytes of a folder's files, and when it was last used; another may remove it."""
+    try:
+        return sum(one.stat().st_size for one in os.scandir(place)), place.stat().st_mtime_ns
+    except OSError:
+        return 0, 0

@@ -1,0 +1,1 @@
+"""Fair start times, found on clones of the machine and its queue."""

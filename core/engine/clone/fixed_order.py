@@ -1,0 +1,110 @@
+"""Fair start times under none, aggressive and easy in an order that is fixed at submission."""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import turn_clock
+from schedfarm.core.engine.clone.state import (
+    Fair,
+    answer,
+    copy_queue,
+    copy_running,
+    fill_in,
+    forks_at_arrival,
+    forks_before_next,
+    is_over,
+    latest_running,
+    needs_copy,
+    turn_alone,
+    withdraw,
+)
+from schedfarm.core.engine.fixed_order import promote, schedule, take_in
+from schedfarm.core.engine.jit import NEVER, kernel, routine
+from schedfarm.core.engine.queue import enqueue
+from schedfarm.core.engine.world import Options, World, turn
+
+
+@routine
+def fork(
+    here: World, copy: World, fair: Fair, options: Options, fst: Int64, first: int, j: int,
+    now: int, oldest: int, k: int, look: bool,
+) -> None:  # fmt: skip
+    """Find when job j, which has arrived, starts on a copy of what is here.
+
+    And, where patience is exact, when those from `first` on do, as far as this is their copy too:
+    it is asked for strict fair starts alone. The pass of this instant is still to come where `look`
+    says so; job k arrives next. Jobs before `oldest` starve already, or have started.
+    """
+    jobs, running, queue, _, key = copy
+    joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
+    copy_running(here.jobs, here.running, jobs.start, running)
+    if fair.patient:
+        withdraw(here.jobs, running, j + 1)
+    if threshold < NEVER:
+        # Starvation looks at every job from the oldest that may still wait to the latest.
+        for i in range(oldest, k):
+            jobs.start[i] = here.jobs.start[i]
+    copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
+    while True:
+        if look and queue.size[0] > 0:
+            if threshold < NEVER:
+                oldest = promote(copy.queue, copy.jobs, copy.key, oldest, k, now - threshold)
+            schedule(copy, options.rule, now)
+        look = True
+        first = answer(jobs.start, fst, first, j + joined, NEVER)
+        if first > j:
+            return
+        if not joined and queue.size[0] == 0:
+            joined = True
+            jobs.start[j], key[j] = -1, here.key[j]
+            enqueue(queue, jobs, key, j)
+            continue
+        now, k = turn_alone(copy, here.key, fair, options.per_event, k, j)
+
+
+@kernel
+def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
+    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
+    jobs, running, queue, _, _ = here
+    threshold = options.threshold
+    arrived = oldest = 0
+    while True:
+        if forks_before_next(jobs, running, fair, fst, arrived):
+            j = arrived - 1
+            fork(here, copy, fair, options, fst, j, j, 0, oldest, arrived, False)
+        if is_over(jobs, fair, fst, arrived):
+            break
+        first = arrived
+        now, arrived = turn(here, first, options.per_event)
+        for j in range(first, arrived):
+            if forks_at_arrival(fair, j, arrived):
+                fork(here, copy, fair, options, fst, j, j, now, oldest, arrived, True)
+        if queue.size[0] > 0:
+            if threshold < NEVER:
+                oldest = promote(here.queue, here.jobs, here.key, oldest, arrived, now - threshold)
+            schedule(here, options.rule, now)
+    fill_in(jobs, fair, fst)
+
+
+@kernel
+def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
+    """Fill `fst` as `fair_fixed` does, strictly and first come first served: patience is exact.
+
+    No job that waits moves one before it: the schedule stays every job's own copy until a later
+    one starts. The copy then begins after that pass, whose decisions on earlier jobs it shares.
+    It is made for the last of them, and again for those that are passed on it.
+    Who starves waits in that order anyway: the options' threshold is NEVER.
+    """
+    jobs, running, queue, _, _ = here
+    known = arrived = 0
+    while known < fair.last and jobs.leave[0] == 0:
+        first = arrived
+        now, arrived, look = turn_clock(jobs, running, arrived, options.per_event)
+        if take_in(here, options.rule, first, arrived, look) and queue.size[0] > 0:
+            schedule(here, options.rule, now)
+        latest = latest_running(running, known - 1)
+        for j in range(min(latest, fair.last - 1), known - 1, -1):
+            if needs_copy(jobs, fair, fst, j, NEVER):
+                fork(here, copy, fair, options, fst, known, j, now, 0, arrived, False)
+        known = latest + 1
+    fill_in(jobs, fair, fst)

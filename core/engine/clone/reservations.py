@@ -1,0 +1,175 @@
+"""Fair start times under depth(K) and conservative, in any order."""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import ARRIVED, NOW, next_end
+from schedfarm.core.engine.clone.state import (
+    GONE,
+    Fair,
+    answer,
+    coming,
+    copy_running,
+    fill_in,
+    forks_at_arrival,
+    forks_before_next,
+    is_over,
+    latest_running,
+    needs_copy,
+    withdraw,
+)
+from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.plan import COUNT, POINTS, STARVING, Plan, void
+from schedfarm.core.engine.plan_queue import insert, place_by_key
+from schedfarm.core.engine.ranking import Rankings
+from schedfarm.core.engine.reservations import (
+    ANEW,
+    BEFORE,
+    SEEN,
+    Planner,
+    complete,
+    pass_over,
+    turn,
+)
+from schedfarm.core.engine.running import Jobs, give_back
+from schedfarm.core.engine.world import Options
+
+
+@verb
+def copy_plan(plan: Plan, other: Plan, start: Int64, rank: Int64, bar: int) -> None:
+    """Copy the waiting jobs whose rank is at most `bar`; their reservations are made anew."""
+    state, kept, starving = other.state, 0, 0
+    state[POINTS] = other.front[0] = 0
+    for i in range(plan.state[COUNT]):
+        cell = plan.front[0] + i
+        j = plan.job[cell]
+        if rank[j] > bar:
+            start[j] = GONE
+            continue
+        start[j] = -1
+        other.job[kept], other.submit[kept] = j, plan.submit[cell]
+        other.need[kept], other.length[kept] = plan.need[cell], plan.length[cell]
+        state[POINTS] += plan.length[cell] == 0
+        starving += i < plan.state[STARVING]
+        kept += 1
+    state[COUNT], state[STARVING] = kept, starving
+    void(other)
+
+
+@verb
+def enter(copy: Planner, rankings: Rankings, j: int) -> None:
+    """Queue job j; a moving order sorts it later."""
+    copy.jobs.start[j] = -1
+    last = copy.plan.state[COUNT]
+    place = last if rankings.moves else place_by_key(copy.plan, rankings.queue.key, j)
+    insert(copy.plan, copy.jobs, j, place)
+
+
+@verb
+def turn_alone(
+    copy: Planner, rankings: Rankings, fair: Fair, per_event: bool, k: int, j: int
+) -> int:
+    """Go to the next instant, or event, of a copy for job j; return who comes next."""
+    jobs, running, plan, clock, _ = copy
+    k = coming(fair, jobs.start, k, j)
+    due = jobs.submit[k] if k < fair.until[j] else NEVER
+    now = min(due, next_end(running))
+    clock[NOW] = now
+    if plan.state[POINTS] > 0:
+        void(plan)
+    if per_event:
+        give_back(running, now)
+    if not (per_event and due == now):
+        complete(plan, jobs, running, now, per_event)
+    while k < fair.until[j] and jobs.submit[k] == now:
+        enter(copy, rankings, k)
+        k = coming(fair, jobs.start, k + 1, j)
+        if per_event:
+            break
+    return k
+
+
+@routine
+def fork(
+    here: Planner, whole: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64,
+    first: int, j: int, look: bool,
+) -> None:  # fmt: skip
+    """Find when job j, which has arrived, starts on a copy of what is here.
+
+    And when those from `first` on do, as far as this is their copy too. The pass of this instant
+    is still to come where `look` says so.
+    """
+    submit, run, estimate, procs, start, backfilled, leave = whole.jobs
+    # Starvation looks at every job of the columns: none may be there that does not exist.
+    jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave)
+    copy = Planner(jobs, whole.running, whole.plan, whole.clock, whole.promised)
+    joined, k = not fair.relaxed, here.clock[ARRIVED]
+    copy.clock[NOW], copy.clock[SEEN] = here.clock[NOW], here.clock[SEEN]
+    copy_running(here.jobs, here.running, start, copy.running)
+    if fair.patient:
+        withdraw(here.jobs, copy.running, j + joined)
+    if options.threshold < NEVER:
+        for i in range(here.clock[SEEN], k):
+            start[i] = here.jobs.start[i]
+    copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
+    while True:
+        if look and copy.plan.state[COUNT] > 0:
+            copy.clock[ANEW] = 1
+            pass_over(copy, rankings, options, False)
+        look = True
+        alone = joined or copy.plan.state[COUNT] == 0
+        head = NEVER if alone else copy.plan.job[copy.plan.front[0]]
+        first = answer(start, fst, first, j + joined, head)
+        if first > j:
+            return
+        if alone and not joined:
+            joined = True
+            enter(copy, rankings, j)
+            continue
+        k = turn_alone(copy, rankings, fair, options.per_event, k, j)
+
+
+@verb
+def settle(
+    here: Planner, copy: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64,
+    known: int,
+) -> int:  # fmt: skip
+    """Copy for the jobs from `known` on that a later one has now passed; return the next.
+
+    First come first served, no job that waits moves one before it: the schedule stays every
+    job's own copy until a later one starts, and the pass in which it does decides on the
+    earlier ones as its own would. The copy is made for the last of them, and again for those
+    that are passed on it.
+    """
+    latest = latest_running(here.running, known - 1)
+    plan = here.plan
+    head = plan.job[plan.front[0]] if plan.state[COUNT] > 0 else fst.size
+    for j in range(min(latest, fair.last - 1), known - 1, -1):
+        if needs_copy(here.jobs, fair, fst, j, head):
+            fork(here, copy, fair, rankings, options, fst, known, j, False)
+    return latest + 1
+
+
+@kernel
+def fair_reserving(
+    here: Planner, copy: Planner, fair: Fair, rankings: Rankings, options: Options, fst: Int64
+) -> None:
+    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it copies as needed."""
+    jobs, running, plan, clock, _ = here
+    known = 0
+    while True:
+        if not fair.patient and forks_before_next(jobs, running, fair, fst, clock[ARRIVED]):
+            j = clock[ARRIVED] - 1
+            fork(here, copy, fair, rankings, options, fst, j, j, False)
+        if is_over(jobs, fair, fst, clock[ARRIVED]):
+            break
+        turn(here, rankings, options.per_event)
+        if not fair.patient:
+            for j in range(clock[BEFORE], clock[ARRIVED]):
+                if forks_at_arrival(fair, j, clock[ARRIVED]):
+                    fork(here, copy, fair, rankings, options, fst, j, j, True)
+        if plan.state[COUNT] > 0:
+            pass_over(here, rankings, options, False)
+        if fair.patient:
+            known = settle(here, copy, fair, rankings, options, fst, known)
+    fill_in(jobs, fair, fst)

@@ -1,0 +1,212 @@
+"""What every fair start kernel shares: who is later, and a copy of the machine and the queue.
+
+A job's fair start is found on a copy of the state at its arrival, or later where that is exact:
+the copy runs on without the jobs later than it until it starts. The schedule itself goes on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import next_end
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.queue import BLOCK, SEEN_FIRST, Queue, enqueue
+from schedfarm.core.engine.running import Jobs, Running, give_back, release
+from schedfarm.core.engine.world import World
+
+GONE = 0
+"""Start on a copy, s, of a job that does not exist there, so that nobody finds it waiting."""
+
+
+class Fair(NamedTuple):
+    """Which jobs are asked for, and the fair order.
+
+    rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job
+    that is not later than each. wanted: bool[n]. last: one past the last job wanted. relaxed:
+    whether a job joins only when those before it have started. plain: whether the fair order is
+    that of arrival. patient: whether, besides, a waiting job is nothing to those who came before.
+    """
+
+    rank: Int64
+    until: Int64
+    wanted: npt.NDArray[np.bool_]
+    last: int
+    relaxed: bool
+    plain: bool
+    patient: bool
+
+
+@verb
+def copy_running(jobs: Jobs, running: Running, start: Int64, other: Running) -> None:
+    """Copy the running jobs, and the starts by which they are found when they end."""
+    count = running.count[0]
+    for p in range(count):
+        j = running.job[p]
+        other.end[p], other.job[p] = running.end[p], j
+        other.predicted[p], other.width[p] = running.predicted[p], running.width[p]
+        start[j] = jobs.start[j]
+    other.count[0], other.free[0], other.given[0] = count, running.free[0], running.given[0]
+
+
+@verb
+def withdraw(jobs: Jobs, other: Running, bar: int) -> None:
+    """Take the jobs from `bar` on off the machine, as if they had not started."""
+    kept, count = 0, other.count[0]
+    for p in range(count):
+        j = other.job[p]
+        if j < bar:
+            other.end[kept], other.job[kept] = other.end[p], j
+            kept += 1
+            continue
+        q = count - 1 - (p - kept)
+        predicted, width = jobs.start[j] + jobs.estimate[j], jobs.procs[j]
+        time, procs = other.predicted[q], other.width[q]
+        while time != predicted or procs != width:
+            q -= 1
+            time, other.predicted[q] = other.predicted[q], time
+            procs, other.width[q] = other.width[q], procs
+        other.free[0] += width
+    other.count[0] = kept
+
+
+@verb
+def copy_queue(
+    queue: Queue, other: Queue, start: Int64, keys: tuple[Int64, Int64], rank: Int64, bar: int
+) -> None:
+    """Copy the waiting jobs whose rank is at most `bar`, packed into full blocks."""
+    place, filled, b = -1, BLOCK, 0
+    for p in range(queue.size[0]):
+        source = queue.first[queue.order[p]]
+        for cell in range(source, source + queue.length[queue.order[p]]):
+            j = queue.job[cell]
+            if rank[j] > bar:
+                start[j] = GONE
+                continue
+            start[j], keys[1][j] = -1, keys[0][j]
+            if filled == BLOCK:
+                place, filled = place + 1, 0
+                b = other.order[place]
+                other.first[b] = b * BLOCK
+                other.least_need[b] = other.least_estimate[b] = NEVER
+            target = b * BLOCK + filled
+            filled += 1
+            need, estimate = queue.need[cell], queue.estimate[cell]
+            other.job[target], other.submit[target] = j, queue.submit[cell]
+            other.need[target], other.estimate[target] = need, estimate
+            other.length[b] = filled
+            other.least_need[b] = min(other.least_need[b], need)
+            other.least_estimate[b] = min(other.least_estimate[b], estimate)
+    other.size[0], other.size[SEEN_FIRST] = place + 1, -1
+
+
+@verb
+def coming(fair: Fair, start: Int64, k: int, j: int) -> int:
+    """Return the next job from k on that arrives though job j was here first, at `until` none."""
+    while k < fair.until[j] and fair.rank[k] > fair.rank[j]:
+        start[k] = GONE
+        k += 1
+    return k
+
+
+@verb
+def turn_alone(
+    copy: World, key: Int64, fair: Fair, per_event: bool, k: int, j: int
+) -> tuple[int, int]:
+    """Go to the next instant, or event, of a copy for job j; return it, s, and who comes next.
+
+    Who arrives has the place in the copy's queue that `key` gives.
+    """
+    jobs, running, queue, _, own = copy
+    k = coming(fair, jobs.start, k, j)
+    due = jobs.submit[k] if k < fair.until[j] else NEVER
+    now = min(due, next_end(running))
+    if per_event:
+        give_back(running, now)
+    if not (per_event and due == now):
+        while next_end(running) == now:
+            release(jobs, running)
+            if per_event:
+                break
+    while k < fair.until[j] and jobs.submit[k] == now:
+        jobs.start[k], own[k] = -1, key[k]
+        enqueue(queue, jobs, own, k)
+        k = coming(fair, jobs.start, k + 1, j)
+        if per_event:
+            break
+    return now, k
+
+
+@verb
+def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
+    """Say whether the copy for job j is taken at its arrival, not before the next arrival.
+
+    Until then, strictly and in order of arrival, the schedule is its copy; unless others came
+    after it at the same instant, to share its one pass.
+    """
+    return bool(fair.wanted[j] and (fair.relaxed or not fair.plain or j + 1 < arrived))
+
+
+@verb
+def forks_before_next(jobs: Jobs, running: Running, fair: Fair, fst: Int64, arrived: int) -> bool:
+    """Say whether an arrival is next, and the latest job waits and has no copy yet."""
+    j = arrived - 1
+    if j < 0 or jobs.start[j] >= 0 or fst[j] >= 0 or not fair.wanted[j]:
+        return False
+    return arrived == jobs.submit.size or jobs.submit[arrived] <= next_end(running)
+
+
+@verb
+def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
+    """Say whether the last job wanted, and with it every one, has started or had its copy.
+
+    Or whether the kernel is to leave.
+    """
+    j = fair.last - 1
+    return bool(jobs.leave[0] != 0 or (arrived > j and (jobs.start[j] >= 0 or fst[j] >= 0)))
+
+
+@verb
+def fill_in(jobs: Jobs, fair: Fair, fst: Int64) -> None:
+    """Let jobs that had no copy start when they did."""
+    for j in range(fair.last):
+        if fair.wanted[j] and fst[j] < 0:
+            fst[j] = jobs.start[j]
+
+
+@verb
+def latest_running(running: Running, j: int) -> int:
+    """Return the latest of the running jobs, or j if none came after it."""
+    for p in range(running.count[0]):
+        j = max(j, running.job[p])
+    return int(j)
+
+
+@verb
+def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
+    """Say whether patient job j starts at another time than it would without those after it.
+
+    The first of them has just started, or the job itself; `head` came first of those that wait.
+    No copy has answered for the job yet.
+    """
+    if not fair.wanted[j] or fst[j] >= 0:
+        return False
+    return bool(jobs.start[j] < 0 or (fair.relaxed and head < j))
+
+
+@verb
+def answer(start: Int64, fst: Int64, first: int, stop: int, head: int) -> int:
+    """Note when those of first..stop - 1 started who have on a copy; return one past the last.
+
+    None of them had before. No job that waits moves one before it, so that until one of them
+    starts the copy is that of each. Who has passed `head`, which waits, is not answered for.
+    """
+    for j in range(first, stop):
+        if start[j] >= 0:
+            first = j + 1
+            if j < head:
+                fst[j] = start[j]
+    return first

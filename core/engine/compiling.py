@@ -1,0 +1,76 @@
+"""Hear of it when kernels are compiled, which takes seconds the first time and none later."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+COMPILER = "schedfarm.core.engine.compiler"
+
+
+@contextmanager
+def compiling(say: Callable[[], None]) -> Iterator[None]:
+    """Call a function once, if a kernel is compiled as long as this lasts.
+
+    What is on the disk from an earlier run is no compilation; without the JIT there is none.
+
+    Parameters
+    ----------
+    say : callable
+        Without arguments.
+
+    Examples
+    --------
+    >>> with compiling(lambda: print("a moment")):
+    ...     pass
+    """
+    said = False
+
+    def once() -> None:
+        nonlocal said
+        if not said:
+            said = True
+            say()
+
+    with each_compiled(once):
+        yield
+
+
+@contextmanager
+def each_compiled(say: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever one begins to be compiled, a kernel or a step of it.
+
+    Parameters
+    ----------
+    say : callable
+        Without arguments.
+
+    Examples
+    --------
+    >>> with each_compiled(lambda: print("one more")):
+    ...     pass
+    """
+    from numba.core import event
+
+    class Each(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: object) -> None:
+            say()
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Each()):
+        yield
+
+
+def is_compiling() -> bool:
+    """Tell whether a thread of this process compiles a kernel at the moment.
+
+    Examples
+    --------
+    >>> is_compiling()
+    False
+    """
+    compiler = sys.modules.get(COMPILER)
+    return compiler is not None and bool(compiler.at_work)

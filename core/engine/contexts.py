@@ -1,0 +1,238 @@
+"""What numba knows while it compiles kernels: the types and the code of what they use.
+
+As numba has it, all of its modules are read first, and scipy.linalg with them; each call asks a
+dozen templates for its type, and functions that numba has written in Python are compiled too, min
+and max among them. A call hands over tuples of arrays number by number: seven for each array, 182
+for a machine and its queue, though nearly all steps are taken into their callers in the end.
+Without all this `fcfs+easy` is compiled from some 14,000 instructions instead of 26,000.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from numba.core import codegen, config, cpu, datamodel, imputils, types, typing
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.datamodel import models
+from numba.core.runtime import rtsys
+from numba.core.types.misc import unliteral
+from numba.core.typing import templates
+
+from schedfarm.core.engine.bounds import from_the_front
+
+_TYPES, _CODE = templates.Registry(), imputils.Registry("kernels")
+
+_JITTED = (templates._OverloadFunctionTemplate, templates._OverloadAttributeTemplate)
+"""Templates of functions that numba compiles from Python, with all of its modules at hand."""
+
+
+def target_features() -> str:
+    """Return the features of the processor that kernels are compiled for, as LLVM writes them."""
+    chosen = config.CPU_FEATURES
+    return str(codegen.get_host_cpu_features() if chosen is None else chosen)
+
+
+def lowered(
+    function: Callable[..., object],
+    typed: Callable[..., Any],
+    write: Callable[[Any, Any, Any, Any], Any],
+) -> None:
+    """Let kernels call a function as code that is written down, not compiled from Python.
+
+    A function that numba has too is numba's once the first kernel has been compiled.
+
+    Parameters
+    ----------
+    function : callable
+        What is called.
+    typed : callable
+        Returns the signature for the types of the arguments, or None if it has none for them.
+    write : callable
+        Writes the code by numba's context, LLVM's builder, the signature and the arguments'
+        values, and returns the value.
+    """
+
+    class Template(templates.AbstractTemplate):  # type: ignore[misc]
+        key = function
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            return None if kws else typed(*args)
+
+    _TYPES.register_global(function, types.Function(Template))
+    _CODE.lower(function, types.VarArg(types.Any))(write)  # type: ignore[attr-defined]
+
+
+NUMBERS = (types.boolean, types.int64, types.float64)
+"""The types of number that kernels have."""
+
+
+def _of_one_kind(*kinds: Any) -> Any:
+    """Return a signature of numbers of one kind: int64, or float64 where one of them is."""
+    given = {unliteral(kind) for kind in kinds}
+    if not given or not given.issubset(NUMBERS):
+        return None
+    common = types.float64 if types.float64 in given else types.int64
+    return common(*[common for _ in kinds])
+
+
+def _of_a_number(kind: Any) -> Any:
+    return types.int64(unliteral(kind)) if unliteral(kind) in NUMBERS else None
+
+
+def _extreme(sign: str) -> Callable[[Any, Any, Any, Any], Any]:
+    """Return how the first value is found that no other one is beyond, as Python does."""
+
+    def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        whole = signature.return_type == types.int64
+        compare = builder.icmp_signed if whole else builder.fcmp_ordered
+        found, *others = values
+        for value in others:
+            found = builder.select(compare(sign, value, found), value, found)
+        return found
+
+    return write
+
+
+def _to_int(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    return context.cast(builder, values[0], signature.args[0], types.int64)
+
+
+lowered(min, _of_one_kind, _extreme("<"))
+lowered(max, _of_one_kind, _extreme(">"))
+lowered(int, _of_a_number, _to_int)
+
+
+class _Typing(typing.Context):  # type: ignore[misc]
+    """What numba knows of types, and of which calls it has found the types before."""
+
+    def init(self) -> None:
+        self.found: dict[Any, Any] = {}
+
+    def read(self) -> None:
+        """Take in what numba's modules say of themselves."""
+        from numba.core.typing import mathdecl, npydecl
+
+        self._load_builtins()
+        self.install_registry(mathdecl.registry)
+        self.install_registry(npydecl.registry)
+
+    def install_registry(self, registry: Any) -> None:
+        """Take in what is not jitted; what is lowered here is not what numba says that it is."""
+        super().install_registry(registry if registry is _TYPES else _usable(registry))
+
+    def refresh(self) -> None:
+        """Take in what has been lowered since; each step asks for it."""
+        self.install_registry(_TYPES)
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        # Steps and methods know their own types; by its name "static_getitem" takes values.
+        own = isinstance(func, types.Type) and not isinstance(func, types.Function)
+        if own or isinstance(func, str) or kws:
+            return super().resolve_function_type(func, args, kws)
+        if (signature := self.found.get((func, args))) is None:
+            signature = super().resolve_function_type(func, args, kws)
+            if func is operator.getitem:
+                signature = from_the_front(signature, *args)
+            self.found[func, args] = signature
+        return signature
+
+    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        return from_the_front(super().resolve_setitem(target, index, value), target, index)
+
+
+def _usable(registry: Any) -> Any:
+    """Return what a registry of types has that is neither jitted as a whole nor lowered here."""
+    own, kept = {function for function, _ in _TYPES.globals}, templates.Registry()
+    kept.functions = [one for one in registry.functions if not _is_jitted(one)]
+    kept.attributes = [one for one in registry.attributes if not _is_jitted(one)]
+    kept.globals = [
+        (function, kind)
+        for function, kind in registry.globals
+        if function not in own
+        and not (isinstance(kind, types.Function) and all(map(_is_jitted, kind.templates)))
+    ]
+    return kept
+
+
+def _is_jitted(template: type) -> bool:
+    # issubclass would ask their metaclass, for every pair: 0.1 s in all.
+    return not set(_JITTED).isdisjoint(template.__mro__)
+
+
+class _Target(cpu.CPUContext):  # type: ignore[misc]
+    """What numba knows of code."""
+
+    def read(self) -> None:
+        """Take in what numba's modules say of themselves."""
+        # Those that are not named below add to what is built in when they are imported.
+        from numba.core import optional  # noqa: F401
+        from numba.cpython import builtins, mathimpl, numbers, rangeobj, slicing, tupleobj  # noqa: F401
+        from numba.np import arrayobj, npyimpl  # noqa: F401
+
+        rtsys.initialize(self)
+        for registry in (imputils.builtin_registry, mathimpl.registry, npyimpl.registry):
+            self.install_registry(registry)
+
+    def refresh(self) -> None:
+        """Take in what has been lowered since; each step asks for it."""
+        self.install_registry(_CODE)
+
+
+class _Whole:
+    """Data that a call hands over as it is."""
+
+    get_value_type: Callable[[], Any]
+
+    def get_argument_type(self) -> Any:
+        return self.get_value_type()
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return value
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        return value
+
+
+class _WholeArray(_Whole, models.ArrayModel):  # type: ignore[misc]
+    """An array."""
+
+
+class _WholeTuple(_Whole, models.TupleModel):  # type: ignore[misc]
+    """A tuple."""
+
+
+class _WholeUniTuple(_Whole, models.UniTupleModel):  # type: ignore[misc]
+    """A tuple of things of one type."""
+
+
+def _handed_over_whole() -> Any:
+    """Return how data look, with arrays and tuples that calls do not take to pieces."""
+    manager = datamodel.default_manager.copy()
+    manager.register(types.Array, _WholeArray)
+    for kind in (types.Tuple, types.NamedTuple):  # type: ignore[attr-defined]
+        manager.register(kind, _WholeTuple)
+    for kind in (types.UniTuple, types.NamedUniTuple):  # type: ignore[attr-defined]
+        manager.register(kind, _WholeUniTuple)
+    return manager
+
+
+@global_compiler_lock  # type: ignore[untyped-decorator]
+@cache
+def contexts(target: Any) -> tuple[Any, Any]:
+    """Return what is known of types and of code, whose machine code goes where numba's own goes.
+
+    Parameters
+    ----------
+    target : numba.core.cpu.CPUContext
+        Numba's own.
+    """
+    of_types = _Typing()
+    of_code = _Target(of_types, "cpu")
+    of_code._internal_codegen = target.codegen()
+    of_code.data_model_manager = _handed_over_whole()
+    of_code.read()
+    of_types.read()
+    return of_types, of_code

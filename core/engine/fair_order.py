@@ -1,0 +1,69 @@
+"""Fair orders as kernels know them, and the policies whose fair starts are compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clone.state import Fair
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+
+
+def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: bool) -> Fair:
+    """Return what the kernels need to know of the jobs asked for, of which there are some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fair = fair_order(np.array([1]), np.array([2, 0, 1]), False, False, False)
+    >>> fair.until.tolist(), fair.last
+    ([3, 2, 3], 2)
+    """
+    wanted = np.zeros(rank.size, np.bool_)
+    wanted[asked] = True
+    # One past the last job that is not later than each: a running maximum along the fair order.
+    order = np.argsort(rank)
+    until = np.empty(rank.size, np.int64)
+    until[order] = np.maximum.accumulate(order) + 1
+    return Fair(rank, until, wanted, int(asked.max()) + 1, relaxed, plain, patient)
+
+
+def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
+    """Tell whether kernels know a policy on a kind of platform.
+
+    One that keeps a plan they know only in the order of arrival.
+
+    Examples
+    --------
+    >>> lxf = Policy.parse("lxf+easy")
+    >>> is_compiled(lxf, "pool"), is_compiled(lxf, "grid")
+    (True, False)
+    >>> is_compiled(Policy.parse("fcfs+planned"), "pool", plain=False)
+    False
+    """
+    orders = {policy.order, policy.backfill or policy.order}
+    row = policy.row
+    known = row.fair_start is not None and platform in row.fair_platforms
+    return (
+        known
+        and (plain or not row.keeps_plan)
+        and all(find_order(name).is_compiled for name in orders)
+    )
+
+
+def is_patient(policy: Policy) -> bool:
+    """Tell whether under a compiled policy no job that waits moves one that came before it.
+
+    First come, first served also those do that starve. Per event the pass that an arrival makes
+    may start jobs on processors that are about to come back, before those who end have.
+
+    Examples
+    --------
+    >>> is_patient(Policy.parse("fcfs+easy,threshold=3d")), is_patient(Policy.parse("spf+easy"))
+    (True, False)
+    >>> is_patient(Policy.parse("fcfs+easy,events=per-event"))
+    False
+    """
+    by_arrival = policy.order == "fcfs" and policy.backfill in (None, "fcfs")
+    return by_arrival and policy.events == "instant"

@@ -1,0 +1,149 @@
+"""The door to fair start times: when each job would start if nobody later were there.
+
+G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job schedulers, JSSPP
+2005, section 3.1; in every detail SEMANTICS, "Fairness".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.engine.cancel import underway
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.fair_start import fair_start_reference
+from schedfarm.core.workload.workload import Workload
+
+KINDS = ("strict", "relaxed")
+"""Kinds of fair start time."""
+
+ARRIVAL = "arrival"
+"""The fair order of the paper: who came later is later."""
+
+NOT_ASKED = -1
+"""Stands for the fair start time of a job that was not asked for."""
+
+
+def fair_start_times(
+    workload: Workload,
+    policy: Policy | str,
+    kind: str = "strict",
+    jobs: slice | Iterable[int] | None = None,
+    later: str = ARRIVAL,
+) -> Int64:
+    """Return when each job would have started if no job later than it had been there.
+
+    The schedule is the real one up to the arrival of a job. From then on, with true run times
+    and the same policy: strict, jobs later than it do not exist unless they run already, and it
+    waits with the others; relaxed, it joins the queue, with its own submit time, only at the
+    first instant at which all those before it that have arrived have started.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs and their machine.
+    policy : Policy or str
+        What the scheduler does, or its name.
+    kind : {"strict", "relaxed"}
+        Whether the job may pass others on its way.
+    jobs : slice or iterable of int, optional
+        Which jobs; by default all. A range of jobs costs the schedule up to its end beside it.
+    later : str
+        The fair order: ``arrival``, or a queue order that is fixed at submission, such as
+        ``spf``. Job k is later than j if its key is larger, or equal and k comes after j by
+        (submit, position). Waiting jobs that are later than j vanish at its arrival; future
+        ones that are not later arrive. Under ``arrival`` there are neither.
+
+    Returns
+    -------
+    int64[n]
+        Fair start time, s; -1 for the jobs not asked for, and for those that are refused.
+
+    Raises
+    ------
+    InputError
+        If the kind, the policy or a job is unknown, the fair order changes as time passes, or a
+        user's rule, or one on nodes, is asked for more than strict fair starts by arrival.
+    Left
+        As `core.simulate`.
+
+    Notes
+    -----
+    A user's order that changes as time passes, and a user's rule, take a simulation for
+    each job (strict, by arrival) or the slow reference: ask for some hundreds of jobs at most.
+
+    Examples
+    --------
+    >>> from schedfarm.core import Workload
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[6, 4, 9], estimate=[9, 4, 9],
+    ...                           procs=[2, 3, 1], processors=3)
+    >>> fair_start_times(w, "fcfs+aggressive").tolist()
+    [0, 6, 2]
+    >>> fair_start_times(w, "fcfs+aggressive", kind="relaxed").tolist()
+    [0, 6, 10]
+    """
+    chosen = Policy.parse(policy) if isinstance(policy, str) else policy
+    if kind not in KINDS:
+        raise InputError(f"kind={kind!r} of fair start times is unknown; known: {', '.join(KINDS)}")
+    asked = _asked(jobs, len(workload))
+    rank = _rank(workload, later)
+    fst = np.full(len(workload), NOT_ASKED, np.int64)
+    if not asked.size:
+        return fst
+    relaxed, plain, under = kind == "relaxed", later == ARRIVAL, underway()
+    from schedfarm.core.engine.fair_order import fair_order, is_compiled, is_patient
+
+    platform = workload.platform.name
+    if is_compiled(chosen, platform, plain):
+        find = chosen.row.find("fair_start", platform)
+        fair = fair_order(asked, rank, relaxed, plain, plain and is_patient(chosen))
+        fst[asked] = find(workload, chosen, fair)[asked]
+    elif plain and not relaxed:
+        fst[asked] = [simulate(workload.take(slice(j + 1)), chosen).start[j] for j in asked]
+    elif workload.platform.asks:
+        # Who is reserved in advance, or waits in a shelf, cannot join later.
+        raise InputError(
+            f"fair start times on a platform of kind {platform!r} are of kind 'strict', with "
+            f"later='{ARRIVAL}'; kind={kind!r} with later={later!r} has no meaning there"
+        )
+    elif chosen.row.refer is None:
+        raise InputError(
+            f"rule {chosen.rule!r} has no reference simulation: its fair start times are of kind "
+            f"'strict', with later='{ARRIVAL}'"
+        )
+    else:
+        for j in asked.tolist():
+            under.check()
+            fst[j] = fair_start_reference(workload, chosen, relaxed, [j], rank)[0]
+    under.check()
+    return fst
+
+
+def _asked(jobs: slice | Iterable[int] | None, n: int) -> Int64:
+    if jobs is None or isinstance(jobs, slice):
+        return np.arange(n)[jobs or slice(None)]
+    asked = [whole("jobs", j) for j in jobs]
+    for j in asked:
+        if not 0 <= j < n:
+            raise InputError(f"jobs: there is no job {j}; the workload has jobs 0 to {n - 1}")
+    return np.array(asked, np.int64)
+
+
+def _rank(workload: Workload, later: str) -> Int64:
+    rank = np.arange(len(workload))
+    if later == ARRIVAL:
+        return rank
+    key = find_order(later).fixed_key(workload)
+    if key is None:
+        raise InputError(
+            f"later={later!r} changes as time passes; a fair order is {ARRIVAL} or a queue order "
+            "fixed at submission, such as fcfs or spf"
+        )
+    rank[np.argsort(key, kind="stable")] = np.arange(len(workload))
+    return rank

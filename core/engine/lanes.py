@@ -1,0 +1,267 @@
+"""Verbs that look at some neighbours of an array at once, and at the bits of what they find.
+
+A loop that walks along an array until a comparison fails is not vectorised, and pays a mispredicted
+branch at its end. Comparing a word of places at once, a bit for each, leaves only the question
+which of its bits is set first or last: to find the first place below a bound, among random ones
+with a tenth below, took 2 ns instead of 14 by 16 places. A plain loop that makes the same word took
+15, since LLVM folds its bits one by one: hence lanes, in this module alone. Each verb is written
+twice, as what it means, which runs where the JIT is switched off, and as what is done to lanes.
+
+An array of which words are looked at has room for one more word behind its last place that means
+something (`room`). What is there may be anything; nobody asks for its bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.bounds import CHECKED, check
+from schedfarm.core.engine.contexts import lowered, target_features
+from schedfarm.core.engine.jit import NEVER, verb
+
+WORD = 16 if "+avx512f" in target_features() else 8
+"""Places that are looked at together: two vectors of the processor, where one holds 4 or 8. With 16
+where vectors hold 4, plans on six logs took 1.0 to 1.2 times as long."""
+
+ALL = (1 << WORD) - 1
+"""The word of all places."""
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_BIT, _SHORT, _LONG = ir.IntType(1), ir.IntType(WORD), ir.IntType(64)
+_LANES, _BITS = ir.VectorType(_LONG, WORD), ir.VectorType(_BIT, WORD)
+
+
+def room(places: int) -> int:
+    """Return how long an array is that has so many places, and room for a word behind them."""
+    return places + WORD
+
+
+class Lanes:
+    """Write down what is done to a word of places; `values` are a verb's arguments."""
+
+    def __init__(self, context: Any, builder: Any, kinds: Any, values: Any) -> None:
+        self.builder, self.values = builder, values
+        self._context, self._kinds = context, kinds
+
+    def place(self, array: int, i: int) -> Any:
+        """Return where the places of one argument begin, at another."""
+        array_at = self._context.make_array(self._kinds[array])
+        places = array_at(self._context, self.builder, self.values[array])
+        if CHECKED:
+            check(self._context, self.builder, places, self.values[i], WORD)
+        first = self.builder.gep(places.data, [self.values[i]])
+        return self.builder.bitcast(first, _LANES.as_pointer())
+
+    def read(self, place: Any) -> Any:
+        """Return what is at a word of places."""
+        return self.builder.load(place, align=8)
+
+    def write(self, place: Any, lanes: Any, word: int) -> None:
+        """Write where the word, an argument, has a bit; elsewhere stays what is there."""
+        kept = self.builder.select(self.bits(word), lanes, self.read(place))
+        self.builder.store(kept, place, align=8)
+
+    def spread(self, value: int) -> Any:
+        """Return an argument for each place."""
+        anything = ir.Constant(ir.VectorType(self.values[value].type, WORD), ir.Undefined)
+        first = self.builder.insert_element(anything, self.values[value], ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [0] * WORD)
+        return self.builder.shuffle_vector(first, anything, zeros)
+
+    def all_of(self, number: int) -> Any:
+        """Return a number for each place."""
+        return ir.Constant(_LANES, [number] * WORD)
+
+    def product(self, one: Any, other: Any) -> Any:
+        """Return products of what is below 2**32; of others' lower halves."""
+        low = self.all_of(2**32 - 1)
+        return self.builder.mul(self.builder.and_(one, low), self.builder.and_(other, low))
+
+    def bits(self, word: int) -> Any:
+        """Return the bits of a word, an argument."""
+        return self.builder.bitcast(self.builder.trunc(self.values[word], _SHORT), _BITS)
+
+    def word(self, bits: Any) -> Any:
+        """Return bits as one number."""
+        return self.builder.zext(self.builder.bitcast(bits, _SHORT), _LONG)
+
+
+def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
+    """Compile a verb as what is done to lanes; without the JIT it stays what it says."""
+
+    def chosen(meaning: F) -> F:
+        if numba.config.DISABLE_JIT:
+            return meaning
+        returned = types.int64 if meaning.__annotations__["return"] == "int" else types.none
+
+        def typed(*kinds: Any) -> Any:
+            asked = (k if isinstance(k, types.Array) else types.int64 for k in kinds)
+            return returned(*asked)
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            made = write(Lanes(context, builder, signature.args, values))
+            return made if returned == types.int64 else context.get_dummy_value()
+
+        lowered(meaning, typed, generate)
+        return meaning
+
+    return chosen
+
+
+def _compare(sign: str) -> Callable[[Lanes], Any]:
+    def write(lanes: Lanes) -> Any:
+        found = lanes.read(lanes.place(0, 1))
+        return lanes.word(lanes.builder.icmp_signed(sign, found, lanes.spread(2)))
+
+    return write
+
+
+@in_lanes(_compare("<"))
+def below(array: Int64, i: int, bound: int) -> int:
+    """Return the word of the places from i on that hold less than a bound."""
+    return sum(int(array[i + k] < bound) << k for k in range(WORD))
+
+
+@in_lanes(_compare("<="))
+def up_to(array: Int64, i: int, bound: int) -> int:
+    """Return the word of the places from i on that hold no more than a bound."""
+    return sum(int(array[i + k] <= bound) << k for k in range(WORD))
+
+
+def _find_least(lanes: Lanes) -> Any:
+    builder, never = lanes.builder, ir.Constant(_LANES, [NEVER] * WORD)
+    left = builder.select(lanes.bits(2), lanes.read(lanes.place(0, 1)), never)
+    kind, name = ir.FunctionType(_LONG, [_LANES]), f"llvm.vector.reduce.smin.v{WORD}i64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [left])
+
+
+@in_lanes(_find_least)
+def least(array: Int64, i: int, word: int) -> int:
+    """Return the least of the places from i on that a word names, NEVER if it names none."""
+    return min((int(array[i + k]) for k in range(WORD) if word >> k & 1), default=NEVER)
+
+
+def _compare_arrays(lanes: Lanes) -> Any:
+    found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
+    return lanes.word(lanes.builder.icmp_signed("<", found, other))
+
+
+@in_lanes(_compare_arrays)
+def less(array: Int64, i: int, other: Int64, at: int) -> int:
+    """Return the word of the places from i on that hold less than those of another from `at` on."""
+    return sum(int(array[i + k] < other[at + k]) << k for k in range(WORD))
+
+
+@in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
+def lowest(word: int) -> int:
+    """Return the first place of a word that has one."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+@in_lanes(lambda lanes: lanes.builder.sub(_LONG(63), lanes.builder.ctlz(lanes.values[0], _BIT(1))))
+def highest(word: int) -> int:
+    """Return the last place of a word that has one."""
+    return int(word).bit_length() - 1
+
+
+@verb
+def without(word: int, place: int) -> int:
+    """Return a word without one place, which may be none of its places."""
+    return word & ~(1 << place) if 0 <= place < WORD else word
+
+
+@verb
+def first_places(count: int) -> int:
+    """Return the word of the first places, of all where they are more than there are."""
+    return (1 << min(count, WORD)) - 1
+
+
+def _write_less(lanes: Lanes) -> None:
+    # A store of all lanes: one under a mask keeps what reads the same places waiting for longer.
+    place, builder = lanes.place(0, 1), lanes.builder
+    taken = builder.and_(lanes.spread(2), builder.sext(lanes.bits(3), _LANES))
+    builder.store(builder.sub(lanes.read(place), taken), place, align=8)
+
+
+@in_lanes(_write_less)
+def lessen(array: Int64, i: int, by: int, word: int) -> None:
+    """Take an amount from the places from i on that a word names."""
+    for k in range(WORD):
+        if word >> k & 1:
+            array[i + k] -= by
+
+
+def _write_most(lanes: Lanes) -> None:
+    place, nothing = lanes.place(0, 1), ir.Constant(_LANES, [-(2**63)] * WORD)
+    least = lanes.builder.select(lanes.bits(3), lanes.spread(2), nothing)
+    found = lanes.read(place)
+    more = lanes.builder.icmp_signed("<", found, least)
+    lanes.builder.store(lanes.builder.select(more, least, found), place, align=8)
+
+
+@in_lanes(_write_most)
+def raise_to(array: Int64, i: int, least: int, word: int) -> None:
+    """Let the places from i on that a word names hold no less than a bound."""
+    for k in range(WORD):
+        if word >> k & 1:
+            array[i + k] = max(array[i + k], least)
+
+
+def _write_least(lanes: Lanes) -> None:
+    place = lanes.place(0, 1)
+    found, by = lanes.read(place), lanes.read(lanes.place(3, 1))
+    most = lanes.builder.sub(lanes.spread(2), by)
+    fewer = lanes.builder.icmp_signed("<", most, found)
+    lanes.builder.store(lanes.builder.select(fewer, most, found), place, align=8)
+
+
+@in_lanes(_write_least)
+def lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
+    """Let the places from i on hold no more than a bound less what is there in another array."""
+    for k in range(WORD):
+        array[i + k] = min(array[i + k], most - by[i + k])
+
+
+def _write_copy(lanes: Lanes) -> None:
+    lanes.write(lanes.place(0, 2), lanes.read(lanes.place(0, 1)), word=3)
+
+
+@in_lanes(_write_copy)
+def copy(array: Int64, source: int, target: int, word: int) -> None:
+    """Copy the places from `source` on that a word names to those from `target` on."""
+    found = array[source : source + WORD].copy()
+    for k in range(WORD):
+        if word >> k & 1:
+            array[target + k] = found[k]
+
+
+@verb
+def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> None:
+    """Copy so many places of arrays to where none lies that is still to be copied."""
+    for k in range(0, count, WORD):
+        word = first_places(count - k)
+        for column in columns:
+            copy(column, source + k, target + k, word)
+
+
+@verb
+def slide(columns: tuple[Int64, ...], first: int, stop: int, by: int) -> None:
+    """Move what is at first..stop - 1 of arrays, to the right where `by` is positive."""
+    if by < 0:
+        carry(columns, first, first + by, stop - first)
+        return
+    while stop - WORD > first:
+        stop -= WORD
+        for column in columns:
+            copy(column, stop, stop + by, ALL)
+    if stop > first:
+        word = first_places(stop - first)
+        for column in columns:
+            copy(column, first, first + by, word)

@@ -1,0 +1,205 @@
+"""The rules none, aggressive and easy in orders that change with time, or differ for backfills.
+
+Nothing is ever sorted. The jobs wait by (submit, position); the head is the best of all, and
+the next backfill the best of those that may start: a job refused once stays refused in a pass,
+since backfills only take processors. A pass starts about one job, so that two looks at the
+queue replace a sort: LXF with EASY runs three times as fast on the KTH log. A look begins with
+the head of the last one, which mostly is still first, and passes over all blocks and cells that
+cannot reach its ratio (`core.engine.ranking`); who may is compared exactly.
+"""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import ARRIVED, NOW
+from schedfarm.core.engine.fixed_order import may_backfill, may_backfill_here, reserve, within_reach
+from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.lanes import WORD, first_places, lowest, without
+from schedfarm.core.engine.queue import (
+    SEEN_AT,
+    SEEN_FIRST,
+    Queue,
+    gather,
+    head_of,
+    last_of,
+    still_waits,
+    take_out,
+)
+from schedfarm.core.engine.ranking import (
+    Ranking,
+    Rankings,
+    bar_of,
+    goes_before,
+    may_have_rivals,
+    rivals,
+)
+from schedfarm.core.engine.running import Jobs, launch
+from schedfarm.core.engine.world import EXTRA, NONE, SHADOW, Options, World, starving_before, turn
+
+
+@verb
+def fits_somewhere(queue: Queue, free: int) -> bool:
+    """Say whether some waiting job may fit, by the blocks' minima."""
+    least = NEVER
+    for place in range(queue.size[0]):
+        least = min(least, queue.least_need[queue.order[place]])
+    return least <= free
+
+
+@verb
+def first_among(
+    queue: Queue, jobs: Jobs, ranking: Ranking, now: int, cell: int, word: int, best: int
+) -> int:
+    """Return the cell that comes first: the best so far, or one of a word of those from `cell`."""
+    word = without(word, best - cell)
+    while word != 0:
+        rival = cell + lowest(word)
+        if goes_before(ranking, jobs, now, -1, queue.job[rival], queue.job[best]):
+            best = rival
+        word &= word - 1
+    return best
+
+
+@verb
+def next_rivals(
+    ranking: Ranking, queue: Queue, cell: int, stop: int, now: int, bar: tuple[int, int]
+) -> tuple[int, int]:
+    """Return from which cell on jobs may reach a bar, and the word of those who may."""
+    while cell < stop:
+        word = rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
+        word &= first_places(stop - cell)
+        if word != 0:
+            return cell, word
+        cell += WORD
+    return cell, 0
+
+
+@verb
+def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
+    """Return the cell of the head; a job submitted before `limit` starves and goes first."""
+    best = head_of(queue)
+    if queue.submit[best] < limit or best == last_of(queue):
+        return best
+    if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
+        best = queue.size[SEEN_AT]
+    bar = bar_of(jobs, now, queue.job[best])
+    for place in range(queue.size[0]):
+        b = queue.order[place]
+        first, stop = queue.first[b], queue.first[b] + queue.length[b]
+        oldest, shortest = queue.submit[first], queue.least_estimate[b]
+        if not may_have_rivals(ranking, oldest, shortest, now, bar):
+            continue
+        cell = first
+        while cell < stop:
+            cell, word = next_rivals(ranking, queue, cell, stop, now, bar)
+            found = first_among(queue, jobs, ranking, now, cell, word, best)
+            if found != best:
+                best, bar = found, bar_of(jobs, now, queue.job[found])
+            cell += WORD
+    queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
+    return best
+
+
+@verb
+def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
+    """Return the cell of the first job that may start behind the head, -1 if none may."""
+    jobs, running, queue, hold, _ = world
+    best, bar, free = -1, (0, 1), running.free[0]
+    slack, extra = hold[SHADOW] - now, hold[EXTRA]
+    for place in range(queue.size[0]):
+        b = queue.order[place]
+        if queue.least_need[b] > free or not within_reach(queue, hold, now, b):
+            continue
+        stop = queue.first[b] + queue.length[b]
+        for cell in range(queue.first[b], stop, WORD):
+            word = may_backfill_here(queue, cell, free, slack, extra) & first_places(stop - cell)
+            if word == 0:
+                continue
+            if best < 0:
+                best = cell + lowest(word)
+                if queue.submit[best] < limit:
+                    return best
+                bar = bar_of(jobs, now, queue.job[best])
+            word &= rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
+            found = first_among(queue, jobs, ranking, now, cell, word, best)
+            if found != best:
+                best, bar = found, bar_of(jobs, now, queue.job[found])
+    return best
+
+
+@verb
+def start_waiting(world: World, cell: int, now: int) -> None:
+    """Start the job of a cell, which leaves the queue."""
+    launch(world.jobs, world.running, world.queue.job[cell], now)
+    take_out(world.queue, cell)
+
+
+@verb
+def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) -> None:
+    """Run one pass: the head while it fits, in the one order; then backfills, in the other.
+
+    Some job fits, by `fits_somewhere`.
+
+    The world's key is 0 for each job, so that all wait by (submit, position).
+    """
+    jobs, running, queue, hold, _ = world
+    while True:
+        head = first_of_all(queue, jobs, rankings.queue, now, limit)
+        if queue.need[head] > running.free[0]:
+            break
+        start_waiting(world, head, now)
+        if not fits_somewhere(queue, running.free[0]):
+            return
+    if rule == NONE:
+        return
+    reserve(running, hold, rule, queue.need[head])
+    while True:
+        cell = first_backfill(world, rankings.backfill, now, limit)
+        if cell < 0:
+            return
+        may_backfill(hold, now, queue.need[cell], queue.estimate[cell])
+        jobs.backfilled[queue.job[cell]] = True
+        start_waiting(world, cell, now)
+
+
+@verb
+def advance(world: World, clock: Int64, per_event: bool) -> bool:
+    """Go on to the next pass that may start a job; return whether there is one to be made."""
+    jobs, running = world.jobs, world.running
+    while (clock[ARRIVED] < jobs.submit.size or running.count[0] > 0) and jobs.leave[0] == 0:
+        clock[NOW], clock[ARRIVED] = turn(world, clock[ARRIVED], per_event)
+        if fits_somewhere(world.queue, running.free[0]):
+            return True
+    return False
+
+
+@routine
+def run_events(world: World, clock: Int64, rankings: Rankings, options: Options) -> None:
+    """Go through all events, each with its pass."""
+    while advance(world, clock, options.per_event):
+        now = clock[NOW]
+        decide(world, rankings, options.rule, now, starving_before(options, now))
+
+
+@kernel
+def run_moving(world: World, clock: Int64, rankings: Rankings, options: Options) -> None:
+    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
+
+    Jobs wait by (submit, position): all keys of the world are the same.
+    """
+    run_events(world, clock, rankings, options)
+
+
+@kernel
+def next_pass(world: World, clock: Int64, per_event: bool, waiting: Int64) -> int:
+    """Go on as `advance`; write down the jobs that wait, ascending, and return how many do.
+
+    None do at the end.
+    """
+    return gather(world.queue, waiting) if advance(world, clock, per_event) else 0
+
+
+@kernel
+def run_pass(world: World, rankings: Rankings, options: Options, now: int) -> None:
+    """Run one pass with the orders as they are now."""
+    decide(world, rankings, options.rule, now, starving_before(options, now))

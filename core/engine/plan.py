@@ -1,0 +1,283 @@
+"""The plan that backfilling with reservations keeps between passes: a prefix of the reservations.
+
+Only starts are observable, so a pass makes reservations in queue order no further than the last job
+that may still start now, and none before it where it is in nobody's way. What it made stays true in
+the next pass, unless a job completed before its predicted end (all of it is void) or the queue
+changed inside the prefix (the rest is void). Mu'alem and Feitelson (2001), section 2.2, make them
+all anew; the starts are the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import WORD, first_places, highest, room, slide, up_to
+from schedfarm.core.engine.profile import (
+    HEAD,
+    TAIL,
+    Profile,
+    earlier_fit,
+    first_short,
+    fit_from,
+    has_room,
+    step_at,
+    step_from,
+)
+from schedfarm.core.engine.running import Jobs, Running, launch
+
+COUNT, PLANNED, KEPT, DUE, LOADED, STARVING, POINTS, LAYOUT = range(8)
+"""Places in a plan's state: jobs that wait; how many of them, from the first, hold a reservation in
+the profile; how many have one that is still true; the earliest in the profile, s; whether the
+profile is laid out; how many jobs at the front starve; how many
+jobs have estimate 0; how often the profile was laid out."""
+
+STAIRS = 8
+"""Stairs that are looked for: what they leave is looked at by itself."""
+
+
+class Plan(NamedTuple):
+    """The queue in order, and the profile with the reservations of its first jobs.
+
+    job, need, length, submit: int64[room(n)], of each waiting job its index, processors, estimate,
+    s, and submit time, s, the first in cell front[0]. front: int64[1]. at:
+    int64[room(n)], of each place the reserved start, s. floor: int64[widest + 1, 4], by need:
+    layout, estimate, s, start, s, and the profile's step, of its latest reservation, before which
+    no longer job of that need can start; a layout only adds steps, and never so many that their
+    places begin anew. stair: int64[2, STAIRS], where fewer processors are free than before: from
+    when, s from now, and how many.
+    """
+
+    job: Int64
+    need: Int64
+    length: Int64
+    submit: Int64
+    front: Int64
+    at: Int64
+    profile: Profile
+    floor: Int64
+    stair: Int64
+    state: Int64
+
+
+def empty_plan(n: int, widest: int) -> Plan:
+    """Return a plan with room for n waiting jobs of at most so many processors."""
+    n, steps = room(n), room(4 * n + 8)
+    return Plan(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.zeros(1, np.int64),
+        np.empty(n, np.int64),
+        Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
+        np.zeros((widest + 1, 4), np.int64),
+        np.empty((2, STAIRS), np.int64),
+        np.zeros(LAYOUT + 1, np.int64),
+    )
+
+
+@verb
+def columns_of(plan: Plan) -> tuple[Int64, Int64, Int64, Int64]:
+    """Return what is known of the waiting jobs."""
+    return plan.job, plan.need, plan.length, plan.submit
+
+
+@verb
+def cut(plan: Plan, place: int) -> None:
+    """Give up the reservations from this place on: another job goes before theirs.
+
+    The profile is laid out again when next needed: that is cheaper than to lift them out.
+    """
+    if place < plan.state[KEPT]:
+        plan.state[KEPT] = place
+        if place < plan.state[PLANNED]:
+            plan.state[PLANNED] = 0
+            plan.state[LOADED] = 0
+
+
+@verb
+def void(plan: Plan) -> None:
+    """Give up every reservation: the profile of the running jobs has changed."""
+    plan.state[KEPT] = 0
+    plan.state[PLANNED] = 0
+    plan.state[LOADED] = 0
+
+
+@verb
+def load(plan: Plan, running: Running, now: int) -> None:
+    """Lay out the profile of the running jobs by their predicted ends."""
+    times, free, mark = plan.profile
+    predicted, width = running.predicted, running.width
+    i, t, level = 0, now, running.free[0]
+    times[0], free[0] = t, level
+    for p in range(running.count[0] - 1, -1, -1):
+        i += predicted[p] > t
+        t, level = max(t, predicted[p]), level + width[p]
+        times[i], free[i] = t, level
+    mark[HEAD], mark[TAIL] = 0, i + 1
+    plan.state[LOADED], plan.state[DUE] = 1, NEVER
+    plan.state[LAYOUT] += 1
+
+
+@verb
+def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
+    """Return the first instant at which the job at place i fits beside the reservations so far.
+
+    And the profile's step there. Reservations only take processors, so that the search begins
+    where it ended for a job as wide and no longer: CTC has many alike.
+    """
+    profile, floor = plan.profile, plan.floor
+    cell, after, step = plan.front[0] + i, now, profile.mark[HEAD]
+    need, length = plan.need[cell], plan.length[cell]
+    if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
+        after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
+    step = step_from(profile, step, after)
+    t, step = fit_from(profile, step, need, length, after)
+    floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
+    floor[need, 2], floor[need, 3] = t, step
+    return t, step
+
+
+@verb
+def remove(plan: Plan, i: int) -> None:
+    """Take the job at place i out of the queue."""
+    state, first, cell = plan.state, plan.front[0], plan.front[0] + i
+    stop = first + state[COUNT]
+    state[POINTS] -= plan.length[cell] == 0
+    state[STARVING] -= i < state[STARVING]
+    # The shorter side moves: of 1670 jobs that wait on CTC at load 0.9 under SPF, 200 instead.
+    if 2 * i < state[COUNT]:
+        plan.front[0] = first + 1
+        slide(columns_of(plan), first, cell, 1)
+    else:
+        slide(columns_of(plan), cell + 1, stop, -1)
+    state[COUNT] -= 1
+    state[PLANNED] -= i < state[PLANNED]
+    if i < state[KEPT]:
+        slide((plan.at,), i + 1, state[KEPT], -1)
+        state[KEPT] -= 1
+
+
+@verb
+def start_at(plan: Plan, jobs: Jobs, running: Running, i: int, now: int) -> None:
+    """Start the job at place i: it leaves the queue and runs."""
+    j = plan.job[plan.front[0] + i]
+    jobs.backfilled[j] = i > 0
+    remove(plan, i)
+    launch(jobs, running, j, now)
+
+
+@verb
+def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
+    """Tell whether the job at place i fits now beside the reservations made so far.
+
+    One with estimate 0 needs no more than the processors: it delays nobody.
+    """
+    cell = plan.front[0] + i
+    need, length = plan.need[cell], plan.length[cell]
+    if need > running.free[0]:
+        return False
+    if plan.state[LOADED] == 0 or length == 0:
+        return True
+    return has_room(plan.profile, plan.profile.mark[HEAD], need, now + length)
+
+
+@verb
+def find_stairs(plan: Plan, i: int, free: int, now: int, after: int) -> int:
+    """Note where fewer processors are free than before from step i on; return how many stairs.
+
+    A job that starts from now until `after`, at which step i holds, cannot be longer than until
+    one of them and wider than what is free there.
+    """
+    stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
+    count = 0
+    while plan.state[LOADED] == 1 and count < STAIRS:
+        i = first_short(plan.profile, i, free, NEVER)
+        if i >= mark[TAIL]:
+            break
+        free = level[i]
+        stair[0, count], stair[1, count] = max(plan.profile.times[i], after) - now, free
+        count += 1
+    return count
+
+
+@verb
+def within_stairs(plan: Plan, begin: int, stairs: int, word: int) -> int:
+    """Return which of a word's jobs, from a cell on, are short or narrow enough for all stairs."""
+    stair, k = plan.stair, 0
+    while word != 0 and k < stairs:
+        word &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
+        k += 1
+    return word
+
+
+@verb
+def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int) -> int:
+    """Return the last place in first..last whose job may still start now, or first - 1."""
+    if last < first or may_start(plan, running, now, last):
+        return last
+    free, front = running.free[0], plan.front[0]
+    stairs = find_stairs(plan, plan.profile.mark[HEAD], free, now, now)
+    lowest, stop = front + first, front + last
+    while stop > lowest:
+        begin = max(stop - WORD, lowest)
+        fits = up_to(plan.need, begin, free) & first_places(stop - begin)
+        fits = within_stairs(plan, begin, stairs, fits)
+        while fits != 0:
+            place = highest(fits)
+            if may_start(plan, running, now, begin + place - front):
+                return int(begin + place - front)
+            fits ^= 1 << place
+        stop = begin
+    return first - 1
+
+
+@verb
+def last_rival(plan: Plan, now: int, first: int, last: int, end: int) -> int:
+    """Return the last place in first..last - 1 whose job may start before `end`, or first - 1."""
+    profile, front = plan.profile, plan.front[0]
+    step = step_from(profile, profile.mark[HEAD], end - 1)
+    stairs = find_stairs(plan, step, NEVER, now, end - 1)
+    lowest, stop = front + first, front + last
+    while stop > lowest:
+        begin = max(stop - WORD, lowest)
+        word = within_stairs(plan, begin, stairs, first_places(stop - begin))
+        while word != 0:
+            place = highest(word)
+            cell = begin + place
+            if earlier_fit(profile, plan.need[cell], plan.length[cell], now, end, NEVER)[0] < end:
+                return int(cell - front)
+            word ^= 1 << place
+        stop = begin
+    return first - 1
+
+
+@verb
+def next_to_place(
+    plan: Plan, now: int, depth: int, last: int, rival: int
+) -> tuple[int, int, int, int]:
+    """Return which place is next, from when, the step there, and the last rival, -1 if not known.
+
+    That is the first place without a reservation; or `last`, at once, where it has no rival:
+    nobody before it may start until it would end. Reservations only take processors, so that
+    the others will not be in its way, nor it in theirs: on CTC at load 0.9 under FCFS a sixth of
+    the reservations need not be made, under LXF 29 %. A job without duration may be denied
+    what others, of no duration either, have just taken: it waits for its turn.
+    """
+    i = plan.state[PLANNED]
+    if i < plan.state[KEPT]:
+        t = plan.at[i]
+        step = step_at(plan.profile, t)
+    else:
+        t, step = earliest_start(plan, i, now)
+    length = plan.length[plan.front[0] + last] if i < last < depth else 0
+    if length > 0 and t >= now + length:
+        if rival < 0:
+            rival = last_rival(plan, now, i + 1, last, now + length)
+        if rival <= i:
+            i, t, step = last, now, plan.profile.mark[HEAD]
+    return i, t, step, rival

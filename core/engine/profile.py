@@ -1,0 +1,320 @@
+"""Free processors through time: a step function, and the verbs that read and change it.
+
+Step i of a profile, for mark[HEAD] <= i < mark[TAIL], says that free[i]
+processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
+the whole machine is free, because every reservation ends. Times ascend and never repeat. Every verb
+splits the steps that it needs: where two reservations meet the profile may be level, and one of
+them must still come out whole.
+
+Source: Mu'alem and Feitelson (2001), Utilization, predictability, workloads, and user runtime
+estimates in scheduling the IBM SP2 with backfilling, section 2.2 (the profile of conservative
+backfilling).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import (
+    ALL,
+    WORD,
+    below,
+    first_places,
+    lessen,
+    lowest,
+    room,
+    slide,
+    up_to,
+)
+
+HEAD, TAIL = 0, 1
+"""Places in a profile's mark: its first step, and one past its last."""
+
+
+HALVED = 2 * WORD
+"""Steps that are looked at word by word."""
+
+
+class Profile(NamedTuple):
+    """The instants at which something changes, what is free from each on, and the first and last.
+
+    times, free: int64[room(steps)]. mark: int64[2].
+    """
+
+    times: Int64
+    free: Int64
+    mark: Int64
+
+
+def empty_profile(steps: int) -> Profile:
+    """Return a profile with room for this many steps, to be cleared.
+
+    Examples
+    --------
+    >>> profile = empty_profile(4)
+    >>> clear(profile, 0, 8)
+    >>> reserve(profile, 2, 3, 5)
+    >>> earliest_fit(profile, 4, 3, 0)
+    5
+    """
+    times, free = np.zeros(room(steps), np.int64), np.zeros(room(steps), np.int64)
+    return Profile(times, free, np.zeros(2, np.int64))
+
+
+@verb
+def clear(profile: Profile, now: int, processors: int) -> None:
+    """Make all processors free from now on."""
+    times, free, mark = profile
+    times[0] = now
+    free[0] = processors
+    mark[HEAD] = 0
+    mark[TAIL] = 1
+
+
+@verb
+def step_at(profile: Profile, t: int) -> int:
+    """Return the step that holds at t, which is not before the first one."""
+    times, _, mark = profile
+    low, left = mark[HEAD], mark[TAIL] - mark[HEAD]
+    # Halving by a length has no branch to mispredict, but each half waits for the one before it.
+    while left > HALVED:
+        half = left >> 1
+        low += half if times[low + half] <= t else 0
+        left -= half
+    return int(first_later(profile, low, t) - 1)
+
+
+@verb
+def first_later(profile: Profile, i: int, t: int) -> int:
+    """Return the first step from i on that begins after t, or one past the last."""
+    times, _, mark = profile
+    while i < mark[TAIL]:
+        later = up_to(times, i, t) ^ ALL
+        if later != 0:
+            return int(min(i + lowest(later), mark[TAIL]))
+        i += WORD
+    return int(mark[TAIL])
+
+
+@verb
+def step_from(profile: Profile, i: int, t: int) -> int:
+    """Return the step that holds at t: step i, which does not begin later, or one behind it."""
+    times, _, mark = profile
+    # Mostly the first: to ask for it alone makes conservative 1.05 to 1.1 times as fast.
+    if i + 1 >= mark[TAIL] or times[i + 1] > t:
+        return i
+    return int(first_later(profile, i + 1, t) - 1)
+
+
+@verb
+def first_short(profile: Profile, i: int, need: int, end: int) -> int:
+    """Return the first step from i on with fewer processors free, if it begins before `end`.
+
+    Else one that begins later, or the place of one past the last.
+    """
+    times, free, mark = profile
+    while i < mark[TAIL] and times[i] < end:
+        short = below(free, i, need)
+        if short != 0:
+            return i + lowest(short)
+        i += WORD
+    return i
+
+
+@verb
+def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
+    """Tell whether so many processors are free from step i on until `end`."""
+    k = first_short(profile, i, need, end)
+    return bool(k >= profile.mark[TAIL] or profile.times[k] >= end)
+
+
+@verb
+def fit_before(
+    profile: Profile, i: int, need: int, duration: int, after: int, stop: int, at: int
+) -> tuple[int, int]:
+    """Return the first instant from `after` on with `need` processors free for `duration` seconds.
+
+    And the step that holds there. Step i holds at `after`. From `at` on all are free, and if there
+    is no such instant before `stop`, `at` is what is returned.
+    """
+    times, free, mark = profile
+    first, seen, short = i, 0, below(free, i, need)
+    while True:
+        enough = (short ^ ALL) >> seen << seen
+        if enough == 0:
+            first, seen = first + WORD, 0
+            short = below(free, first, need)
+            continue
+        begin = lowest(enough)
+        i = first + begin
+        start = max(after, times[i])
+        if start >= stop:
+            return at, i
+        end = min(start + duration, at)
+        ends = short >> begin << begin
+        while ends == 0 and first + WORD < mark[TAIL] and times[first + WORD] < end:
+            first += WORD
+            ends = short = below(free, first, need)
+        if ends == 0:
+            return start, i
+        seen = lowest(ends)
+        if first + seen >= mark[TAIL] or times[first + seen] >= end:
+            return start, i
+
+
+@verb
+def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
+    """Return the first instant >= after with `need` processors free for `duration` seconds.
+
+    And the step that holds there. Step i holds at `after`.
+    """
+    return fit_before(profile, i, need, duration, after, NEVER, NEVER)
+
+
+@verb
+def earliest_fit(profile: Profile, need: int, duration: int, after: int) -> int:
+    """Return the first instant >= after with `need` processors free for `duration` seconds."""
+    return fit_from(profile, step_at(profile, after), need, duration, after)[0]
+
+
+@verb
+def earlier_fit(
+    profile: Profile, need: int, duration: int, after: int, stop: int, at: int
+) -> tuple[int, int]:
+    """Return the first instant from `after` on, before `stop`, to which a reservation can move.
+
+    And the step that holds there. It is in the profile, at `at`, which is what is returned if there
+    is none: from there on, it makes room for itself.
+    """
+    return fit_before(profile, step_at(profile, after), need, duration, after, stop, at)
+
+
+@verb
+def open_step(profile: Profile, i: int, t: int, free: int) -> None:
+    """Put a step before step i."""
+    slide((profile.times, profile.free), i, profile.mark[TAIL], 1)
+    profile.times[i], profile.free[i] = t, free
+    profile.mark[TAIL] += 1
+
+
+@verb
+def split(profile: Profile, t: int) -> int:
+    """Make t, which is not before the first step, a breakpoint; return its step."""
+    return split_at(profile, step_at(profile, t), t)
+
+
+@verb
+def split_at(profile: Profile, i: int, t: int) -> int:
+    """Make t, at which step i holds, a breakpoint; return its step."""
+    if profile.times[i] < t:
+        i += 1
+        open_step(profile, i, t, profile.free[i - 1])
+    return i
+
+
+@verb
+def reserve(profile: Profile, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration)."""
+    reserve_at(profile, step_at(profile, t), t, duration, procs)
+
+
+@verb
+def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> None:
+    """Take processors out of the profile during [t, t + duration); step i holds at t.
+
+    A reservation without duration takes nothing and leaves no breakpoint.
+    """
+    if duration > 0:
+        take_at(profile, i, t, t + duration, procs)
+
+
+@verb
+def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors from t, at which step i holds, until the later `end`."""
+    times, free, mark = profile
+    last, taken = split_at(profile, i, t), ALL
+    while taken == ALL:
+        taken = below(times, last, end) & first_places(mark[TAIL] - last)
+        lessen(free, last, procs, taken)
+        last += lowest(~taken)
+    if last == mark[TAIL] or times[last] != end:
+        open_step(profile, last, end, free[last - 1] + procs)
+
+
+@verb
+def lessen_all(free: Int64, first: int, stop: int, procs: int) -> None:
+    """Take processors from the steps first..stop - 1."""
+    while first < stop:
+        lessen(free, first, procs, first_places(stop - first))
+        first += WORD
+
+
+@verb
+def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
+    """Move the steps first..stop - 1 by so many."""
+    if by != 0:
+        slide((profile.times, profile.free), first, stop, by)
+
+
+@verb
+def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
+    """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
+
+    What needs an instant that is dropped splits anew. Each step moves at most once: to open steps
+    and to drop others one by one moves all that are behind, back and forth. At t a step opens or
+    closes, at `end` one is met, and may merge; steps inside and behind move by so many.
+    """
+    times, free, mark = profile
+    last, tail = first_later(profile, i, end - 1), mark[TAIL]
+    level = free[last - 1]
+    opens, meets = int(times[i] < t), last < tail and times[last] == end
+    closes = int(opens == 0 and i > mark[HEAD] and free[i - 1] == free[i] - procs)
+    merges = int(meets and free[last] == level - procs)
+    inside = opens - closes
+    behind = inside - merges + (0 if meets else 1)
+    if inside > 0:
+        slide_steps(profile, last + merges, tail, behind)
+        slide_steps(profile, i + 1, last, 1)
+        times[i + 1], free[i + 1] = t, free[i]
+    else:
+        slide_steps(profile, i + 1, last, inside)
+        slide_steps(profile, last + merges, tail, behind)
+    if not meets:
+        times[last + inside], free[last + inside] = end, level
+    mark[TAIL] = tail + behind
+    lessen_all(free, i + opens, last + inside, procs)
+
+
+@verb
+def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
+    """Put a reservation's processors back."""
+    if duration > 0:
+        change(profile, step_at(profile, t), t, t + duration, -procs)
+
+
+@verb
+def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -> None:
+    """Move a reservation from `at` to the earlier t, at which step i holds.
+
+    What both have stays as it is.
+    """
+    change(profile, i, t, min(at, t + duration), procs)
+    left = max(at, t + duration)
+    step = step_from(profile, max(i - 1, profile.mark[HEAD]), left)
+    change(profile, step, left, at + duration, -procs)
+
+
+@verb
+def advance(profile: Profile, now: int) -> None:
+    """Forget the steps that ended by now; move the rest to the front when half the room is used."""
+    times, free, mark = profile
+    head = step_from(profile, mark[HEAD], now)
+    mark[HEAD] = head
+    if 2 * head > times.size - WORD:
+        slide((times, free), head, mark[TAIL], -head)
+        mark[HEAD] = 0
+        mark[TAIL] -= head

@@ -1,0 +1,100 @@
+"""Words of places whose ratios, of what has passed to how long it is to last, are large or small.
+
+Each ratio is that of now - since[k] to span[k], both s. They are compared by the products of whole
+numbers of 31 bits, which are exact. Whoever has a larger one, or a span of 0, which counts as 1
+elsewhere, is among those found: whoever asks looks exactly at each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.lanes import WORD, Lanes, in_lanes
+
+BITS = 31
+"""Of a product's factors; the product and its sign fit int64."""
+
+_SINCE, _SPAN, _NOW, _PLACE, _PASSED, _LASTS = range(6)
+_OTHER = _PASSED
+"""A verb's arguments; of two verbs the fifth is another place instead."""
+
+Ratio = tuple[Any, Any]
+"""What has passed and what it lasts, of all places."""
+
+
+def _ratio_at(lanes: Lanes, place: int) -> Ratio:
+    passed = lanes.builder.sub(lanes.spread(_NOW), lanes.read(lanes.place(_SINCE, place)))
+    return passed, lanes.read(lanes.place(_SPAN, place))
+
+
+def _given(lanes: Lanes) -> Ratio:
+    return lanes.spread(_PASSED), lanes.spread(_LASTS)
+
+
+def _at_other(lanes: Lanes) -> Ratio:
+    return _ratio_at(lanes, _OTHER)
+
+
+def _compare(sign: str, other: Callable[[Lanes], Ratio]) -> Callable[[Lanes], Any]:
+    def write(lanes: Lanes) -> Any:
+        builder = lanes.builder
+        (passed, lasts), (passed_of, lasts_of) = ratios = _ratio_at(lanes, _PLACE), other(lanes)
+        reached = builder.icmp_signed(
+            sign, lanes.product(passed, lasts_of), lanes.product(passed_of, lasts)
+        )
+        large = lanes.all_of(0)
+        for done, span in ratios:
+            large = builder.or_(large, builder.or_(done, builder.sub(span, lanes.all_of(1))))
+        unsure = builder.icmp_signed("!=", builder.lshr(large, lanes.all_of(BITS)), lanes.all_of(0))
+        return lanes.word(builder.or_(reached, unsure))
+
+    return write
+
+
+@in_lanes(_compare(">=", _given))
+def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
+    """Return the word of the places from i on with as large a ratio, or of which it is not sure."""
+    return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) >= 0)
+
+
+@in_lanes(_compare("<=", _given))
+def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
+    """Return the word of the places from i on with as small a ratio, or of which it is not sure."""
+    return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) <= 0)
+
+
+@in_lanes(_compare(">=", _at_other))
+def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
+    """Return the word of the places from i on with the ratios of those from `other`, or larger.
+
+    Or of which it is not sure.
+    """
+    return _word(lambda k: _between(since, span, now, i + k, other + k) >= 0)
+
+
+@in_lanes(_compare("<=", _at_other))
+def as_small(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
+    """Return the word of the places from i on with the ratios of those from `other`, or smaller.
+
+    Or of which it is not sure.
+    """
+    return _word(lambda k: _between(since, span, now, i + k, other + k) <= 0)
+
+
+def _word(is_found: Callable[[int], bool]) -> int:
+    return sum(is_found(k) << k for k in range(WORD))
+
+
+def _between(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
+    return _difference(since, span, now, i, int(now) - int(since[other]), span[other])
+
+
+def _difference(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
+    """Return a number with the sign of the difference of two ratios; 0 where it is not sure."""
+    done, other = int(now) - int(since[i]), int(passed)
+    asked, lasts = int(span[i]), int(lasts)
+    if not all(0 <= number < 1 << BITS for number in (done, other, asked - 1, lasts - 1)):
+        return 0
+    return done * lasts - other * asked

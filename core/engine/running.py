@@ -1,0 +1,135 @@
+"""The running jobs: when they will end, when they are predicted to, and the head's shadow."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import verb
+
+
+class Jobs(NamedTuple):
+    """The columns that a kernel reads and the two that it writes, each of shape (n,).
+
+    leave: int64[1], not 0 once the kernel is to stop between two instants, its work half done.
+    Kernels run without the GIL: another thread says so, and sees in `start` how far they are.
+    """
+
+    submit: Int64
+    run: Int64
+    estimate: Int64
+    procs: Int64
+    start: Int64
+    backfilled: npt.NDArray[np.bool_]
+    leave: Int64
+
+
+class Running(NamedTuple):
+    """The running jobs in two lists, each with the soonest last, and the processors left.
+
+    Sorted arrays beat a heap here: some 20 to 70 jobs run at once on the archive's logs, a new
+    end lies near the soonest, and a pop has no branches to mispredict.
+
+    given: int64[1], the instant, s, by which whoever was predicted to end has given its processors
+    back though its completion is still to come; its width in the list is 0. -1 for none.
+    """
+
+    end: Int64
+    job: Int64
+    predicted: Int64
+    width: Int64
+    count: Int64  # type: ignore[assignment]
+    free: Int64
+    given: Int64
+
+
+def idle_machine(processors: int, most: int) -> Running:
+    """Return the machine with no job running and room for `most` of them."""
+    # Per event more jobs than processors may run: some are predicted to have ended, or take none.
+    free = np.full(1, processors, np.int64)
+    return Running(
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.zeros(1, np.int64),
+        free,
+        np.full(1, -1, np.int64),
+    )
+
+
+@verb
+def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
+    """Start job `j`: take its processors and note both of its ends."""
+    jobs.start[j] = now
+    count = running.count[0]
+    end, p = now + jobs.run[j], count
+    # Jobs that end together leave in the order of their starts, which the per-event clock shows.
+    while p > 0 and running.end[p - 1] <= end:
+        running.end[p], running.job[p] = running.end[p - 1], running.job[p - 1]
+        p -= 1
+    running.end[p], running.job[p] = end, j
+    end, p = now + jobs.estimate[j], count
+    width = jobs.procs[j] if end > running.given[0] else 0
+    while p > 0 and running.predicted[p - 1] < end:
+        running.predicted[p], running.width[p] = running.predicted[p - 1], running.width[p - 1]
+        p -= 1
+    running.predicted[p], running.width[p] = end, width
+    running.count[0] = count + 1
+    running.free[0] -= width
+
+
+@verb
+def give_back(running: Running, now: int) -> bool:
+    """Count as free whatever is predicted to end by now; return whether that makes more so.
+
+    The per-event clock alone asks for it, at each event; a job with estimate 0 then takes nothing.
+    """
+    freed, p = 0, running.count[0] - 1
+    while p >= 0 and running.predicted[p] <= now:
+        freed += running.width[p]
+        running.width[p] = 0
+        p -= 1
+    running.free[0] += freed
+    running.given[0] = now
+    return bool(freed > 0)
+
+
+@verb
+def release(jobs: Jobs, running: Running) -> None:
+    """End the job that is to end next: give its processors back."""
+    last = running.count[0] - 1
+    j = running.job[last]
+    predicted = jobs.start[j] + jobs.estimate[j]
+    width = jobs.procs[j] if predicted > running.given[0] else 0
+    # Any job with the same prediction and width stands for this one: no list of ids is kept.
+    # To close the gap on the way to it is 7 % faster in all than to find it first, and a binary
+    # search 20 % slower: it lies near the soonest, and each loop costs a mispredicted branch.
+    p = last
+    time, procs = running.predicted[p], running.width[p]
+    while time != predicted or procs != width:
+        p -= 1
+        time, running.predicted[p] = running.predicted[p], time
+        procs, running.width[p] = running.width[p], procs
+    running.count[0] = last
+    running.free[0] += width
+
+
+@verb
+def find_shadow(running: Running, need: int) -> tuple[int, int]:
+    """Return the earliest instant with `need` processors free, s, and how many are then left.
+
+    By predicted ends, all ties at that instant counted (SEMANTICS: easy).
+    """
+    level, p, shadow = running.free[0], running.count[0], 0
+    while level < need:
+        p -= 1
+        level += running.width[p]
+        shadow = running.predicted[p]
+    while p > 0 and running.predicted[p - 1] == shadow:
+        p -= 1
+        level += running.width[p]
+    return shadow, level - need

@@ -1,0 +1,1 @@
+"""Plans on clusters, and the search for a better one."""

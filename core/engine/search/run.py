@@ -1,0 +1,158 @@
+"""The clock of a plan on clusters: completions, arrivals, searches at ticks, and starts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import next_end
+from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.running import Jobs, Running, launch, release
+from schedfarm.core.engine.search.clusters import advance_all, untake
+from schedfarm.core.engine.search.plan import (
+    COUNT,
+    Book,
+    Plan,
+    begin_walk,
+    commit,
+    enter,
+    leave,
+    make_free,
+    walk,
+)
+from schedfarm.core.engine.search.score import Past, Score, note_end, note_start
+from schedfarm.core.engine.search.search import Aim, Search, change_plan, look_for_better
+
+
+class Planner(NamedTuple):
+    """A machine of clusters, its plan, and the starts that were promised at arrival.
+
+    where: int64[n], the cluster of each job that has started.
+    """
+
+    jobs: Jobs
+    running: Running
+    plan: Plan
+    past: Past
+    score: Score
+    search: Search
+    promised: Int64
+    where: Int64
+
+
+@verb
+def next_reservation(book: Book, now: int) -> int:
+    """Return the next reservation after now, s: it is an event of its own."""
+    for i in range(book.state[COUNT]):
+        if book.at[i] > now:
+            return int(book.at[i])
+    return NEVER
+
+
+@verb
+def next_tick(book: Book, first: int, every: int, now: int) -> int:
+    """Return the next instant after now at which the plan is searched, s, if anybody waits."""
+    if every == NEVER or book.state[COUNT] == 0:
+        return NEVER
+    return int(first + ((now - first) // every + 1) * every)
+
+
+@verb
+def is_tick(book: Book, first: int, every: int, now: int, searched: int) -> bool:
+    """Say whether the plan is to be searched now, which it was last at `searched`, s."""
+    if every == NEVER or now == searched or book.state[COUNT] == 0:
+        return False
+    return bool(now > first and (now - first) % every == 0)
+
+
+@routine
+def complete(planner: Planner, now: int) -> None:
+    """Release what completes now; compress the plan if that was before its estimate."""
+    jobs, running, plan, past = planner.jobs, planner.running, planner.plan, planner.past
+    early = False
+    begin_walk(plan)
+    while next_end(running) == now:
+        j = running.job[running.count[0] - 1]
+        c, left = planner.where[j], jobs.start[j] + jobs.estimate[j] - now
+        release(jobs, running)
+        plan.clusters.room[c] += jobs.procs[j]
+        note_end(past, jobs, planner.score.user[j], j)
+        change_plan(planner.search)
+        if left > 0:
+            untake(plan.clusters, c, now, left, jobs.procs[j])
+            make_free(plan, c, now, now + left)
+            early = True
+    if early:
+        walk(plan, now, -1)
+        commit(plan)
+
+
+@verb
+def first_due(book: Book, now: int, after: int) -> int:
+    """Return the place of the first job by arrival whose start has come, behind job `after`."""
+    best = -1
+    for i in range(book.state[COUNT]):
+        if book.at[i] > now:
+            break
+        if book.job[i] > after and (best < 0 or book.job[i] < book.job[best]):
+            best = i
+    return best
+
+
+@verb
+def passes_somebody(book: Book, j: int) -> bool:
+    """Say whether somebody who waits came before job j."""
+    least = j
+    for i in range(book.state[COUNT]):
+        least = min(least, book.job[i])
+    return bool(least < j)
+
+
+@routine
+def start_due(planner: Planner, now: int) -> None:
+    """Start the jobs whose reservation has come and who fit, in order of arrival."""
+    jobs, plan, after = planner.jobs, planner.plan, -1
+    book, room = plan.book, plan.clusters.room
+    while True:
+        i = first_due(book, now, after)
+        if i < 0:
+            break
+        j, c = book.job[i], book.place[i]
+        after = j
+        if book.need[i] > room[c]:
+            continue
+        jobs.backfilled[j] = passes_somebody(book, j)
+        launch(jobs, planner.running, j, now)
+        room[c] -= jobs.procs[j]
+        planner.where[j] = c
+        leave(book, i)
+        note_start(planner.past, jobs, planner.score.user[j], j)
+        change_plan(planner.search)
+
+
+@kernel
+def run_plan(planner: Planner, aim: Aim) -> None:
+    """Run every event and its pass, to the last completion or until it is to be left.
+
+    With an interval of NEVER the plan is never searched.
+    """
+    jobs, running, plan = planner.jobs, planner.running, planner.plan
+    book, n, arrived, now, searched = plan.book, jobs.submit.size, 0, 0, -1
+    first = jobs.submit[0]
+    while jobs.leave[0] == 0:
+        arrival = jobs.submit[arrived] if arrived < n else NEVER
+        tick = next_tick(book, first, aim.every, now)
+        now = min(min(arrival, tick), min(next_end(running), next_reservation(book, now)))
+        if now == NEVER:
+            break
+        advance_all(plan.clusters, now)
+        complete(planner, now)
+        while arrived < n and jobs.submit[arrived] == now:
+            j = arrived
+            planner.promised[j] = enter(plan, j, jobs.procs[j], jobs.estimate[j], now)
+            change_plan(planner.search)
+            arrived += 1
+        if is_tick(book, first, aim.every, now, searched):
+            look_for_better(planner.search, plan, planner.score, planner.past, aim, jobs, now)
+            searched = now
+        start_due(planner, now)

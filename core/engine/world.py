@@ -1,0 +1,69 @@
+"""A machine with its queue, and what a policy asks of the kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import turn_clock
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.queue import Queue, empty_queue, enqueue
+from schedfarm.core.engine.running import Jobs, Running, idle_machine
+
+NONE, AGGRESSIVE, EASY, RESERVING = 0, 1, 2, 3
+"""Codes of the rules: which reservations every pass makes anew."""
+
+KNOWN, SHADOW, EXTRA, HOLD = range(4)
+"""Fields of the head's reservation: whether it is worked out, and what it is; their number."""
+
+
+class World(NamedTuple):
+    """The jobs, those that run and those that wait, the head's reservation and the queue's key.
+
+    Jobs wait in the order of `key`, int64[n], smallest first, ties by index.
+    """
+
+    jobs: Jobs
+    running: Running
+    queue: Queue
+    hold: Int64
+    key: Int64
+
+
+class Options(NamedTuple):
+    """What a policy asks for, beside its orders.
+
+    rule: a code. depth: how many waiting jobs hold reservations under RESERVING, NEVER for all.
+    threshold: after how long a job starves, s, or NEVER. per_event: whether each event has a pass
+    of its own.
+    """
+
+    rule: int
+    depth: int
+    threshold: int
+    per_event: bool
+
+
+def empty_world(jobs: Jobs, key: Int64, processors: int) -> World:
+    """Return an idle machine, nobody in its queue, and a key of its own."""
+    n = jobs.submit.size
+    hold = np.zeros(HOLD, np.int64)
+    return World(jobs, idle_machine(processors, n), empty_queue(n), hold, key.copy())
+
+
+@verb
+def turn(world: World, arrived: int, per_event: bool) -> tuple[int, int]:
+    """Go to the next instant, or event, and queue who arrives; return it, s, and how many have."""
+    first = arrived
+    now, arrived, _ = turn_clock(world.jobs, world.running, first, per_event)
+    for j in range(first, arrived):
+        enqueue(world.queue, world.jobs, world.key, j)
+    return now, arrived
+
+
+@verb
+def starving_before(options: Options, now: int) -> int:
+    """Return the instant, s, before which whoever was submitted starves now; -1 for none."""
+    return now - options.threshold if options.threshold < NEVER else -1

@@ -1,1 +1,0 @@
-"""Fair start times, found on copies of the machine and its queue."""

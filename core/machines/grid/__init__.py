@@ -1,0 +1,1 @@
+"""Clusters next to each other."""

@@ -1,0 +1,1 @@
+"""Clusters that share jobs over links."""

@@ -1,0 +1,451 @@
+"""The events of a network and their passes: own jobs, migration, co-allocation.
+
+Source: Jones and Ligon (2005), sections 3.2 to 3.4. Nobody is looked at again who has been found
+not to start, unless something has become freer since. Between two events on a cluster no
+reservation of it comes, since the first to come does when somebody there is predicted to end; so
+where nothing happens the plan stays true, and what does not fit does not.
+"""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import next_end
+from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.queue import precedes
+from schedfarm.core.engine.running import release
+from schedfarm.core.machines.grid.kernels.machines import (
+    Machines,
+    launch_on,
+    most_free,
+    on_cluster,
+    soonest_end,
+)
+from schedfarm.core.machines.network.kernels import spread as spread_jobs
+from schedfarm.core.machines.network.kernels.rooms import (
+    ALL,
+    ONE,
+    earliest,
+    load,
+    measure,
+    room_beside,
+    room_of,
+    tabulate,
+    take,
+)
+from schedfarm.core.machines.network.kernels.split import find_split
+from schedfarm.core.machines.network.kernels.spread import (
+    END,
+    JOB,
+    NUMBER,
+    PREDICTED,
+    drop,
+    reshare,
+)
+from schedfarm.core.machines.network.kernels.waiting import (
+    AT,
+    COUNT,
+    DUE,
+    EDGE,
+    FRESH,
+    HELD,
+    NOT_RESERVED,
+    OWN,
+    POINTS,
+    VOID,
+    forget,
+    hold,
+    insert,
+    place_of,
+    remove,
+)
+from schedfarm.core.machines.network.kernels.world import (
+    FIRST_ROOM,
+    IGNORED,
+    LEAST_ROOM,
+    MOST_ROOM,
+    NOWHERE,
+    OVER_LINKS,
+    UNUSED,
+    Options,
+    World,
+    note_overtaken,
+    renew,
+    start,
+)
+
+
+@verb
+def start_own(world: World, c: int, place: int, now: int) -> None:
+    """Start the job at a place of queue `c` on its own cluster, in whose plan it is."""
+    waiting, notes = world.waiting, world.notes
+    j = waiting.job[waiting.first[c] + place]
+    remove(waiting, c, place)
+    launch_on(world.jobs, world.machines, c, j, now)
+    notes.begun[notes.many[0]] = j
+    notes.many[0] += 1
+
+
+@verb
+def start_due(world: World, c: int, now: int) -> None:
+    """Start the jobs of queue `c` whose reservation has come."""
+    waiting, machines = world.waiting, world.machines
+    i = 0
+    while i < waiting.state[EDGE, c]:
+        at = waiting.first[c] + i
+        t = waiting.reserved[waiting.job[at]]
+        if t != NOT_RESERVED and t <= now and waiting.need[at] <= machines.free[c, 0]:
+            start_own(world, c, i, now)
+        else:
+            i += 1
+
+
+@verb
+def plan_own(world: World, c: int, now: int, depth: int) -> None:
+    """Bring the plan of cluster `c` up to date: its first jobs start or hold reservations."""
+    waiting, machines, plans = world.waiting, world.machines, world.plans
+    state, base = waiting.state, waiting.first[c]
+    if state[VOID, c] == 1:
+        forget(waiting, c)
+        load(plans, machines, world.spread, c, now)
+        state[VOID, c] = 0
+    else:
+        start_due(world, c, now)
+    i = state[EDGE, c]
+    while i < state[COUNT, c] and state[HELD, c] < depth:
+        need, length = waiting.need[base + i], waiting.length[base + i]
+        if need > machines.size[c]:
+            i += 1
+            continue
+        t = earliest(plans, c, need, length, now)
+        take(plans, c, t, length, need)
+        if t == now and need <= machines.free[c, 0]:
+            start_own(world, c, i, now)
+        else:
+            hold(waiting, c, i, t)
+            i += 1
+    if state[POINTS, c] > 0:
+        guard_points(world, c)
+
+
+@verb
+def guard_points(world: World, c: int) -> None:
+    """Let nobody else delay a reservation without duration: it counts as the second it is in."""
+    waiting = world.waiting
+    for at in range(waiting.first[c], waiting.first[c] + waiting.state[EDGE, c]):
+        t = waiting.reserved[waiting.job[at]]
+        if t != NOT_RESERVED and waiting.length[at] == 0:
+            take(world.plans, c, t, 1, waiting.need[at])
+
+
+@verb
+def measure_anew(world: World, c: int, now: int, depth: int) -> None:
+    """Bring the plan and the room of cluster `c` up to date where something has changed there."""
+    state = world.waiting.state
+    if state[VOID, c] == 1 or state[DUE, c] == 1:
+        if depth > 0:
+            plan_own(world, c, now, depth)
+        measure(world.plans, world.machines, c, now, depth)
+    state[DUE, c] = 0
+
+
+@routine
+def schedule_own(world: World, c: int, now: int, depth: int) -> None:
+    """Make the first part of a pass on cluster `c`: its own jobs."""
+    waiting, machines, plans = world.waiting, world.machines, world.plans
+    state, base = waiting.state, waiting.first[c]
+    measure_anew(world, c, now, depth)
+    i = max(state[EDGE, c], state[OWN, c])
+    while i < state[COUNT, c]:
+        need, length = waiting.need[base + i], waiting.length[base + i]
+        if need <= machines.free[c, 0] and (length == 0 or need <= room_of(plans, c, now + length)):
+            start_own(world, c, i, now)
+            if depth > 0:
+                take(plans, c, now, length, need)
+            measure(plans, machines, c, now, depth)
+        else:
+            i += 1
+    state[OWN, c] = state[COUNT, c]
+
+
+@verb
+def find_rooms(world: World, c: int, at: int, now: int) -> int:
+    """Note the room of each cluster for a job that waits in queue `c`; return all together."""
+    waiting, plans, room, total = world.waiting, world.plans, world.split.room, 0
+    length, t = waiting.length[at], waiting.reserved[waiting.job[at]]
+    for d in range(room.size):
+        if d == c and t != NOT_RESERVED:
+            own = (t, t + max(length, 1), waiting.need[at])
+            room[d] = room_beside(plans, world.machines, d, now, length, own)
+        else:
+            room[d] = room_of(plans, d, now + length)
+        total += room[d]
+    return total
+
+
+@verb
+def chosen_cluster(room: Int64, need: int, to: int) -> int:
+    """Return the cluster that a job goes to, of those that have room for it."""
+    chosen = NOWHERE
+    for d in range(room.size):
+        if room[d] < need:
+            continue
+        better = chosen < 0
+        if to == MOST_ROOM:
+            better = better or room[d] > room[chosen]
+        elif to == LEAST_ROOM:
+            better = better or room[d] < room[chosen]
+        if better:
+            chosen = d
+    return chosen
+
+
+@verb
+def is_hopeless(world: World, j: int) -> bool:
+    """Tell whether links had no room for a job of the same kind, and have not had more since."""
+    failed, kind = world.notes.failed, world.asks.kind[j]
+    known = failed[0, kind] == world.notes.sooner[0]
+    return bool(
+        known
+        and world.jobs.estimate[j] >= failed[1, kind]
+        and world.waiting.reserved[j] == NOT_RESERVED
+    )
+
+
+@verb
+def note_failure(world: World, j: int) -> None:
+    """Note that links have no room for a job."""
+    failed, kind, length = world.notes.failed, world.asks.kind[j], world.jobs.estimate[j]
+    if failed[0, kind] == world.notes.sooner[0]:
+        length = min(length, failed[1, kind])
+    failed[0, kind], failed[1, kind] = world.notes.sooner[0], length
+
+
+@verb
+def co_allocation(world: World, j: int, ignored: bool) -> int:
+    """Return where a job goes that all clusters together have room for, and note its split."""
+    asks, spread, split, need = world.asks, world.spread, world.split, world.jobs.procs[j]
+    inside = chosen_cluster(split.room, need, FIRST_ROOM)
+    if inside != NOWHERE:
+        return inside
+    for d in range(split.room.size):
+        free = ignored or spread.link[d] == NEVER
+        split.spare[d] = NEVER if free else spread.link[d] - spread.asked[d]
+    if find_split(split, need, asks.bandwidth[j], asks.alltoall[j]):
+        return OVER_LINKS
+    note_failure(world, j)
+    return NOWHERE
+
+
+@verb
+def destination(world: World, part: int, c: int, now: int, options: Options) -> int:
+    """Return where the next job of queue `c` goes in this part of a pass."""
+    waiting, split = world.waiting, world.split
+    at = waiting.first[c] + waiting.state[AT, c]
+    j, need = waiting.job[at], waiting.need[at]
+    if part == ALL and is_hopeless(world, j):
+        return NOWHERE
+    total = find_rooms(world, c, at, now)
+    if part == ONE:
+        return chosen_cluster(split.room, need, options.to)
+    return co_allocation(world, j, options.links == IGNORED) if total >= need else NOWHERE
+
+
+@verb
+def seek(world: World, c: int, now: int, table: Int64, most: int) -> None:
+    """Go on in queue `c` to the next job for which there may be room, by a table of needs.
+
+    A job with a reservation may have more room than the table tells, but no more than `most`.
+    """
+    waiting = world.waiting
+    need, length, state, base = waiting.need, waiting.length, waiting.state, waiting.first[c]
+    i, edge = base + state[AT, c], base + state[EDGE, c]
+    while i < edge:
+        if now + length[i] <= table[need[i]]:
+            break
+        if need[i] <= most and waiting.reserved[waiting.job[i]] != NOT_RESERVED:
+            break
+        i += 1
+    if i >= edge:
+        end = base + state[COUNT, c]
+        while i < end and now + length[i] > table[need[i]]:
+            i += 1
+    state[AT, c] = i - base
+
+
+@verb
+def next_of(world: World, now: int, table: Int64, most: int) -> int:
+    """Return the queue with the next job for which there may be room, -1 if there is none."""
+    waiting, found, first = world.waiting, -1, -1
+    for c in range(waiting.first.size):
+        seek(world, c, now, table, most)
+        if waiting.state[AT, c] < waiting.state[COUNT, c]:
+            j = waiting.job[waiting.first[c] + waiting.state[AT, c]]
+            if found < 0 or precedes(waiting.key, j, first):
+                found, first = c, j
+    return found
+
+
+@verb
+def all_free(machines: Machines) -> int:
+    """Return the processors that nobody has."""
+    total = 0
+    for c in range(machines.size.size):
+        total += machines.free[c, 0]
+    return total
+
+
+@routine
+def walk(world: World, part: int, now: int, options: Options) -> None:
+    """Make the part of a pass in which jobs migrate, or that in which they are co-allocated."""
+    waiting, plans, notes = world.waiting, world.plans, world.notes
+    state, table = waiting.state, plans.one if part == ONE else plans.all
+    for c in range(waiting.first.size):
+        state[AT, c] = state[FRESH, c]
+    while True:
+        machines = world.machines
+        c = next_of(world, now, table, most_free(machines) if part == ONE else all_free(machines))
+        if c < 0:
+            return
+        to = destination(world, part, c, now, options)
+        if to == NOWHERE:
+            state[AT, c] += 1
+            continue
+        before, j = notes.sooner[0], waiting.job[waiting.first[c] + state[AT, c]]
+        start(world, c, state[AT, c], to, now, options.depth)
+        tabulate(plans)
+        if notes.sooner[0] != before:
+            for d in range(waiting.first.size):
+                state[AT, d] = place_of(waiting, d, j)
+
+
+@verb
+def is_somebody_to_look_at(world: World) -> bool:
+    """Tell whether anybody waits who has not been found not to start."""
+    state, found = world.waiting.state, False
+    for c in range(state.shape[1]):
+        found |= state[FRESH, c] < state[COUNT, c]
+    return found
+
+
+@verb
+def make_pass(world: World, now: int, options: Options) -> None:
+    """Make the parts of a pass."""
+    state, notes, depth = world.waiting.state, world.notes, options.depth
+    for c in range(state.shape[1]):
+        # A job with estimate 0 reserves nothing: those behind it may have moved it.
+        if state[POINTS, c] > 0:
+            state[VOID, c] = 1
+            renew(world)
+    for c in range(state.shape[1]):
+        if not options.local:
+            measure_anew(world, c, now, depth)
+        elif state[VOID, c] + state[DUE, c] > 0 or state[OWN, c] < state[COUNT, c]:
+            schedule_own(world, c, now, depth)
+    before = notes.sooner[0]
+    if is_somebody_to_look_at(world) and all_free(world.machines) > 0:
+        tabulate(world.plans)
+        walk(world, ONE, now, options)
+        if options.links != UNUSED:
+            walk(world, ALL, now, options)
+    if notes.sooner[0] == before:
+        for c in range(state.shape[1]):
+            state[FRESH, c] = state[COUNT, c]
+    note_overtaken(world, options.local)
+
+
+@verb
+def free_up(world: World, c: int, now: int, predicted: int, depth: int) -> None:
+    """Note that somebody who was predicted to end then has ended on cluster `c`."""
+    state = world.waiting.state
+    state[DUE, c], state[OWN, c] = 1, 0
+    if predicted > now and depth > 0:
+        state[VOID, c] = 1
+
+
+@verb
+def complete(world: World, now: int, depth: int) -> None:
+    """End whatever is to end now."""
+    jobs, machines, spread, notes = world.jobs, world.machines, world.spread, world.notes
+    ended = False
+    for c in range(machines.size.size):
+        running = on_cluster(machines, c)
+        while next_end(running) == now:
+            j = running.job[running.count[0] - 1]
+            release(jobs, running)
+            notes.end[j] = now
+            free_up(world, c, now, jobs.start[j] + jobs.estimate[j], depth)
+            ended = True
+    p, field = 0, spread.field
+    while p < spread.count[0]:
+        s = spread.line[p]
+        if field[END, s] > now:
+            p += 1
+            continue
+        notes.end[field[JOB, s]] = now
+        for c in range(machines.size.size):
+            procs = spread.parts[field[NUMBER, s], c]
+            if procs > 0:
+                machines.free[c, 0] += procs
+                free_up(world, c, now, field[PREDICTED, s], depth)
+        drop(spread, p)
+        ended = True
+    if ended:
+        renew(world)
+
+
+@routine
+def share_anew(world: World, now: int, depth: int) -> None:
+    """Make the shares of links anew; plans whose predicted ends have moved are void."""
+    state, slid = world.waiting.state, world.notes.slid
+    for c in range(slid.size):
+        slid[c] = 0
+    reshare(world.spread, world.asks.communication, now, slid)
+    moved = False
+    for c in range(slid.size):
+        if slid[c] > 0 and depth > 0:
+            state[VOID, c], state[OWN, c], moved = 1, 0, True
+    if moved:
+        renew(world)
+
+
+@verb
+def admit(world: World, j: int, depth: int) -> None:
+    """Queue a job that arrives; where it goes before a reservation the plan is void."""
+    c, state = world.asks.origin[j], world.waiting.state
+    place = insert(world.waiting, world.jobs, c, j)
+    if depth == 0 or world.jobs.procs[j] > world.machines.size[c]:
+        return
+    if place < state[EDGE, c]:
+        state[VOID, c] = 1
+        renew(world)
+    elif state[HELD, c] < depth:
+        state[DUE, c] = 1
+
+
+@routine
+def run_events(world: World, options: Options) -> None:
+    """Go through all events, each with its pass."""
+    jobs, spread, depth = world.jobs, world.spread, options.depth
+    n, arrived = jobs.submit.size, 0
+    while jobs.leave[0] == 0:
+        ends = min(soonest_end(world.machines), spread_jobs.soonest_end(spread))
+        now = min(jobs.submit[arrived] if arrived < n else NEVER, ends)
+        if now == NEVER:
+            break
+        spread_before = spread.count[0]
+        complete(world, now, depth)
+        if options.shared and spread.count[0] < spread_before:
+            share_anew(world, now, depth)
+        while arrived < n and jobs.submit[arrived] == now:
+            admit(world, arrived, depth)
+            arrived += 1
+        begun = spread.number[0]
+        make_pass(world, now, options)
+        if options.shared and spread.number[0] > begun:
+            share_anew(world, now, depth)
+
+
+@kernel
+def run_network(world: World, options: Options) -> None:
+    """Fill in starts (all -1), `backfilled` (all False), ends and places of the jobs."""
+    run_events(world, options)

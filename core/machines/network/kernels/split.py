@@ -1,0 +1,207 @@
+"""How a job is split over clusters: what its parts ask of links, and the split that is taken.
+
+Sources: Jones and Ligon (2005), section 2.2, for the demand of a part; the search is dynamic
+programming over clusters in declared order, since what a part asks of its link depends on its
+length and on how much of the mesh lies before it, and on nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, routine, verb
+
+MOST = 2**62
+"""No demand reaches it, however finely it is counted."""
+
+
+class Split(NamedTuple):
+    """What a search reads, and the split that it finds.
+
+    room, spare, take: int64[clusters], processors that a part can have at most, what the link has
+    left, kbit/s, NEVER without a limit, and the parts. cap: int64[clusters], spare in the unit in
+    which the present job's demands are counted. low, high: int64[clusters + 1], fewest and most
+    processors that can have been placed before each cluster. fewest: int64[(clusters + 1) *
+    (widest + 1)], with how many of the clusters from one on the rest can be placed.
+    """
+
+    room: Int64
+    spare: Int64
+    take: Int64
+    cap: Int64
+    low: Int64
+    high: Int64
+    fewest: Int64
+
+
+def empty_split(clusters: int, widest: int) -> Split:
+    """Return what a search of jobs up to this width needs.
+
+    Examples
+    --------
+    >>> split = empty_split(3, 8)
+    >>> split.room[:], split.spare[:] = [3, 2, 4], [100, 9, 100]
+    >>> find_split(split, 6, 10, 0), split.take.tolist()
+    (True, [3, 0, 3])
+    """
+    room, spare, take, cap = (np.zeros(clusters, np.int64) for _ in range(4))
+    low, high = np.zeros(clusters + 1, np.int64), np.zeros(clusters + 1, np.int64)
+    fewest = np.empty((clusters + 1) * (widest + 1), np.int64)
+    return Split(room, spare, take, cap, low, high, fewest)
+
+
+@verb
+def row_of(n: int) -> int:
+    """Return the length of the rows of a mesh of n processors: the ceiling of its root."""
+    w = 1
+    while w * w < n:
+        w += 1
+    return w
+
+
+@verb
+def cut_of(n: int, w: int, a: int, k: int) -> int:
+    """Return how many pairs of neighbours the processors a to a + k - 1 of a mesh part."""
+    b = a + k
+    beside = int(a % w != 0) + int(b < n and b % w != 0)
+    above = max(min(a, b - w) - max(a - w, 0), 0)
+    below = max(min(b, n - w) - max(a, b - w), 0)
+    return int(beside + above + below)
+
+
+@verb
+def asked(n: int, w: int, a: int, k: int, alltoall: int) -> int:
+    """Return the demand of a part for each kbit/s of bandwidth, in 1 / (4000 (n - 1)).
+
+    Times a bandwidth that a network admits it is below `MOST`.
+    """
+    mesh = (1000 - alltoall) * cut_of(n, w, a, k) * (n - 1)
+    return 4 * alltoall * k * (n - k) + mesh
+
+
+@verb
+def demand(n: int, w: int, a: int, k: int, bandwidth: int, alltoall: int) -> int:
+    """Return what a part asks of its link, kbit/s, rounded up."""
+    unit = 4000 * (n - 1)
+    return (bandwidth * asked(n, w, a, k, alltoall) + unit - 1) // unit
+
+
+@verb
+def keeps(split: Split, c: int, n: int, w: int, a: int, k: int, band: int, alltoall: int) -> bool:
+    """Tell whether the link of cluster `c` has room for what a part asks."""
+    cap = split.cap[c]
+    return bool(cap >= MOST or band * asked(n, w, a, k, alltoall) <= cap)
+
+
+@verb
+def most_on(room: Int64, first: int, many: int) -> int:
+    """Return the processors that so many of the clusters from `first` on have room for at most."""
+    total, before, at = 0, NEVER, -1
+    for _ in range(many):
+        best, where = -1, -1
+        for c in range(first, room.size):
+            # In descending order, of equals the first one first.
+            later = room[c] < before or (room[c] == before and c > at)
+            if later and room[c] > best:
+                best, where = room[c], c
+        if where < 0:
+            break
+        total, before, at = total + best, best, where
+    return total
+
+
+@routine
+def split_freely(split: Split, n: int) -> None:
+    """Write the split that is taken where links have room for all; there is room for the job."""
+    room, take = split.room, split.take
+    left, a = 1, 0
+    while most_on(room, 0, left) < n:
+        left += 1
+    for c in range(room.size):
+        k = min(room[c], n - a)
+        take[c] = 0
+        if left > 0 and k > 0 and most_on(room, c + 1, left - 1) >= n - a - k:
+            take[c] = k
+            a, left = a + k, left - 1
+
+
+@verb
+def is_kept(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> bool:
+    """Tell whether the links have room for the split as it is."""
+    a, kept = 0, True
+    for c in range(split.take.size):
+        k = split.take[c]
+        if k > 0:
+            kept = kept and keeps(split, c, n, w, a, k, bandwidth, alltoall)
+        a += k
+    return kept
+
+
+@verb
+def bound(split: Split, n: int) -> None:
+    """Note between which numbers what is placed before each cluster can lie."""
+    room, low, high = split.room, split.low, split.high
+    clusters = room.size
+    high[0], low[clusters] = 0, n
+    for c in range(clusters):
+        high[c + 1] = min(high[c] + room[c], n)
+    for c in range(clusters - 1, -1, -1):
+        low[c] = max(low[c + 1] - room[c], 0)
+
+
+@routine
+def count_clusters(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> int:
+    """Fill in `fewest` from the last cluster on; return that of the whole job, NEVER for none."""
+    room, low, high, fewest = split.room, split.low, split.high, split.fewest
+    clusters, wide = room.size, n + 1
+    bound(split, n)
+    fewest[clusters * wide + n] = 0
+    for c in range(clusters - 1, -1, -1):
+        here, there = c * wide, (c + 1) * wide
+        for a in range(low[c], high[c] + 1):
+            best = fewest[there + a] if low[c + 1] <= a <= high[c + 1] else NEVER
+            last = min(a + room[c], high[c + 1])
+            for end in range(max(a + 1, low[c + 1]), last + 1):
+                more = fewest[there + end]
+                if more < best - 1 and keeps(split, c, n, w, a, end - a, bandwidth, alltoall):
+                    best = more + 1
+            fewest[here + a] = best
+    return int(fewest[0])
+
+
+@routine
+def follow(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> None:
+    """Write the split with the most on the first cluster, then on the next, by `fewest`."""
+    room, low, high, fewest = split.room, split.low, split.high, split.fewest
+    wide, a, left = n + 1, 0, fewest[0]
+    for c in range(room.size):
+        there = (c + 1) * wide
+        end = min(a + room[c], high[c + 1])
+        split.take[c] = 0
+        while left > 0 and end > a and end >= low[c + 1]:
+            if fewest[there + end] == left - 1 and keeps(
+                split, c, n, w, a, end - a, bandwidth, alltoall
+            ):
+                split.take[c] = end - a
+                a, left = end, left - 1
+                break
+            end -= 1
+
+
+@routine
+def find_split(split: Split, n: int, bandwidth: int, alltoall: int) -> bool:
+    """Write the split of a job that no cluster has room for, though all have; tell of success."""
+    clusters, unit, w = split.room.size, 4000 * (n - 1), row_of(n)
+    for c in range(clusters):
+        far = split.spare[c] >= MOST // unit
+        split.cap[c] = MOST if far else split.spare[c] * unit
+    split_freely(split, n)
+    if is_kept(split, n, w, bandwidth, alltoall):
+        return True
+    if count_clusters(split, n, w, bandwidth, alltoall) == NEVER:
+        return False
+    follow(split, n, w, bandwidth, alltoall)
+    return True

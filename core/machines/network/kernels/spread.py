@@ -1,0 +1,178 @@
+"""The co-allocated jobs that run: what they have, what they ask of links, and how fast they are.
+
+Source: Jones and Ligon (2005), section 2.2: a job is as fast as its most saturated link lets it be.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.engine.jit import NEVER, routine, verb
+
+WHOLE = 2**30
+"""Parts of work in a second of run time; a job without delay does so many a second."""
+
+LEAST = 2.0**-30
+"""Least share: with less nobody would be slower."""
+
+JOB, NUMBER, RATE, SINCE, LEFT, LEFT_BY_ESTIMATE, END, PREDICTED, FIELDS = range(9)
+"""Rows of what is known of a co-allocated job: its index; its number among them; parts done each
+second; up to when what is left is counted, s; parts left to its end, and by its estimate; when
+these are done, s. The number of rows."""
+
+
+class Spread(NamedTuple):
+    """Those who run, by slots that ``line[:count[0]]`` lists in the order of their starts.
+
+    field: int64[FIELDS, slots]. parts: int64[n, clusters], processors of each, by number, also of
+    those who have ended; number: int64[1], how many there have been. demand: int64[slots,
+    clusters], what they ask of each link, kbit/s. share: float64[slots]. link: int64[clusters],
+    capacity, kbit/s, NEVER for unlimited. asked: int64[clusters], what all ask. used:
+    float64[clusters], what those whose share is known use. known: bool[slots].
+    """
+
+    line: Int64
+    count: Int64  # type: ignore[assignment]
+    field: Int64
+    parts: Int64
+    number: Int64
+    demand: Int64
+    share: Float64
+    link: Int64
+    asked: Int64
+    used: Float64
+    known: Bool
+
+
+def nobody_spread(n: int, slots: int, link: Int64) -> Spread:
+    """Return room for n jobs, of which so many run at once, over links of these capacities.
+
+    Examples
+    --------
+    >>> nobody_spread(9, 4, np.array([100, 100])).demand.shape
+    (4, 2)
+    """
+    clusters = link.size
+    return Spread(
+        np.arange(slots),
+        np.zeros(1, np.int64),
+        np.zeros((FIELDS, slots), np.int64),
+        # The system lends memory as it is written to: rows of jobs that are co-allocated.
+        np.zeros((n, clusters), np.int64),
+        np.zeros(1, np.int64),
+        np.zeros((slots, clusters), np.int64),
+        np.zeros(slots),
+        link,
+        np.zeros(clusters, np.int64),
+        np.zeros(clusters),
+        np.zeros(slots, np.bool_),
+    )
+
+
+@verb
+def soonest_end(spread: Spread) -> int:
+    """Return the next instant at which a co-allocated job ends, s, or NEVER."""
+    soonest = NEVER
+    for p in range(spread.count[0]):
+        soonest = min(soonest, spread.field[END, spread.line[p]])
+    return soonest
+
+
+@verb
+def put(spread: Spread, j: int, now: int, run: int, estimate: int) -> int:
+    """Let a co-allocated job start, as fast as it can be; return its slot."""
+    s, field = spread.line[spread.count[0]], spread.field
+    spread.count[0] += 1
+    field[JOB, s], field[NUMBER, s], field[RATE, s] = j, spread.number[0], WHOLE
+    spread.number[0] += 1
+    field[SINCE, s], field[LEFT, s], field[LEFT_BY_ESTIMATE, s] = now, run * WHOLE, estimate * WHOLE
+    field[END, s], field[PREDICTED, s] = now + run, now + estimate
+    return int(s)
+
+
+@verb
+def drop(spread: Spread, p: int) -> None:
+    """Take the p-th job out; what it asked for is free."""
+    line, last = spread.line, spread.count[0] - 1
+    s = line[p]
+    for k in range(p, last):
+        line[k] = line[k + 1]
+    line[last] = s
+    spread.count[0] = last
+    for c in range(spread.link.size):
+        spread.asked[c] -= spread.demand[s, c]
+
+
+@verb
+def fullest(spread: Spread) -> tuple[int, float]:
+    """Return the link that is full first while unknown shares rise, and the share; -1 for none."""
+    found, least = -1, 1.0
+    for c in range(spread.link.size):
+        asked = 0
+        for p in range(spread.count[0]):
+            s = spread.line[p]
+            if not spread.known[s]:
+                asked += spread.demand[s, c]
+        if asked > 0 and spread.link[c] < NEVER:
+            share = max(LEAST, (spread.link[c] - spread.used[c]) / asked)
+            if share < least:
+                found, least = c, share
+    return found, least
+
+
+@verb
+def share_links(spread: Spread) -> None:
+    """Work out the share that each job gets of what it asks for, max-min."""
+    line, known, used = spread.line, spread.known, spread.used
+    for p in range(spread.count[0]):
+        known[line[p]], spread.share[line[p]] = False, 1.0
+    for c in range(used.size):
+        used[c] = 0.0
+    link, share = fullest(spread)
+    while link >= 0:
+        for p in range(spread.count[0]):
+            s = line[p]
+            if not known[s] and spread.demand[s, link] > 0:
+                known[s], spread.share[s] = True, share
+                for c in range(used.size):
+                    used[c] += share * spread.demand[s, c]
+        link, share = fullest(spread)
+
+
+@verb
+def rate_of(communication: int, share: float) -> int:
+    """Return the parts of work that a job with such a share does in a second."""
+    if communication == 0 or share == 1.0:
+        return WHOLE
+    slowed = (1000 - communication) + communication / share
+    return math.ceil(WHOLE * 1000 / slowed)
+
+
+@verb
+def change_rate(spread: Spread, s: int, rate: int, now: int) -> None:
+    """Let a job be so fast from now on; what was done until now stays done."""
+    field = spread.field
+    done = field[RATE, s] * (now - field[SINCE, s])
+    field[RATE, s], field[SINCE, s] = rate, now
+    field[LEFT, s] -= done
+    field[LEFT_BY_ESTIMATE, s] -= done
+    field[END, s] = now + (field[LEFT, s] + rate - 1) // rate
+    field[PREDICTED, s] = now + (field[LEFT_BY_ESTIMATE, s] + rate - 1) // rate
+
+
+@routine
+def reshare(spread: Spread, communication: Int64, now: int, slid: Int64) -> None:
+    """Make shares anew; mark in `slid`, int64[clusters], where predicted ends have moved."""
+    share_links(spread)
+    for p in range(spread.count[0]):
+        s = spread.line[p]
+        rate = rate_of(communication[spread.field[JOB, s]], spread.share[s])
+        if rate == spread.field[RATE, s]:
+            continue
+        change_rate(spread, s, rate, now)
+        for c in range(slid.size):
+            slid[c] |= spread.parts[spread.field[NUMBER, s], c] > 0

@@ -1,0 +1,171 @@
+"""All of a network in a simulation, and how jobs start on it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import routine, verb
+from schedfarm.core.engine.queue import precedes
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.machines.grid.kernels.machines import Machines, launch_on
+from schedfarm.core.machines.network.kernels.rooms import Plans, give, measure, take
+from schedfarm.core.machines.network.kernels.split import Split, demand, row_of
+from schedfarm.core.machines.network.kernels.spread import Spread, put
+from schedfarm.core.machines.network.kernels.waiting import (
+    COUNT,
+    FRESH,
+    NOT_RESERVED,
+    VOID,
+    Waiting,
+    remove,
+)
+
+KEPT, IGNORED, UNUSED = 0, 1, 2
+"""Codes of the links that jobs go over: those with room for them, any, or none."""
+
+MOST_ROOM, LEAST_ROOM, FIRST_ROOM = 0, 1, 2
+"""Codes of the cluster that a job migrates to."""
+
+NOWHERE, OVER_LINKS = -1, -2
+"""In place of a cluster: none has room; parts on several."""
+
+
+class Asks(NamedTuple):
+    """What each job asks for on a network, int64[n], as the columns of a workload.
+
+    kind: jobs of one kind have the same processors, bandwidth and alltoall.
+    """
+
+    origin: Int64
+    communication: Int64
+    bandwidth: Int64
+    alltoall: Int64
+    kind: Int64
+
+
+class Notes(NamedTuple):
+    """What is kept from one job to the next.
+
+    begun: int64[n], those who have started in this pass; many: int64[1], how many. sooner:
+    int64[1], goes up whenever somebody may have more room than before. failed: int64[2, kinds],
+    at which number, and with what estimate at least, links had no room for a job of each kind.
+    slid: int64[clusters], where predicted ends have moved. end: int64[n], s, and whether a job is
+    co-allocated: its number among them, else -1.
+    """
+
+    begun: Int64
+    many: Int64
+    sooner: Int64
+    failed: Int64
+    slid: Int64
+    end: Int64
+    number: Int64
+
+
+class World(NamedTuple):
+    """The jobs, those that run and those that wait."""
+
+    jobs: Jobs
+    asks: Asks
+    machines: Machines
+    spread: Spread
+    waiting: Waiting
+    plans: Plans
+    split: Split
+    notes: Notes
+
+
+class Options(NamedTuple):
+    """What a policy asks for: reservations of each cluster's queue, and the codes of its options.
+
+    shared: whether links may be full, so that their shares are to be worked out. local: whether
+    each cluster has a queue of its own, whose jobs go first there.
+    """
+
+    depth: int
+    to: int
+    links: int
+    shared: bool
+    local: bool
+
+
+@verb
+def renew(world: World) -> None:
+    """Let everybody who waits be looked at again: there may be more room."""
+    state = world.waiting.state
+    for c in range(state.shape[1]):
+        state[FRESH, c] = 0
+    world.notes.sooner[0] += 1
+
+
+@verb
+def begin(world: World, c: int, place: int, now: int, depth: int) -> int:
+    """Take the job at a place of queue `c` out to start it; return it.
+
+    Its reservation is no more, which the plan shows at once and is made anew for at the next pass.
+    """
+    waiting, notes = world.waiting, world.notes
+    at = waiting.first[c] + place
+    j, t = waiting.job[at], waiting.reserved[waiting.job[at]]
+    if t != NOT_RESERVED:
+        give(world.plans, c, t, waiting.length[at], waiting.need[at])
+        waiting.state[VOID, c] = 1
+        measure(world.plans, world.machines, c, now, depth)
+    remove(waiting, c, place)
+    if t != NOT_RESERVED:
+        renew(world)
+    notes.begun[notes.many[0]] = j
+    notes.many[0] += 1
+    return int(j)
+
+
+@verb
+def spread_out(world: World, j: int, now: int, depth: int) -> None:
+    """Start job `j` on the parts that the split has."""
+    jobs, asks, machines, spread, _, plans, split, notes = world
+    n, band, alltoall = jobs.procs[j], asks.bandwidth[j], asks.alltoall[j]
+    notes.number[j] = spread.number[0]
+    s = put(spread, j, now, jobs.run[j], jobs.estimate[j])
+    jobs.start[j] = now
+    w, a = row_of(n), 0
+    for d in range(split.take.size):
+        k = split.take[d]
+        spread.parts[notes.number[j], d], spread.demand[s, d] = k, 0
+        if k > 0:
+            asked = demand(n, w, a, k, band, alltoall)
+            spread.demand[s, d] = asked
+            spread.asked[d] += asked
+            machines.free[d, 0] -= k
+            if depth > 0:
+                take(plans, d, now, jobs.estimate[j], k)
+            measure(plans, machines, d, now, depth)
+        a += k
+
+
+@routine
+def start(world: World, c: int, place: int, to: int, now: int, depth: int) -> None:
+    """Start the job at a place of queue `c` on cluster `to`, or `OVER_LINKS` as it is split."""
+    jobs, plans, machines = world.jobs, world.plans, world.machines
+    j = begin(world, c, place, now, depth)
+    if to == OVER_LINKS:
+        spread_out(world, j, now, depth)
+        return
+    launch_on(jobs, machines, to, j, now)
+    if depth > 0:
+        take(plans, to, now, jobs.estimate[j], jobs.procs[j])
+    measure(plans, machines, to, now, depth)
+
+
+@verb
+def note_overtaken(world: World, local: bool) -> None:
+    """Mark who has started in this pass before somebody of the same queue who still waits."""
+    jobs, waiting, notes = world.jobs, world.waiting, world.notes
+    for i in range(notes.many[0]):
+        j = notes.begun[i]
+        for c in range(waiting.first.size):
+            is_same = not local or c == world.asks.origin[j]
+            if is_same and waiting.state[COUNT, c] > 0:
+                head = waiting.job[waiting.first[c]]
+                jobs.backfilled[j] |= precedes(waiting.key, head, j)
+    notes.many[0] = 0

@@ -1,0 +1,168 @@
+"""Clusters that are tied to a central switch, over which jobs migrate or spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool
+from schedfarm.core.checks import is_whole, refuse_jobs
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.grid.platform import Grid
+
+if TYPE_CHECKING:
+    from schedfarm.core.workload.columns import Columns
+
+MOST_PROCESSORS = 2**31 - 1
+"""Most processors of a cluster: stores keep what a job has of each in 32 bits."""
+
+MOST_CAPACITY = 2**52
+"""Largest capacity of a link, kbit/s: beyond it a float does not hold every whole number."""
+
+THOUSAND = 1000
+"""Parts in which a job's communication, and what of it goes to all, is counted."""
+
+MOST_BANDWIDTH = 2.0**51
+"""Bound of bandwidth x procs^2: what a job asks of a link fits 64 bits below it."""
+
+LONGEST_ON_LINKS = 2**32
+"""Bound of estimates, s: work is counted in parts of 2^-30 s."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Hold clusters, each with a link to a switch (Jones and Ligon 2005, section 2.1).
+
+    Parameters
+    ----------
+    clusters : sequence of int
+        Processors of each cluster, at least 1 and at most 2^31 - 1.
+    names : sequence of str, optional
+        What they are called, each differently; by default cluster1, cluster2 and so on.
+    links : sequence of int, optional
+        Capacity of each cluster's link in each direction, kbit/s, at least 1; by default none has
+        a limit.
+
+    Raises
+    ------
+    InputError
+        If there is no cluster, one has no processor or too many, the names do not fit, or a link
+        has no capacity or there is not one for each cluster.
+
+    Examples
+    --------
+    >>> network = Network([100, 50], ["north", "south"], [1_000_000, 100_000])
+    >>> network.size, network.participants, network.sizes
+    (150, ('north', 'south'), (100, 50))
+    >>> Network([100, 50], ["north", "south"], [1_000_000, 0])
+    Traceback (most recent call last):
+    schedfarm.core.errors.InputError: links holds 0; a link has at least 1 kbit/s; leave links out
+    for none
+    """
+
+    name: ClassVar[str] = "network"
+    part: ClassVar[str] = "cluster"
+    keeps: ClassVar[tuple[str, ...]] = ("end", "segments")
+    asks: ClassVar[tuple[str, ...]] = ("origin", "communication", "bandwidth", "alltoall")
+    dated: ClassVar[bool] = False
+
+    clusters: Sequence[int]
+    names: Sequence[str] = ()
+    links: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        alike = Grid(self.clusters, self.names)
+        if max(alike.sizes) > MOST_PROCESSORS:
+            raise InputError(
+                f"clusters holds {max(alike.sizes)}; a cluster has at most {MOST_PROCESSORS} "
+                "processors"
+            )
+        object.__setattr__(self, "clusters", alike.sizes)
+        object.__setattr__(self, "names", alike.places)
+        object.__setattr__(self, "links", self._links())
+
+    def _links(self) -> tuple[int, ...]:
+        given = self.links
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise InputError(f"links is {given!r}; give the capacity of each link, kbit/s")
+        if given and len(given) != len(self.clusters):
+            raise InputError(f"links holds {len(given)}; give {len(self.clusters)}, one a cluster")
+        for link in given:
+            if not is_whole(link) or link < 1:
+                raise InputError(
+                    f"links holds {link!r}; a link has at least 1 kbit/s; leave links out for none"
+                )
+            if link > MOST_CAPACITY:
+                raise InputError(f"links holds {link}; a link has at most {MOST_CAPACITY} kbit/s")
+        return tuple(int(link) for link in given)
+
+    @property
+    def size(self) -> int:
+        """Processors in all."""
+        return sum(self.clusters)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the clusters."""
+        return tuple(self.names)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Processors of each cluster."""
+        return tuple(self.clusters)
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """Names of the clusters: each has jobs of its own."""
+        return self.places
+
+    @property
+    def key(self) -> str:
+        """Text that stands for the network in a workload's digest; names change no schedule."""
+        return "|".join(
+            ["network " + " ".join(map(str, self.clusters)), " ".join(map(str, self.links))]
+        )
+
+    @property
+    def limit(self) -> str:
+        """What a job's processors must be, for the sentence that refuses others."""
+        return f"at most those of all clusters together, {self.size}"
+
+    def admits(self, jobs: Columns) -> Bool:
+        """Return whether each job is no wider than all clusters together, bool[n]."""
+        fits: Bool = jobs.procs <= self.size
+        return fits
+
+    def check(self, jobs: Columns) -> None:
+        """Refuse jobs that come from no cluster, or ask of links what nobody can.
+
+        Raises
+        ------
+        InputError
+            Naming the first such job.
+        """
+        last = len(self.clusters) - 1
+        unknown = (jobs.origin < 0) | (jobs.origin > last)
+        refuse_jobs(unknown, jobs.origin, "origin", f"the index of a cluster, 0 to {last}")
+        for name in ("communication", "alltoall"):
+            values = getattr(jobs, name)
+            wrong = (values < 0) | (values > THOUSAND)
+            refuse_jobs(wrong, values, name, "0 to 1000 thousandths")
+        refuse_jobs(jobs.bandwidth < 0, jobs.bandwidth, "bandwidth", "at least 0 kbit/s")
+        # In floats, so that nothing overflows; what passes is far below what 64 bits hold.
+        many = jobs.bandwidth * np.square(jobs.procs.astype(np.float64)) >= MOST_BANDWIDTH
+        refuse_jobs(many, jobs.bandwidth, "bandwidth", "below 2^51 kbit/s / procs^2")
+        long = jobs.estimate >= LONGEST_ON_LINKS
+        refuse_jobs(long, jobs.estimate, "estimate", "below 2^32 s on a network")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""
+        plain = {
+            "clusters": list(self.clusters),
+            "names": list(self.names),
+            "links": list(self.links),
+        }
+        return {"name": self.name, "configuration": plain}

@@ -1,0 +1,1 @@
+"""Nodes of several processors, with properties."""

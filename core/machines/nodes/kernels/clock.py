@@ -1,0 +1,165 @@
+"""The clock of nodes: what happens at an instant, up to its reset and its pass."""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.durations import DAY
+from schedfarm.core.engine.jit import NEVER, routine, verb
+from schedfarm.core.engine.ranking import Ranking
+from schedfarm.core.machines.nodes.kernels.machine import (
+    DUE,
+    NODES,
+    Site,
+    book,
+    launch,
+    leave,
+    next_end,
+    note_booked,
+)
+from schedfarm.core.machines.nodes.kernels.plan import Plan, find, lay
+from schedfarm.core.machines.nodes.kernels.shelves import shelve
+from schedfarm.core.machines.nodes.kernels.world import (
+    ARRIVED,
+    BEFORE,
+    FALLEN,
+    NOW,
+    RESET,
+    RISEN,
+    Outages,
+    World,
+    enqueue,
+)
+
+REFUSED, LOST = 2, 3
+"""Codes of `core.schedule.State`."""
+
+
+@verb
+def next_reset(resets: Int64, now: int) -> int:
+    """Return the first instant from now on at which shelves are made anew, s, or NEVER."""
+    soonest = NEVER
+    for k in range(resets.size):
+        soonest = min(soonest, now + (resets[k] - now) % DAY)
+    return soonest
+
+
+@verb
+def next_instant(world: World) -> int:
+    """Return the next instant at which anything happens, s; NEVER where nobody is left."""
+    site, outages, clock = world.site, world.outages, world.clock
+    submit, booked = site.jobs.submit, site.booked
+    arrival = submit[clock[ARRIVED]] if clock[ARRIVED] < submit.size else NEVER
+    soonest = min(arrival, next_end(site.running))
+    if booked.count[0] > 0:
+        soonest = min(soonest, site.asks[DUE, booked.job[booked.count[0] - 1]])
+    if soonest == NEVER and world.waiting.count[0] == 0:
+        return NEVER
+    if clock[RISEN] < outages.rises.size:
+        soonest = min(soonest, outages.rises[clock[RISEN]])
+    if clock[FALLEN] < outages.falls.size:
+        soonest = min(soonest, outages.falls[clock[FALLEN]])
+    return min(soonest, clock[RESET]) if world.waiting.count[0] > 0 else soonest
+
+
+@routine
+def complete(site: Site, now: int) -> None:
+    """End the jobs that are through."""
+    while next_end(site.running) == now:
+        leave(site, site.running.count[0] - 1)
+
+
+@verb
+def runs_on(site: Site, j: int, v: int) -> bool:
+    """Tell whether node `v` is one of job `j`'s."""
+    first, found = site.outcome.first[j], False
+    for i in range(first, first + site.outcome.count[j]):
+        found |= site.outcome.node[i] == v
+    return found
+
+
+@routine
+def take_down(site: Site, v: int, now: int) -> None:
+    """Take a node down, and the jobs that run on it along."""
+    site.machine.up[v] = False
+    for p in range(site.running.count[0] - 1, -1, -1):
+        if runs_on(site, site.running.job[p], v):
+            j = leave(site, p)
+            site.outcome.end[j], site.outcome.state[j] = now, LOST
+
+
+@verb
+def change_nodes(site: Site, outages: Outages, clock: Int64, now: int) -> None:
+    """Bring nodes up, then take nodes down."""
+    while clock[RISEN] < outages.rises.size and outages.rises[clock[RISEN]] <= now:
+        site.machine.up[outages.risen[clock[RISEN]]] = True
+        clock[RISEN] += 1
+    while clock[FALLEN] < outages.falls.size and outages.falls[clock[FALLEN]] <= now:
+        take_down(site, outages.fallen[clock[FALLEN]], now)
+        clock[FALLEN] += 1
+
+
+@routine
+def consider(site: Site, plan: Plan, promised: Int64, j: int, now: int) -> None:
+    """Accept or refuse a job that asks for its start in advance."""
+    asks, outcome = site.asks, site.outcome
+    lay(site, plan, now)
+    if not find(site, plan, j, asks[DUE, j]):
+        outcome.end[j], outcome.state[j], promised[j] = -1, REFUSED, NO_PROMISE
+        return
+    outcome.count[j] = asks[NODES, j]
+    for i in range(asks[NODES, j]):
+        outcome.node[outcome.first[j] + i] = plan.found[i]
+    promised[j] = asks[DUE, j]
+    book(site, j)
+
+
+@verb
+def stands(site: Site, j: int) -> bool:
+    """Tell whether all nodes of an accepted reservation are up."""
+    first, standing = site.outcome.first[j], True
+    for i in range(first, first + site.outcome.count[j]):
+        standing &= site.machine.up[site.outcome.node[i]]
+    return standing
+
+
+@routine
+def start_booked(site: Site, now: int) -> None:
+    """Start the reservations that are due, but for those of which a node is down."""
+    jobs, asks, _, _, booked, outcome = site
+    changed = False
+    while booked.count[0] > 0 and asks[DUE, booked.job[booked.count[0] - 1]] == now:
+        booked.count[0] -= 1
+        j = booked.job[booked.count[0]]
+        changed = True
+        if stands(site, j):
+            launch(site, j, now)
+        else:
+            outcome.count[j] = 0
+            jobs.start[j], outcome.end[j], outcome.state[j] = now, now, LOST
+    if changed:
+        note_booked(site)
+
+
+@verb
+def turn(world: World, ranking: Ranking) -> bool:
+    """Go to the next instant, up to the reservations that are due; return False at the end."""
+    site, clock = world.site, world.clock
+    jobs, asks = site.jobs, site.asks
+    now = next_instant(world)
+    if now == NEVER:
+        return False
+    if now > clock[RESET]:
+        clock[RESET] = next_reset(world.shelves.resets, now)
+    clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
+    complete(site, now)
+    change_nodes(site, world.outages, clock, now)
+    while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == now:
+        j = clock[ARRIVED]
+        clock[ARRIVED] += 1
+        if asks[DUE, j] >= 0:
+            consider(site, world.plan, world.promised, j, now)
+        else:
+            shelve(site, world.plan, world.shelves, world.waiting, j)
+            enqueue(world, ranking, j)
+    start_booked(site, now)
+    return True

@@ -1,0 +1,149 @@
+"""Nodes, what jobs ask of them, who runs on which, and reservations in advance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Bool, Int8, Int64
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.running import Jobs
+
+NODES, LENGTH, RUN, WEIGHT, ROW, DUE, ASKS = range(7)
+"""Rows of what the jobs ask, int64[ASKS, n]: how many nodes, and with so many the estimate and the
+run time, s, which change when a moldable job changes shelves; processors of each node; row of
+`Machine.members`; the start asked for in advance, s, -1 for none. The number of rows. (Arrays of
+several rows, here and below: a call hands over every array of a tuple; with that and steps taken in
+it took two thirds of the time.)"""
+
+FROM, TO, TAKEN, NEXT, BOOKED = range(5)
+"""Rows of what reservations take of nodes: begin and end, s, processors, the next on the same node,
+-1 for none. The number of rows."""
+
+
+class Machine(NamedTuple):
+    """The nodes in the order in which the first is taken: fewest sets, then as declared.
+
+    capacity, free: int64[nodes], processors, and those that nobody who runs has. up: bool[nodes].
+    members: bool[1 + sets, nodes], the first row for jobs that take any node.
+    """
+
+    capacity: Int64
+    free: Int64
+    up: Bool
+    members: Bool
+
+
+class Running(NamedTuple):
+    """The running jobs, the soonest to end last; count: int64[1]."""
+
+    end: Int64
+    job: Int64
+    count: Int64  # type: ignore[assignment]
+
+
+class Booked(NamedTuple):
+    """Accepted reservations whose time has not come, and what they take of each node.
+
+    job: int64[reservations], the soonest last; count: int64[1]. record: int64[BOOKED, room], of
+    each node of each. top: int64[nodes], the first record of each node, -1 for none.
+    """
+
+    job: Int64
+    count: Int64  # type: ignore[assignment]
+    record: Int64
+    top: Int64
+
+
+class Outcome(NamedTuple):
+    """What became of the jobs: end, s, and state of each, and its nodes.
+
+    first: int64[n + 1], where each job's nodes are in `node`; count: int64[n], how many it had.
+    """
+
+    end: Int64
+    state: Int8
+    first: Int64
+    count: Int64  # type: ignore[assignment]
+    node: Int64
+
+
+class Site(NamedTuple):
+    """The jobs, what they ask, the nodes, and who runs, is to run and has run there."""
+
+    jobs: Jobs
+    asks: Int64
+    machine: Machine
+    running: Running
+    booked: Booked
+    outcome: Outcome
+
+
+@verb
+def next_end(running: Running) -> int:
+    """Return the next instant at which a job ends, s, or NEVER."""
+    count = running.count[0]
+    return running.end[count - 1] if count > 0 else NEVER
+
+
+@verb
+def launch(site: Site, j: int, now: int) -> None:
+    """Start job `j` on the nodes that the outcome has for it."""
+    jobs, asks, machine, running, _, outcome = site
+    jobs.start[j] = now
+    end, p = now + asks[RUN, j], running.count[0]
+    outcome.end[j] = end
+    for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
+        machine.free[outcome.node[i]] -= asks[WEIGHT, j]
+    while p > 0 and running.end[p - 1] < end:
+        running.end[p], running.job[p] = running.end[p - 1], running.job[p - 1]
+        p -= 1
+    running.end[p], running.job[p] = end, j
+    running.count[0] += 1
+
+
+@verb
+def leave(site: Site, p: int) -> int:
+    """Take the p-th running job off its nodes; return it."""
+    _, asks, machine, running, _, outcome = site
+    j = running.job[p]
+    for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
+        machine.free[outcome.node[i]] += asks[WEIGHT, j]
+    running.count[0] -= 1
+    for k in range(p, running.count[0]):
+        running.end[k], running.job[k] = running.end[k + 1], running.job[k + 1]
+    return int(j)
+
+
+@verb
+def end_of_booked(asks: Int64, j: int) -> int:
+    """Return until when the nodes of an accepted reservation are kept, s."""
+    return int(asks[DUE, j] + max(asks[LENGTH, j], 1))
+
+
+@verb
+def book(site: Site, j: int) -> None:
+    """Accept a reservation on the nodes that the outcome has for it."""
+    asks, booked = site.asks, site.booked
+    p = booked.count[0]
+    while p > 0 and asks[DUE, booked.job[p - 1]] <= asks[DUE, j]:
+        booked.job[p] = booked.job[p - 1]
+        p -= 1
+    booked.job[p] = j
+    booked.count[0] += 1
+    note_booked(site)
+
+
+@verb
+def note_booked(site: Site) -> None:
+    """List anew what accepted reservations take of each node."""
+    _, asks, _, _, booked, outcome = site
+    record = booked.record
+    booked.top[:] = -1
+    k = 0
+    for p in range(booked.count[0]):
+        j = booked.job[p]
+        for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
+            v = outcome.node[i]
+            record[FROM, k], record[TO, k] = asks[DUE, j], end_of_booked(asks, j)
+            record[TAKEN, k], record[NEXT, k], booked.top[v] = asks[WEIGHT, j], booked.top[v], k
+            k += 1

@@ -1,0 +1,389 @@
+"""A plan: starts of waiting jobs that can be carried out, in order of start, node by node.
+
+Source: Eyraud (2006), sections 3 and 4: OAR's conservative backfilling. What a job finds depends
+on who comes before it, so that each job that is put in has those behind it carried out again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.profile import Profile, clear, earliest_fit, reserve, step_at
+from schedfarm.core.machines.nodes.kernels.holds import NODE, Holds, held, push, settle
+from schedfarm.core.machines.nodes.kernels.machine import (
+    DUE,
+    LENGTH,
+    NODES,
+    ROW,
+    WEIGHT,
+    Site,
+    end_of_booked,
+)
+from schedfarm.core.machines.nodes.kernels.rooms import measure, pick, room_beside
+
+
+class Plan(NamedTuple):
+    """The jobs of the plan as they are carried out, and their holds above those of who runs.
+
+    job, start: int64[n], in order of start, of one start as they were put in. mark: int64[n + 1],
+    the holds before each; after the last, all holds. count: int64[1]. profile: processors
+    that are free on nodes that are up, whatever nodes they are on: where these are too few nobody
+    need look at nodes. room, found: int64[nodes], of the latest job that was looked at. spare:
+    int64[room], nodes of those behind a job that is being put in.
+
+    seen: int64[2, n, nodes], the room that each job of the plan had, in the layer that `side`,
+    int64[n], names; edge: int64[2, 2, n], in each layer the largest room among the nodes that it
+    took, and the last of these with so much: it takes all with less, and with as much up to there.
+    turned: int64[n], jobs whose side has changed since a job is being put in.
+    differs: int64[nodes], until when a node is held otherwise than before that, s, 0 for not at
+    all; listed: int64[nodes], those that are. many: int64[2], how many there are of these two.
+    """
+
+    job: Int64
+    start: Int64
+    mark: Int64
+    count: Int64  # type: ignore[assignment]
+    holds: Holds
+    profile: Profile
+    room: Int64
+    found: Int64
+    spare: Int64
+    seen: Int64
+    side: Int64
+    edge: Int64
+    turned: Int64
+    differs: Int64
+    listed: Int64
+    many: Int64
+
+
+TURNED, LISTED = 0, 1
+"""Places in a plan's `many`."""
+
+
+@verb
+def asked(asks: Int64, j: int) -> int:
+    """Return the processors that job `j` takes in all."""
+    return int(asks[NODES, j] * asks[WEIGHT, j])
+
+
+@routine
+def lay(site: Site, plan: Plan, now: int) -> None:
+    """Begin an empty plan beside who runs, by predicted ends, and reservations in advance."""
+    _, asks, machine, running, booked, outcome = site
+    holds, total = plan.holds, 0
+    holds.size[0] = 0
+    for v in range(machine.capacity.size):
+        holds.top[v] = -1
+        total += machine.capacity[v] if machine.up[v] else 0
+    clear(plan.profile, now, total)
+    for p in range(running.count[0]):
+        j = running.job[p]
+        until = site.jobs.start[j] + asks[LENGTH, j]
+        if until > now:
+            for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
+                push(holds, outcome.node[i], until, asks[WEIGHT, j])
+            reserve(plan.profile, now, until - now, asked(asks, j))
+    for p in range(booked.count[0]):
+        j, standing = booked.job[p], 0
+        for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
+            standing += machine.up[outcome.node[i]]
+        begin = asks[DUE, j]
+        if standing > 0:
+            length = end_of_booked(asks, j) - begin
+            reserve(plan.profile, begin, length, standing * asks[WEIGHT, j])
+    plan.count[0], plan.mark[0] = 0, holds.size[0]
+
+
+@verb
+def find(site: Site, plan: Plan, j: int, t: int) -> bool:
+    """Find the nodes of job `j` at t beside the holds that count; they are then in `found`."""
+    asks, machine = site.asks, site.machine
+    row = asks[ROW, j]
+    measure(machine, plan.holds, site.booked, row, t, asks[LENGTH, j], plan.room)
+    return pick(machine.members, plan.room, row, asks[WEIGHT, j], asks[NODES, j], plan.found)
+
+
+@verb
+def place_after(plan: Plan, t: int) -> int:
+    """Return the place behind the last entry that starts by t."""
+    low, high = 0, plan.count[0]
+    while low < high:
+        middle = (low + high) >> 1
+        if plan.start[middle] <= t:
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@routine
+def end_after(site: Site, plan: Plan, t: int) -> int:
+    """Return the next end after t: of who runs, is reserved in advance or in the plan, s."""
+    jobs, asks, _, running, booked, _ = site
+    soonest = NEVER
+    for p in range(running.count[0]):
+        end = jobs.start[running.job[p]] + asks[LENGTH, running.job[p]]
+        if t < end < soonest:
+            soonest = end
+    for p in range(booked.count[0]):
+        end = end_of_booked(asks, booked.job[p])
+        if t < end < soonest:
+            soonest = end
+    for p in range(plan.count[0]):
+        end = plan.start[p] + asks[LENGTH, plan.job[p]]
+        if t < end < soonest:
+            soonest = end
+    return int(soonest)
+
+
+@verb
+def open_place(plan: Plan, place: int, j: int, t: int) -> None:
+    """Make job `j` an entry at this place."""
+    for k in range(plan.count[0], place, -1):
+        plan.job[k], plan.start[k] = plan.job[k - 1], plan.start[k - 1]
+    plan.job[place], plan.start[place] = j, t
+    plan.count[0] += 1
+
+
+@verb
+def close_place(plan: Plan, place: int) -> None:
+    """Drop the entry at this place."""
+    plan.count[0] -= 1
+    for k in range(place, plan.count[0]):
+        plan.job[k], plan.start[k] = plan.job[k + 1], plan.start[k + 1]
+
+
+@verb
+def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
+    """Let the entries from this place on hold the nodes that are spared for them.
+
+    Holds from `written` on are still theirs.
+    """
+    asks, holds, p, k = site.asks, plan.holds, place, 0
+    settle(holds, plan.mark[place])
+    while p < plan.count[0] and holds.size[0] < written:
+        j = plan.job[p]
+        plan.mark[p] = holds.size[0]
+        for _ in range(asks[NODES, j]):
+            push(holds, plan.spare[k], plan.start[p] + asks[LENGTH, j], asks[WEIGHT, j])
+            k += 1
+        p += 1
+    plan.mark[p] = holds.size[0]
+
+
+@verb
+def differ(plan: Plan, v: int, until: int) -> None:
+    """Note that node `v` is held otherwise than before until then."""
+    if plan.differs[v] == 0:
+        plan.listed[plan.many[LISTED]] = v
+        plan.many[LISTED] += 1
+    plan.differs[v] = max(plan.differs[v], until)
+
+
+@verb
+def forget_equal(plan: Plan, t: int) -> None:
+    """Forget the nodes that are held from t on as before."""
+    kept = 0
+    for k in range(plan.many[LISTED]):
+        v = plan.listed[k]
+        if plan.differs[v] > t:
+            plan.listed[kept] = v
+            kept += 1
+        else:
+            plan.differs[v] = 0
+    plan.many[LISTED] = kept
+
+
+@verb
+def turn_side(plan: Plan, j: int) -> int:
+    """Let job `j` have its room on the other side, to be changed there; return that side."""
+    side = 1 - plan.side[j]
+    for v in range(plan.room.size):
+        plan.seen[side, j, v] = plan.seen[1 - side, j, v]
+    plan.edge[side, 0, j] = plan.edge[1 - side, 0, j]
+    plan.edge[side, 1, j] = plan.edge[1 - side, 1, j]
+    plan.side[j] = side
+    plan.turned[plan.many[TURNED]] = j
+    plan.many[TURNED] += 1
+    return int(side)
+
+
+@verb
+def takes(plan: Plan, side: int, j: int, v: int, room: int, weight: int) -> bool:
+    """Tell whether job `j` takes node `v`, with that room, if it takes as far as it did."""
+    edge, last = plan.edge[side, 0, j], plan.edge[side, 1, j]
+    return bool(room >= weight and (room < edge or (room == edge and v <= last)))
+
+
+@verb
+def note_edge(plan: Plan, j: int, side: int, count: int) -> None:
+    """Note up to which room, and which node with so much, job `j` has found its nodes."""
+    edge, last = 0, 0
+    for i in range(count):
+        room = plan.seen[side, j, plan.found[i]]
+        if room >= edge:
+            edge, last = room, plan.found[i]
+    plan.edge[side, 0, j], plan.edge[side, 1, j] = edge, last
+
+
+@verb
+def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
+    """Bring the room of job `j`, in the plan at t, up to date; return whether it takes others."""
+    asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
+    matters, side, before, weight = False, plan.side[j], plan.side[j], asks[WEIGHT, j]
+    for k in range(plan.many[LISTED]):
+        v = plan.listed[k]
+        if not (machine.members[asks[ROW, j], v] and machine.up[v]):
+            continue
+        if booked.top[v] < 0:
+            room = machine.capacity[v] - held(holds, v, t)
+        else:
+            room = room_beside(machine.capacity[v], holds, booked, v, t, asks[LENGTH, j])
+        old = plan.seen[before, j, v]
+        if room != old:
+            if side == before:
+                side = turn_side(plan, j)
+            plan.seen[side, j, v] = room
+            matters |= takes(plan, side, j, v, room, weight) != takes(plan, side, j, v, old, weight)
+    return matters
+
+
+@verb
+def compare_nodes(plan: Plan, first: int, count: int, until: int) -> None:
+    """Note where the nodes found differ from those spared; both ascend."""
+    a, b = 0, 0
+    while a < count or b < count:
+        x = plan.found[a] if a < count else NEVER
+        y = plan.spare[first + b] if b < count else NEVER
+        if x != y:
+            differ(plan, min(x, y), until)
+        a += x <= y
+        b += y <= x
+
+
+@verb
+def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
+    """Carry out the p-th job of the plan, whose nodes so far are spared from `first` on."""
+    asks, holds = site.asks, plan.holds
+    j, t = plan.job[p], plan.start[p]
+    until, weight, count = t + asks[LENGTH, j], asks[WEIGHT, j], asks[NODES, j]
+    plan.mark[p] = holds.size[0]
+    forget_equal(plan, t)
+    if look_again(site, plan, j, t):
+        room = plan.seen[plan.side[j], j]
+        if not pick(site.machine.members, room, asks[ROW, j], weight, count, plan.found):
+            return False
+        note_edge(plan, j, plan.side[j], count)
+        compare_nodes(plan, first, count, until)
+        for i in range(count):
+            push(holds, plan.found[i], until, weight)
+    else:
+        for i in range(count):
+            push(holds, plan.spare[first + i], until, weight)
+    return True
+
+
+@verb
+def take_back(plan: Plan) -> None:
+    """Let the jobs have the room that they had."""
+    for k in range(plan.many[TURNED]):
+        plan.side[plan.turned[k]] = 1 - plan.side[plan.turned[k]]
+
+
+@verb
+def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
+    """Put job `j`, which has found its nodes, into the plan, unless one behind it then finds none.
+
+    The holds are those before this place. Whoever is behind is carried out again; only where nodes
+    are held otherwise than before does a job look again: three quarters of the time where 50
+    wait.
+    """
+    holds, mark, until = plan.holds, plan.mark, t + site.asks[LENGTH, j]
+    first, spared = mark[place], 0
+    for i in range(first, mark[plan.count[0]]):
+        plan.spare[i - first] = holds.record[NODE, i]
+    open_place(plan, place, j, t)
+    forget_equal(plan, NEVER)
+    plan.many[TURNED], plan.side[j] = 0, 0
+    for v in range(plan.room.size):
+        plan.seen[0, j, v] = plan.room[v]
+    note_edge(plan, j, 0, site.asks[NODES, j])
+    for i in range(site.asks[NODES, j]):
+        differ(plan, plan.found[i], until)
+        push(holds, plan.found[i], until, site.asks[WEIGHT, j])
+    for p in range(place + 1, plan.count[0]):
+        if not carry_on(site, plan, p, spared):
+            take_back(plan)
+            close_place(plan, place)
+            hold_again(site, plan, place, holds.size[0])
+            return False
+        spared += site.asks[NODES, plan.job[p]]
+    mark[plan.count[0]] = holds.size[0]
+    return True
+
+
+@routine
+def put(site: Site, plan: Plan, j: int, now: int) -> int:
+    """Put job `j` into the plan as early as it can be carried out; return its start, s.
+
+    That is NEVER, and the job is not in the plan, while too many nodes are down. The nodes of a job
+    without length, which is no entry, are in `found`.
+    """
+    asks, profile = site.asks, plan.profile
+    procs, length, t = asked(asks, j), asks[LENGTH, j], now
+    if profile.free[profile.mark[1] - 1] < procs:
+        return NEVER
+    while t < NEVER:
+        t = earliest_fit(profile, procs, length, t)
+        place = place_after(plan, t)
+        settle(plan.holds, plan.mark[place])
+        if find(site, plan, j, t):
+            if length == 0:
+                return int(t)
+            if insert(site, plan, place, j, t):
+                reserve(profile, t, length, procs)
+                return int(t)
+        t = end_after(site, plan, t)
+    return NEVER
+
+
+@kernel
+def put_each(site: Site, plan: Plan, jobs: Int64, now: int) -> int:
+    """Put jobs into the plan one after the other; return the last end of those that are in it, s.
+
+    That is -1 if none is.
+    """
+    last = -1
+    for j in jobs:
+        t = put(site, plan, j, now)
+        if t < NEVER:
+            last = max(last, t + site.asks[LENGTH, j])
+    return last
+
+
+@kernel
+def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
+    """Write the room of each node over [t, t + length) into the plan; return the next end after t.
+
+    All of the plan has begun by t.
+    """
+    settle(plan.holds, plan.mark[plan.count[0]])
+    measure(site.machine, plan.holds, site.booked, 0, t, length, plan.room)
+    return end_after(site, plan, t)
+
+
+@routine
+def may_start(site: Site, plan: Plan, j: int, now: int) -> bool:
+    """Tell whether job `j` may start now, for all that the plan says so far."""
+    asks, profile = site.asks, plan.profile
+    procs, end = asked(asks, j), now + max(asks[LENGTH, j], 1)
+    i = step_at(profile, now)
+    while i < profile.mark[1] and profile.times[i] < end:
+        if profile.free[i] < procs:
+            return False
+        i += 1
+    settle(plan.holds, plan.mark[place_after(plan, now)])
+    return find(site, plan, j, now)

@@ -1,0 +1,84 @@
+"""The room of nodes over a time, and the nodes that a job finds there."""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.engine.jit import NEVER, routine, verb
+from schedfarm.core.machines.nodes.kernels.holds import Holds, held
+from schedfarm.core.machines.nodes.kernels.machine import FROM, NEXT, TAKEN, TO, Booked, Machine
+
+
+@verb
+def booked_at(booked: Booked, v: int, t: int) -> int:
+    """Return the processors of node `v` that reservations in advance have at t."""
+    i, procs = booked.top[v], 0
+    while i >= 0:
+        if booked.record[FROM, i] <= t < booked.record[TO, i]:
+            procs += booked.record[TAKEN, i]
+        i = booked.record[NEXT, i]
+    return procs
+
+
+@verb
+def room_beside(capacity: int, holds: Holds, booked: Booked, v: int, t: int, length: int) -> int:
+    """Return the room of a node that is reserved in advance, over [t, t + length)."""
+    least = capacity - held(holds, v, t) - booked_at(booked, v, t)
+    i = booked.top[v]
+    while i >= 0:
+        begin = booked.record[FROM, i]
+        # Holds only end after t: the room is least at t or where a reservation begins.
+        if t < begin < t + length:
+            there = capacity - held(holds, v, begin) - booked_at(booked, v, begin)
+            least = min(least, there)
+        i = booked.record[NEXT, i]
+    return int(max(least, 0))
+
+
+@verb
+def measure(
+    machine: Machine, holds: Holds, booked: Booked, row: int, t: int, length: int, room: Int64
+) -> None:
+    """Write the room of each node of a row over [t, t + length), all holds having begun by t."""
+    capacity, _, up, members = machine
+    for v in range(capacity.size):
+        if not (members[row, v] and up[v]):
+            room[v] = 0
+        elif booked.top[v] < 0:
+            room[v] = capacity[v] - held(holds, v, t)
+        else:
+            room[v] = room_beside(capacity[v], holds, booked, v, t, length)
+
+
+@routine
+def raise_limit(members: Bool, room: Int64, row: int, weight: int, need: int) -> tuple[int, int]:
+    """Return up to which room a job takes nodes, and how many with just that; 0, 0 if too few."""
+    limit, below = weight, 0
+    while True:
+        level, larger = 0, NEVER
+        for v in range(room.size):
+            if room[v] >= limit and members[row, v]:
+                if room[v] == limit:
+                    level += 1
+                else:
+                    larger = min(larger, room[v])
+        if below + level >= need:
+            return limit, need - below
+        if larger == NEVER:
+            return 0, 0
+        below, limit = below + level, larger
+
+
+@routine
+def pick(members: Bool, room: Int64, row: int, weight: int, need: int, found: Int64) -> bool:
+    """Write the nodes that a job finds in this room, ascending; return whether there are enough."""
+    limit, left = raise_limit(members, room, row, weight, need)
+    k = 0
+    for v in range(room.size):
+        if weight <= room[v] <= limit and members[row, v]:
+            if room[v] == limit:
+                if left == 0:
+                    continue
+                left -= 1
+            found[k] = v
+            k += 1
+    return limit > 0

@@ -1,0 +1,144 @@
+"""The events of nodes and their passes, under `conservative` and between shelves made anew."""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.ranking import Rankings
+from schedfarm.core.engine.reservations import UNSEEN
+from schedfarm.core.engine.world import Options, starving_before
+from schedfarm.core.machines.nodes.kernels.clock import next_reset, turn
+from schedfarm.core.machines.nodes.kernels.holds import NODE
+from schedfarm.core.machines.nodes.kernels.machine import LENGTH, NODES, WEIGHT, Site, launch
+from schedfarm.core.machines.nodes.kernels.plan import Plan, lay, may_start, place_after, put
+from schedfarm.core.machines.nodes.kernels.world import (
+    ARRIVED,
+    BEFORE,
+    NOW,
+    REMADE,
+    RESET,
+    STEP,
+    TURNED,
+    Shelves,
+    Waiting,
+    World,
+    arrange,
+    dequeue,
+)
+
+END, CALL, RENEW = 0, 1, 2
+"""Why the kernel stops: nobody is left, or it was left; keys are to be filled in before a pass;
+shelves are to be made anew, from a plan that is laid out."""
+
+
+@routine
+def start_found(site: Site, plan: Plan, j: int, now: int) -> bool:
+    """Start a job whose start in the plan is now, on the nodes that it has found there.
+
+    Not where another job of this instant, without length, still has one of them.
+    """
+    asks, machine, outcome = site.asks, site.machine, site.outcome
+    if asks[LENGTH, j] > 0:
+        first = plan.mark[place_after(plan, now) - 1]
+        for i in range(asks[NODES, j]):
+            plan.found[i] = plan.holds.record[NODE, first + i]
+    for i in range(asks[NODES, j]):
+        if machine.free[plan.found[i]] < asks[WEIGHT, j]:
+            return False
+    for i in range(asks[NODES, j]):
+        outcome.node[outcome.first[j] + i] = plan.found[i]
+    outcome.count[j] = asks[NODES, j]
+    launch(site, j, now)
+    return True
+
+
+@routine
+def last_candidate(
+    site: Site, plan: Plan, waiting: Waiting, now: int, last: int, least: int
+) -> int:
+    """Return the last place, from `least` on, up to `last`, whose job may start; else least - 1."""
+    while last >= least and not may_start(site, plan, waiting.job[last], now):
+        last -= 1
+    return last
+
+
+@verb
+def last_unseen(waiting: Waiting, promised: Int64) -> int:
+    """Return the last place whose job no pass has seen yet, -1 if there is none."""
+    i = waiting.count[0] - 1
+    while i >= 0 and promised[waiting.job[i]] != UNSEEN:
+        i -= 1
+    return int(i)
+
+
+@routine
+def make_pass(
+    site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, promised: Int64, now: int, must: int
+) -> None:
+    """Put who waits into a new plan, as far as somebody may start now, and start who may.
+
+    In any case the plan goes as far as the place `must`.
+    """
+    i = 0
+    lay(site, plan, now)
+    last = last_candidate(site, plan, waiting, now, waiting.count[0] - 1, 0)
+    while i <= max(last, must):
+        j = waiting.job[i]
+        t = put(site, plan, j, now)
+        if promised[j] == UNSEEN and t < NEVER:
+            promised[j] = t
+        if t == now and start_found(site, plan, j, now):
+            site.jobs.backfilled[j] = i > 0
+            dequeue(shelves, waiting, i)
+            last, must = last - 1, must - 1
+        else:
+            i += 1
+        last = last_candidate(site, plan, waiting, now, last, i)
+
+
+@verb
+def pass_over(world: World, rankings: Rankings, options: Options, promises: bool) -> None:
+    """Make the pass of this instant, in the order that the queue then has."""
+    site, plan, _, shelves, waiting, clock, promised = world
+    now = clock[NOW]
+    limit = starving_before(options, now)
+    if rankings.moves or limit >= 0:
+        arrange(site.jobs, shelves, waiting, rankings.queue, now, limit, 1)
+    must = last_unseen(waiting, promised) if promises else -1
+    make_pass(site, plan, shelves, waiting, promised, now, must)
+    if promises:
+        for j in range(clock[BEFORE], clock[ARRIVED]):
+            promised[j] = max(promised[j], NO_PROMISE)
+
+
+@routine
+def run_events(
+    world: World, rankings: Rankings, options: Options, promises: bool, stepwise: bool
+) -> int:
+    """Go through the events, each with its pass, to the end or to what the caller is to do."""
+    clock = world.clock
+    while True:
+        if clock[STEP] == 0:
+            if world.site.jobs.leave[0] != 0 or not turn(world, rankings.queue):
+                return END
+            clock[STEP] = TURNED
+            if clock[RESET] == clock[NOW]:
+                clock[RESET] = next_reset(world.shelves.resets, clock[NOW] + 1)
+                if world.waiting.count[0] > 0:
+                    clock[STEP] = REMADE
+                    lay(world.site, world.plan, clock[NOW])
+                    return RENEW
+        if clock[STEP] == TURNED and stepwise:
+            clock[STEP] = REMADE
+            return CALL
+        clock[STEP] = 0
+        if world.waiting.count[0] > 0:
+            pass_over(world, rankings, options, promises)
+
+
+@kernel
+def run_nodes(
+    world: World, rankings: Rankings, options: Options, promises: bool, stepwise: bool
+) -> int:
+    """Run every event and its pass; return why it stops, and go on when called again."""
+    return run_events(world, rankings, options, promises, stepwise)

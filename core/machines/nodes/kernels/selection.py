@@ -1,0 +1,367 @@
+"""The jobs of greatest worth that can run at once in the room that nodes have, exactly.
+
+Source: Eyraud (2006), section 4.4. Nodes in the same sets with the same room are one class, and a
+state is how many nodes each class has. States that can be reached only become more from one
+candidate to the next, since each may be left out: they are kept in one list, of which the
+candidates so far have reached the front.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.engine.jit import kernel, routine, verb
+from schedfarm.core.machines.nodes.kernels.rooms import pick
+
+DONE, GIVEN_UP, FULL = 0, 1, 2
+"""How an expansion ends: all ways are known; there are more than the budget; arrays are full."""
+
+LAYER, STATE, COUNTED, STATES, CELLS, CLASSES, TARGETS, PROGRESS = range(8)
+"""Fields of an expansion's progress: the candidate and the state whose ways are next, ways counted,
+and how many states, cells of states, classes and ends of ways there are; the number of fields."""
+
+PRIME = 2**31 - 1
+"""Hashes are below it, so that they times a number of nodes fit int64."""
+
+
+class Candidates(NamedTuple):
+    """What each candidate asks, in queue order, int64[k]: nodes, the processors of each, its worth.
+
+    kind: which of the different weights that is. member: bool[k, groups], whether nodes of a group
+    are in its set.
+    """
+
+    need: Int64
+    weight: Int64
+    kind: Int64
+    worth: Int64
+    member: Bool
+
+
+class Greedy(NamedTuple):
+    """What each candidate asks, in queue order, int64[k]: a row of members, nodes, weight."""
+
+    row: Int64
+    need: Int64
+    weight: Int64
+
+
+class Classes(NamedTuple):
+    """The classes of nodes met so far: group of nodes in the same sets, room, and a random number.
+
+    less: int64[classes * kinds], the class that its nodes are of once a job of that weight has
+    them, -1 for no room, -2 for not known yet. own: int64[classes], nodes of the present state.
+    """
+
+    group: Int64
+    room: Int64
+    draw: Int64
+    less: Int64
+    own: Int64
+
+
+class States(NamedTuple):
+    """The states reached so far, as cells of a class and its number of nodes, above 0.
+
+    first: int64[states + 1]. total, hashed: int64[states], nodes with room, and a hash of all
+    cells. slot: int64[a power of 2], states by their hash, -1 for none.
+    """
+
+    first: Int64
+    part: Int64
+    nodes: Int64
+    total: Int64
+    hashed: Int64
+    slot: Int64
+
+
+class Ways(NamedTuple):
+    """The state that each way leads to; those of a candidate and state together.
+
+    layer: int64[k + 2], where each candidate's states, and those behind the last one, begin in
+    `first`. first: int64[... + 1], where the ways from a state begin in `target`.
+    """
+
+    layer: Int64
+    first: Int64
+    target: Int64
+
+
+class Search(NamedTuple):
+    """All of an expansion.
+
+    open, have, take: int64[classes], classes that the present candidate can use, their nodes, and
+    how many it takes of each.
+    """
+
+    candidates: Candidates
+    classes: Classes
+    states: States
+    ways: Ways
+    open: Int64
+    have: Int64
+    take: Int64
+    progress: Int64
+
+
+@verb
+def class_below(search: Search, c: int, kind: int, weight: int) -> int:
+    """Return the class of nodes of class `c` with so much less room; -1 for none, -2 if full."""
+    classes, progress = search.classes, search.progress
+    room, kinds = classes.room[c] - weight, classes.less.size // classes.room.size
+    if room == 0:
+        return -1
+    known = classes.less[c * kinds + kind]
+    if known != -2:
+        return int(known)
+    d = 0
+    while d < progress[CLASSES]:
+        if classes.group[d] == classes.group[c] and classes.room[d] == room:
+            break
+        d += 1
+    if d == progress[CLASSES]:
+        if d == classes.room.size:
+            return -2
+        classes.group[d], classes.room[d] = classes.group[c], room
+        classes.own[d] = 0
+        progress[CLASSES] += 1
+    classes.less[c * kinds + kind] = d
+    return d
+
+
+@verb
+def unfold(search: Search, s: int) -> None:
+    """Make state `s` the present one."""
+    own, states = search.classes.own, search.states
+    for c in range(search.progress[CLASSES]):
+        own[c] = 0
+    for i in range(states.first[s], states.first[s + 1]):
+        own[states.part[i]] = states.nodes[i]
+
+
+@verb
+def is_state(search: Search, s: int, total: int, hashed: int) -> bool:
+    """Tell whether state `s` is the present one, which has so many nodes and this hash."""
+    own, states = search.classes.own, search.states
+    if states.hashed[s] != hashed or states.total[s] != total:
+        return False
+    for i in range(states.first[s], states.first[s + 1]):
+        if own[states.part[i]] != states.nodes[i]:
+            return False
+    return True
+
+
+@routine
+def place_of(search: Search, total: int, hashed: int) -> int:
+    """Return the number of the present state, a new one if need be; -1 where arrays are full."""
+    own, states, progress = search.classes.own, search.states, search.progress
+    mask = states.slot.size - 1
+    at = hashed & mask
+    while states.slot[at] >= 0:
+        if is_state(search, states.slot[at], total, hashed):
+            return int(states.slot[at])
+        at = (at + 1) & mask
+    s, cell = progress[STATES], progress[CELLS]
+    if s == states.total.size or cell + progress[CLASSES] > states.part.size:
+        return -1
+    states.first[s] = cell
+    for c in range(progress[CLASSES]):
+        if own[c] > 0:
+            states.part[cell], states.nodes[cell] = c, own[c]
+            cell += 1
+    states.first[s + 1], states.total[s], states.hashed[s] = cell, total, hashed
+    states.slot[at] = s
+    progress[STATES], progress[CELLS] = s + 1, cell
+    return int(s)
+
+
+@verb
+def spread(search: Search, begin: int, classes: int, need: int) -> int:
+    """Take nodes from the first classes from `begin` on; return how many are lacking."""
+    for e in range(begin, classes):
+        search.take[e] = min(search.have[e], need)
+        need -= search.take[e]
+    return need
+
+
+@verb
+def next_way(search: Search, classes: int) -> bool:
+    """Go on to the next way to take as many nodes; return whether there is one."""
+    take, have = search.take, search.have
+    behind, room = 0, 0
+    for e in range(classes - 1, -1, -1):
+        if take[e] > 0 and room > 0:
+            take[e] -= 1
+            spread(search, e + 1, classes, behind + 1)
+            return True
+        behind += take[e]
+        room += have[e] - take[e]
+    return False
+
+
+@routine
+def follow(search: Search, i: int, s: int, classes: int) -> int:
+    """Return the state to which candidate `i` leads from `s` with what is taken; -1 where full."""
+    own, draw, candidates = search.classes.own, search.classes.draw, search.candidates
+    kind, weight = candidates.kind[i], candidates.weight[i]
+    total, hashed = search.states.total[s], search.states.hashed[s]
+    for e in range(classes):
+        if search.take[e] > 0 and class_below(search, search.open[e], kind, weight) == -2:
+            return -1
+    for e in range(classes):
+        c, many = search.open[e], search.take[e]
+        if many > 0:
+            d = class_below(search, c, kind, weight)
+            own[c] -= many
+            hashed -= many * draw[c]
+            if d >= 0:
+                own[d] += many
+                hashed += many * draw[d]
+            else:
+                total -= many
+            hashed %= PRIME
+    target = place_of(search, total, hashed)
+    for e in range(classes):
+        c, many = search.open[e], search.take[e]
+        if many > 0:
+            d = class_below(search, c, kind, weight)
+            own[c] += many
+            if d >= 0:
+                own[d] -= many
+    return target
+
+
+@routine
+def expand_state(search: Search, i: int, s: int, budget: int) -> int:
+    """Find every way in which candidate `i` takes nodes from state `s`."""
+    candidates, classes, ways, progress = (
+        search.candidates,
+        search.classes,
+        search.ways,
+        search.progress,
+    )
+    progress[COUNTED] += 1
+    if progress[COUNTED] > budget:
+        return GIVEN_UP
+    unfold(search, s)
+    count = 0
+    for c in range(progress[CLASSES]):
+        if (
+            classes.own[c] > 0
+            and classes.room[c] >= candidates.weight[i]
+            and candidates.member[i, classes.group[c]]
+        ):
+            search.open[count], search.have[count] = c, classes.own[c]
+            count += 1
+    more = spread(search, 0, count, candidates.need[i]) == 0
+    while more:
+        progress[COUNTED] += 1
+        if progress[COUNTED] > budget:
+            return GIVEN_UP
+        target = follow(search, i, s, count)
+        if target < 0 or progress[TARGETS] == ways.target.size:
+            return FULL
+        ways.target[progress[TARGETS]] = target
+        progress[TARGETS] += 1
+        more = next_way(search, count)
+    return DONE
+
+
+@kernel
+def expand(search: Search, budget: int) -> int:
+    """Find all ways of all candidates, from where it was left; say how it ends."""
+    ways, progress = search.ways, search.progress
+    while progress[LAYER] < search.candidates.need.size:
+        i, s = progress[LAYER], progress[STATE]
+        at = ways.layer[i] + s
+        if at == ways.layer[i + 1]:
+            # What this candidate reaches counts as reached from the next one on.
+            ways.layer[i + 2] = at + progress[STATES]
+            progress[LAYER], progress[STATE] = i + 1, 0
+            continue
+        if at + 1 == ways.first.size:
+            return FULL
+        ways.first[at] = progress[TARGETS]
+        counted, targets = progress[COUNTED], progress[TARGETS]
+        end = expand_state(search, i, s, budget)
+        if end != DONE:
+            if end == FULL:
+                progress[COUNTED], progress[TARGETS] = counted, targets
+            return end
+        ways.first[at + 1] = progress[TARGETS]
+        progress[STATE] = s + 1
+    return DONE
+
+
+@kernel
+def sort_in(states: States, count: int) -> None:
+    """Find a slot for each of the first states; there is none in any so far."""
+    mask = states.slot.size - 1
+    for s in range(count):
+        at = states.hashed[s] & mask
+        while states.slot[at] >= 0:
+            at = (at + 1) & mask
+        states.slot[at] = s
+
+
+@kernel
+def choose_greedily(
+    members: Bool, room: Int64, asked: Greedy, line: Int64, chosen: Bool, found: Int64
+) -> bool:
+    """Mark the candidates that find their nodes one after the other; return whether all do.
+
+    line: int64[k], the candidates in their order. room: int64[nodes], what is left of it.
+    """
+    everyone = True
+    for i in line:
+        weight = asked.weight[i]
+        if pick(members, room, asked.row[i], weight, asked.need[i], found):
+            chosen[i] = True
+            for k in range(asked.need[i]):
+                room[found[k]] -= weight
+        else:
+            everyone = False
+    return everyone
+
+
+@kernel
+def appraise(search: Search, value: Int64) -> None:
+    """Write the greatest worth that candidates from each on can have in each state.
+
+    value: int64[layer[k + 1]], zeros; of each candidate the states that those before it reach, and
+    of all states behind the last one.
+    """
+    worth, (layer, first, target) = search.candidates.worth, search.ways
+    for i in range(worth.size - 1, -1, -1):
+        for at in range(layer[i], layer[i + 1]):
+            best = value[layer[i + 1] + at - layer[i]]
+            for k in range(first[at], first[at + 1]):
+                best = max(best, worth[i] + value[layer[i + 1] + target[k]])
+            value[at] = best
+
+
+@kernel
+def trace(search: Search, value: Int64, chosen: Bool, seen: Int64, here: Int64) -> None:
+    """Mark the set of greatest worth; of several the one with the first candidate, and so on.
+
+    seen: int64[states], here: int64[2 * states], zeros: the states that the best sets lead through.
+    """
+    worth, (layer, first, target) = search.candidates.worth, search.ways
+    count = 1
+    for i in range(worth.size):
+        rest, ahead = value[layer[i] + here[0]] - worth[i], 0
+        for p in range(count):
+            at = layer[i] + here[p]
+            for k in range(first[at], first[at + 1]):
+                s = target[k]
+                if value[layer[i + 1] + s] == rest and seen[s] != i + 1:
+                    seen[s] = i + 1
+                    # Those ahead go to the other end: the present ones are still to be read.
+                    ahead += 1
+                    here[here.size - ahead] = s
+        if ahead > 0:
+            chosen[i] = True
+            for p in range(ahead):
+                here[p] = here[here.size - 1 - p]
+            count = ahead

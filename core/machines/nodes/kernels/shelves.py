@@ -1,0 +1,131 @@
+"""Shelves of jobs that wait: which one a newcomer joins, and with how many nodes.
+
+Source: Eyraud (2006), section 4: DEMT on line, after Dutot, Eyraud, Mounie and Trystram (2004).
+"""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import kernel, routine, verb
+from schedfarm.core.machines.nodes.kernels.machine import LENGTH, NODES, ROW, RUN, WEIGHT, Site
+from schedfarm.core.machines.nodes.kernels.plan import Plan
+from schedfarm.core.machines.nodes.kernels.rooms import pick
+from schedfarm.core.machines.nodes.kernels.world import Shelves, Waiting
+
+
+@verb
+def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
+    """Return the fewest nodes with which job `j` is no longer than a shelf, 0 if there are none."""
+    first = shelves.first[j]
+    if first < 0:
+        return int(asks[NODES, j]) if asks[LENGTH, j] <= length else 0
+    low, high = 0, shelves.most[j]
+    while low < high:
+        middle = (low + high) >> 1
+        if shelves.estimate[first + middle] <= length:
+            high = middle
+        else:
+            low = middle + 1
+    return low + 1 if low < shelves.most[j] else 0
+
+
+@kernel
+def fewest_each(
+    shelves: Shelves, asks: Int64, jobs: Int64, length: int, nodes: Int64, estimate: Int64
+) -> None:
+    """Write the fewest nodes with which each job is no longer than a shelf, and its estimate."""
+    for p in range(jobs.size):
+        nodes[p] = fewest(shelves, asks, jobs[p], length)
+        first = shelves.first[jobs[p]]
+        estimate[p] = asks[LENGTH, jobs[p]]
+        if first >= 0 and nodes[p] > 0:
+            estimate[p] = shelves.estimate[first + nodes[p] - 1]
+
+
+@verb
+def give_nodes(shelves: Shelves, asks: Int64, j: int, nodes: int) -> None:
+    """Let job `j` have so many nodes."""
+    first = shelves.first[j]
+    asks[NODES, j] = nodes
+    if first >= 0:
+        asks[LENGTH, j] = shelves.estimate[first + nodes - 1]
+        asks[RUN, j] = shelves.run[first + nodes - 1]
+
+
+@kernel
+def give_each(shelves: Shelves, asks: Int64, jobs: Int64, nodes: Int64) -> None:
+    """Let each job have so many nodes."""
+    for p in range(jobs.size):
+        give_nodes(shelves, asks, jobs[p], nodes[p])
+
+
+@verb
+def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
+    """Take the nodes that job `j` finds out of the room; return whether there are enough."""
+    asks, members = site.asks, site.machine.members
+    if not pick(members, plan.room, asks[ROW, j], asks[WEIGHT, j], nodes, plan.found):
+        return False
+    for i in range(nodes):
+        plan.room[plan.found[i]] -= asks[WEIGHT, j]
+    return True
+
+
+@routine
+def fits_into(
+    site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, s: int, j: int, nodes: int
+) -> bool:
+    """Tell whether the jobs of shelf `s`, then job `j`, find their nodes all at once.
+
+    That is on the idle machine, without the nodes that are down.
+    """
+    machine = site.machine
+    for v in range(plan.room.size):
+        plan.room[v] = machine.capacity[v] if machine.up[v] else 0
+    for p in range(waiting.count[0]):
+        i = waiting.job[p]
+        if shelves.of[i] == s and not fill(site, plan, i, site.asks[NODES, i]):
+            return False
+    return fill(site, plan, j, nodes)
+
+
+@verb
+def long_enough(shelves: Shelves, asks: Int64, waiting: Waiting, length: int) -> bool:
+    """Tell whether a shelf is long enough for everybody who waits."""
+    everybody = True
+    for p in range(waiting.count[0]):
+        everybody &= fewest(shelves, asks, waiting.job[p], length) > 0
+    return everybody
+
+
+@verb
+def length_of_new(shelves: Shelves, asks: Int64, waiting: Waiting, j: int) -> int:
+    """Return the length of a new last shelf for job `j`, s."""
+    length = shelves.smallest[0]
+    if shelves.count[0] > 0:
+        length = shelves.length[shelves.count[0] - 1]
+        if not (
+            long_enough(shelves, asks, waiting, length) and fewest(shelves, asks, j, length) > 0
+        ):
+            length *= 2
+    while fewest(shelves, asks, j, length) == 0:
+        length *= 2
+    return int(length)
+
+
+@routine
+def shelve(site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, j: int) -> None:
+    """Put a newcomer into the first shelf that it fits, or into a new one."""
+    asks = site.asks
+    if shelves.smallest[0] == 0:
+        return
+    for s in range(shelves.count[0]):
+        nodes = fewest(shelves, asks, j, shelves.length[s])
+        if nodes > 0 and fits_into(site, plan, shelves, waiting, s, j, nodes):
+            shelves.of[j] = s
+            give_nodes(shelves, asks, j, nodes)
+            return
+    s = shelves.count[0]
+    shelves.length[s], shelves.waiting[s] = length_of_new(shelves, asks, waiting, j), 0
+    shelves.count[0] += 1
+    shelves.of[j] = s
+    give_nodes(shelves, asks, j, fewest(shelves, asks, j, shelves.length[s]))

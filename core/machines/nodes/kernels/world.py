@@ -1,0 +1,131 @@
+"""Everything that a simulation of nodes keeps from event to event, and its queue."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import routine, verb
+from schedfarm.core.engine.ranking import Ranking, goes_before
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.machines.nodes.kernels.machine import Site
+from schedfarm.core.machines.nodes.kernels.plan import Plan
+
+NOW, ARRIVED, BEFORE, FALLEN, RISEN, RESET, STEP, CLOCK = range(8)
+"""Fields of the clock: the instant, s; how many jobs have arrived, by now and before it; how many
+outages have begun and have ended; the next reset, s; what is to come at this instant; the number
+of all fields."""
+
+TURNED, REMADE = 1, 2
+"""Steps of an instant: all but the reset and the pass is done; and the reset is, too."""
+
+
+class Outages(NamedTuple):
+    """Instants at which nodes go down and come up, s, ascending, and which ones."""
+
+    falls: Int64
+    fallen: Int64
+    rises: Int64
+    risen: Int64
+
+
+class Shelves(NamedTuple):
+    """The shelves, in order, and what is known of those who may be put into them.
+
+    of: int64[n], the shelf of each job that waits. length: int64[n + 1], s. waiting: int64[n + 1],
+    how many wait in each. count: int64[1]. first: int64[n], where a moldable job's times on 1, 2
+    and more nodes are in `estimate` and `run`, s, -1 for a rigid job. most: int64[n], how many
+    nodes it may have. smallest: int64[1], length of the first shelf, s. resets: int64[k], seconds
+    after a whole day since instant 0 at which shelves are made anew. Without shelves all jobs are
+    in one.
+    """
+
+    of: Int64
+    length: Int64
+    waiting: Int64
+    count: Int64  # type: ignore[assignment]
+    first: Int64
+    most: Int64
+    estimate: Int64
+    run: Int64
+    smallest: Int64
+    resets: Int64
+
+
+class Waiting(NamedTuple):
+    """The waiting jobs in order, int64[n]; count: int64[1]."""
+
+    job: Int64
+    count: Int64  # type: ignore[assignment]
+
+
+class World(NamedTuple):
+    """The nodes and who runs there, who waits, in which shelf, the plan, and the clock.
+
+    promised: int64[n], start in the plan of the pass at the job's arrival, s.
+    """
+
+    site: Site
+    plan: Plan
+    outages: Outages
+    shelves: Shelves
+    waiting: Waiting
+    clock: Int64
+    promised: Int64
+
+
+@routine
+def arrange(
+    jobs: Jobs,
+    shelves: Shelves,
+    waiting: Waiting,
+    ranking: Ranking,
+    now: int,
+    limit: int,
+    first: int,
+) -> None:
+    """Sort the queue from place `first` on, by shelf, then by the order; it is almost sorted.
+
+    Jobs submitted before `limit` starve.
+    """
+    queue, of = waiting.job, shelves.of
+    for p in range(first, waiting.count[0]):
+        j, k = queue[p], p
+        while k > 0:
+            i = queue[k - 1]
+            if of[j] > of[i] or (
+                of[j] == of[i] and not goes_before(ranking, jobs, now, limit, j, i)
+            ):
+                break
+            queue[k] = i
+            k -= 1
+        queue[k] = j
+
+
+@verb
+def enqueue(world: World, ranking: Ranking, j: int) -> None:
+    """Put job `j` into the queue, as the order is now."""
+    shelves, waiting = world.shelves, world.waiting
+    last = waiting.count[0]
+    waiting.job[last] = j
+    waiting.count[0] += 1
+    shelves.waiting[shelves.of[j]] += 1
+    arrange(world.site.jobs, shelves, waiting, ranking, world.clock[NOW], -1, last)
+
+
+@routine
+def dequeue(shelves: Shelves, waiting: Waiting, place: int) -> None:
+    """Take the job at a place out of the queue, and its shelf away if it is the last there."""
+    queue, count, s = waiting.job, waiting.count, shelves.of[waiting.job[place]]
+    count[0] -= 1
+    for k in range(place, count[0]):
+        queue[k] = queue[k + 1]
+    shelves.waiting[s] -= 1
+    if shelves.waiting[s] > 0 or shelves.count[0] == 0:
+        return
+    shelves.count[0] -= 1
+    for k in range(s, shelves.count[0]):
+        shelves.length[k] = shelves.length[k + 1]
+        shelves.waiting[k] = shelves.waiting[k + 1]
+    for p in range(count[0]):
+        shelves.of[queue[p]] -= shelves.of[queue[p]] > s

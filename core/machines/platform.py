@@ -1,0 +1,142 @@
+"""What every platform is, and the kinds that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from schedfarm.core.arrays import Bool
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.names import choices
+
+if TYPE_CHECKING:
+    from schedfarm.core.workload.columns import Columns
+
+
+class Platform(Protocol):
+    """Say what a machine is made of: a frozen dataclass of plain values.
+
+    Its parameters are its configuration.
+    """
+
+    name: ClassVar[str]
+    """What the kind is called in campaigns and stores."""
+
+    part: ClassVar[str]
+    """What each of its places is."""
+
+    keeps: ClassVar[tuple[str, ...]]
+    """Columns of a schedule that do not follow from the starts here, and so have to be stored."""
+
+    asks: ClassVar[tuple[str, ...]]
+    """Columns of jobs that say what they ask for here, and on other platforms nothing."""
+
+    dated: ClassVar[bool]
+    """Whether some of its rules look at the time of day."""
+
+    @property
+    def size(self) -> int:
+        """Processors in all."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the clusters or nodes, of which `Schedule.place` is the index."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Processors of each place."""
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """Names of the places to which jobs belong (`Columns.origin`); empty where they do not."""
+
+    @property
+    def key(self) -> str:
+        """Text that stands for the platform in a workload's digest."""
+
+    @property
+    def limit(self) -> str:
+        """What a job's processors must be, for the sentence that refuses others."""
+
+    def admits(self, jobs: Columns) -> Bool:
+        """Return whether each job could run here if it were alone, bool[n]."""
+
+    def check(self, jobs: Columns) -> None:
+        """Refuse jobs that ask for what means nothing here, by an `InputError`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plain form, ``{"name": ..., "configuration": {...}}``."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Declare a kind of platform: what it is, and the dataclass that makes one."""
+
+    meaning: str
+    form: type[Any]
+
+
+PLATFORMS: Mapping[str, Kind] = MappingProxyType(
+    {
+        kind.form.name: kind
+        for kind in (
+            Kind("one pool of processors, each as good as another", Pool),
+            Kind("several clusters, inside one of which each job runs", Grid),
+            Kind("nodes of some processors each, of which jobs take several", Nodes),
+            Kind("clusters with links to a switch, over which jobs migrate or spread", Network),
+        )
+    }
+)
+"""Every kind of platform by its name."""
+
+
+def platform_from_dict(plain: object) -> Platform:
+    """Return the platform of a plain form.
+
+    Parameters
+    ----------
+    plain : mapping
+        ``{"name": ..., "configuration": {...}}``, as `Platform.to_dict` gives it.
+
+    Returns
+    -------
+    Platform
+        A value equal to the one that gave the form.
+
+    Raises
+    ------
+    InputError
+        If the form is not of two such keys, the kind is unknown, a parameter is unknown or
+        missing, or a value is wrong.
+
+    Examples
+    --------
+    >>> platform_from_dict({"name": "pool", "configuration": {"processors": 128}})
+    Pool(processors=128)
+    >>> platform_from_dict({"name": "pond", "configuration": {}})
+    Traceback (most recent call last):
+    schedfarm.core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes,
+    network
+    """
+    if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
+        raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")
+    name, configuration = plain["name"], plain["configuration"]
+    if not isinstance(name, str) or name not in PLATFORMS:
+        raise InputError(f"platform: unknown name {name!r}; {choices(name, PLATFORMS)}")
+    form: Callable[..., Platform] = PLATFORMS[name].form
+    rows = fields(PLATFORMS[name].form)
+    known = [field.name for field in rows]
+    needed = [field.name for field in rows if field.default is MISSING]
+    if not isinstance(configuration, Mapping):
+        raise InputError(f"platform {name!r}: configuration={configuration!r}; give a table")
+    for key in (*configuration, *needed):
+        if key not in known or key not in configuration:
+            fault = "unknown" if key not in known else "missing"
+            raise InputError(f"platform {name!r}: {fault} key {key!r}; it has: {', '.join(known)}")
+    return form(**configuration)

@@ -1,0 +1,120 @@
+"""Processors that stand idle while jobs wait for them, added up over spans of time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.engine.jit import kernel, verb
+
+SUBMITTED, STARTED, BEGUN, ENDED, PASSED = 0, 1, 2, 3, 4
+"""What happens: a job comes and waits, starts after that, or at once, or ends; a span is over."""
+
+ASKED, IDLE = np.array([1, -1, 0, 0, 0]), np.array([0, -1, -1, 1, 0])
+"""Whether its processors are asked for then, or no more; and whether they are idle."""
+
+KIND = 3
+"""Bits that tell which of these happens."""
+
+DIGIT = 13
+"""Bits by which instants are sorted at a time: two rounds for a year. KTH's took 10.4 ns a job so,
+in three rounds of 9 bits 13.8."""
+
+
+def idle_while_asked(
+    submit: Int64,
+    start: Int64,
+    end: Int64,
+    procs: Int64,
+    processors: int,
+    bounds: Int64,
+    width: int,
+    bits: int,
+) -> Float64:
+    """Return min(idle processors, processors asked for) x time between bounds, float64[b - 1].
+
+    submit, start, end, procs: int64[n], s, s, s, processors. bounds: int64[b], ascending, s, b at
+    least 1. width, bits: of the most processors, and of the time between the outer bounds; with
+    `KIND` together 63 at most.
+    """
+    most = 3 * submit.size + bounds.size
+    events = np.empty(most, np.int64), np.empty(most, np.int64)
+    # Something may still happen after the last span, at its very end.
+    ends, lost = np.empty(1 << DIGIT, np.int64), np.zeros(bounds.size)
+    add_idle(submit, start, end, procs, processors, bounds, width, bits, *events, ends, lost)
+    return lost[:-1]
+
+
+@kernel
+def add_idle(
+    submit: Int64, start: Int64, end: Int64, procs: Int64, processors: int, bounds: Int64,
+    width: int, bits: int, events: Int64, spare: Int64, ends: Int64, lost: Float64,
+) -> None:  # fmt: skip
+    """Add up in `lost`, zeros, what `idle_while_asked` returns; the others are overwritten."""
+    low = width + KIND
+    count = _happenings(submit, start, end, procs, bounds, low, events)
+    if _sort(events, spare, count, low, bits, ends) % 2:
+        events = spare
+    span = asked = now = 0
+    idle, here = processors, 0.0
+    for i in range(count):
+        event = events[i]
+        here += float(min(idle, asked)) * float((event >> low) - now)
+        now = event >> low
+        kind, taken = event & (1 << KIND) - 1, event >> KIND & (1 << width) - 1
+        asked += ASKED[kind] * taken
+        idle += IDLE[kind] * taken
+        # Written down at a span's end alone: added to in memory, all of it took 1.3 times as long.
+        if kind == PASSED:
+            lost[span], here = here, 0.0
+            span += 1
+    lost[span] = here
+
+
+@verb
+def _happenings(
+    submit: Int64, start: Int64, end: Int64, procs: Int64, bounds: Int64, low: int, events: Int64
+) -> int:
+    """Write down what happens, instant, processors and kind in one number; return how much."""
+    first, last = bounds[0], bounds[-1]
+    count = 0
+    for span in range(1, bounds.size):
+        events[count] = bounds[span] - first << low | PASSED
+        count += 1
+    for j in range(submit.size):
+        came = min(max(submit[j], first), last) - first
+        began = min(max(start[j], first), last) - first
+        ended = min(max(end[j], first), last) - first
+        waited, taken = began > came, procs[j] << KIND
+        events[count] = came << low | taken | SUBMITTED
+        # Written over by the start of a job that never waited.
+        count += waited
+        events[count] = began << low | taken | (STARTED if waited else BEGUN)
+        events[count + 1] = ended << low | taken | ENDED
+        count += 2
+    return count
+
+
+@verb
+def _sort(values: Int64, spare: Int64, count: int, low: int, bits: int, ends: Int64) -> int:
+    """Sort values by so many bits from one on, the lowest first; return after how many rounds.
+
+    They are in `spare` after an odd number of rounds. ends: int64[1 << DIGIT], overwritten.
+    """
+    rounds = -(-bits // DIGIT)
+    digit = -(-bits // max(rounds, 1))
+    mask = (1 << digit) - 1
+    for done in range(rounds):
+        shift = low + done * digit
+        ends[:] = 0
+        for i in range(count):
+            ends[values[i] >> shift & mask] += 1
+        before = 0
+        for d in range(mask + 1):
+            before, ends[d] = before + ends[d], before
+        for i in range(count):
+            d = values[i] >> shift & mask
+            spare[ends[d]] = values[i]
+            ends[d] += 1
+        values, spare = spare, values
+    return rounds

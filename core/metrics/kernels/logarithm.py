@@ -1,0 +1,36 @@
+"""Natural logarithms whose last bit does not hang on the processor.
+
+numpy's differ from the C library's in 0.2 to 0.5 % of the bounded slowdowns of CTC, by what its
+vector instructions are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.engine.jit import kernel
+
+
+def logarithms(values: Float64) -> Float64:
+    """Return the natural logarithm of each of some numbers above 0, float64[n]."""
+    found = np.zeros(values.size)
+    find_logarithms(values, np.empty(values.size, np.int64), found)
+    return found
+
+
+@kernel
+def find_logarithms(values: Float64, others: Int64, found: Float64) -> None:
+    """Write down the natural logarithm of each of some numbers above 0 where it is not 0.
+
+    others: int64[n], overwritten. Half of all jobs are not slowed down, in no order that a
+    processor foresees: to find the others first takes 0.6 of the time.
+    """
+    count = 0
+    for i in range(values.size):
+        others[count] = i
+        count += values[i] != 1.0
+    for k in range(count):
+        found[others[k]] = math.log(values[others[k]])

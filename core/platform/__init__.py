@@ -1,1 +1,0 @@
-"""Platforms: the machines that jobs run on, as values that travel with a workload."""
