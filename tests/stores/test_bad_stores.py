@@ -250,7 +250,7 @@ def test_record__has_no_number_that_is_none(store: Path) -> None:
     record = read_record(opened.place, next(iter(opened.headers())))
     assert record is not None
     with pytest.raises(ValueError, match="JSON compliant"):
-        replace(record, body=replace(record.payload, seconds=math.nan)).to_bytes()
+        replace(record, payload=replace(record.payload, seconds=math.nan)).to_bytes()
 
 
 def test_trace_may_be_called_as_a_record_is(tmp_path: Path) -> None:
