@@ -5,6 +5,8 @@ matplotlib is imported when a figure is asked for, not before.
 """
 
 from schedfarm.analysis.bands import all_weekly_bands, bands, gains, weekly_bands
+from schedfarm.analysis.compare import compare, comparison_warnings, losers
+from schedfarm.analysis.comparison_figure import comparison_figure
 from schedfarm.analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
 from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
@@ -12,6 +14,14 @@ from schedfarm.analysis.notes import notes
 from schedfarm.analysis.plain import plain, plain_facts, plain_gains, plain_text
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
+from schedfarm.analysis.verdicts import (
+    comparison_csv,
+    comparison_facts,
+    comparison_frame,
+    comparison_latex,
+    comparison_text,
+    verdicts,
+)
 
 __all__ = [
     "NoSamplesError",
@@ -23,8 +33,17 @@ __all__ = [
     "changes_csv",
     "changes_facts",
     "changes_text",
+    "compare",
+    "comparison_csv",
+    "comparison_facts",
+    "comparison_figure",
+    "comparison_frame",
+    "comparison_latex",
+    "comparison_text",
+    "comparison_warnings",
     "figure_notes",
     "gains",
+    "losers",
     "notes",
     "open_summary",
     "open_trace",
@@ -38,6 +57,7 @@ __all__ = [
     "table_facts",
     "table_text",
     "tables_csv",
+    "verdicts",
     "weekly_bands",
     "weekly_bands_figure",
 ]

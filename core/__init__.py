@@ -10,8 +10,8 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.clusters import write_clusters
 from schedfarm.core.logs.oar import write_oar
-from schedfarm.core.logs.read import read_log
-from schedfarm.core.logs.swf import read_swf, write_swf
+from schedfarm.core.logs.read import read_log, read_swf
+from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes

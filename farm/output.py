@@ -1,4 +1,4 @@
-"""Where a command writes: a whole file or none, over no input, into no store; - is stdout."""
+"""Output files: written completely or not at all, never over inputs or into stores; - is stdout."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from schedfarm.core.files import sync
 from schedfarm.core.format.names import COPY, MANIFEST
 
 STANDARD = "-"
-"""Stands for standard output."""
+"""Path that means standard output."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """Name where an answer goes, after it has been found that it can go there.
+    """Hold a checked destination for output.
 
-    Parameters
+    Attributes
     ----------
     option : str
-        What names it on the command line, such as ``--csv``.
+        Option that names it on the command line, such as ``--csv``.
     name : str
         The file as it was given.
     path : Path
-        The file itself, links followed; `-` for standard output.
+        The file with links resolved; `-` for standard output.
     """
 
     option: str
@@ -38,25 +38,16 @@ class Output:
 
     @property
     def standard(self) -> bool:
-        """Whether it is standard output: whatever else a command says then goes to stderr."""
+        """Whether this is standard output; a command's other messages then go to standard error."""
         return str(self.path) == STANDARD
 
     @contextmanager
     def made(self, kind: str = "") -> Iterator[Path]:
-        """Yield where to write; what stands there at the end becomes the file, unless one raises.
+        """Yield a temporary path that becomes the file at the end, unless an error is raised.
 
-        The name is the file's own, in a folder of its own beside it, so that the last step is a
-        rename. What is no file, such as a pipe, is written to at the end.
-
-        Parameters
-        ----------
-        kind : str
-            End of the name where the output has none, such as ``.png``.
-
-        Raises
-        ------
-        InputError
-            If the operating system refuses.
+        The path has the file's own name, in a folder next to it, so that the last step is a rename.
+        A pipe or device is written to at the end. `kind` is the suffix, such as ``.png``, where the
+        output has no name.
         """
         direct = self.standard or not _is_file(self.path)
         try:
@@ -79,13 +70,7 @@ class Output:
             raise self._refused(error) from None
 
     def write(self, data: bytes) -> None:
-        """Write the whole content.
-
-        Raises
-        ------
-        InputError
-            As `made`.
-        """
+        """Write the whole content."""
         with self.made() as part:
             part.write_bytes(data)
 
@@ -96,26 +81,9 @@ class Output:
 def output(
     option: str, path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()
 ) -> Output:
-    """Return where to write, if that destroys nothing; asked before anything is computed.
+    """Check a destination before anything is computed; refuse inputs, stores, and folders.
 
-    Parameters
-    ----------
-    option : str
-        What names it on the command line, such as ``--csv``.
-    path : path
-        The file; an existing one is replaced. `-` is standard output.
-    inputs : iterable of path
-        Files that the command reads; those that are not there are passed over.
-
-    Returns
-    -------
-    Output
-        Ready to be written.
-
-    Raises
-    ------
-    InputError
-        If it is one of the inputs, lies in a store, is a folder, or cannot be made.
+    An existing file is replaced; `-` is standard output. Missing `inputs` are ignored.
 
     Examples
     --------
@@ -137,12 +105,7 @@ make it, or give a file in another
 
 
 def output_once(*outputs: Output | None) -> None:
-    """Refuse to write two things to one place.
-
-    Raises
-    ------
-    InputError
-        Naming both options.
+    """Refuse two outputs with the same destination.
 
     Examples
     --------
@@ -185,14 +148,14 @@ def _checked(given: str, text: str, inputs: Iterable[str | os.PathLike[str]]) ->
     with suppress(FileNotFoundError):
         os.lstat(target)  # refuses a name that is too long
     if _is_file(target):
-        # Permissions alone do not say all: the file system may be read-only.
+        # Permissions are not enough: the file system may be read-only.
         with tempfile.TemporaryDirectory(prefix=".farm-", dir=target.parent):
             pass
     return target
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether a path is that of a file, or free; a pipe or a device is neither."""
+    """Return whether a path is a file or does not exist; a pipe or a device is neither."""
     return path.is_file() or not path.exists()
 
 

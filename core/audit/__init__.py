@@ -1,39 +1,30 @@
-"""The auditor: prove or refute, from the times alone, that a schedule keeps its rules.
+"""The auditor: prove or refute that a schedule keeps its rules, from the schedule alone.
 
-What is proved. From the given starts and runs the state of the machine and of the queue is known
-at every instant: who runs and until when by estimate, who waits, how many processors are free.
-The auditor walks through the instants and looks at every pass of the scheduler as a given
-decision: each job in the queue either has by the rule the right to start there or not, given
-everything decided before it in that pass, and must have started in the first case and not in the
-second. If all passes are so, the schedule is exactly one that the rule permits. A job that starts
-where there is no pass is a fault too. Where an instant has several passes (a job with run 0, or
-the per-event clock) a start belongs to the first pass that gives it the right.
+*Checks from the columns* hold for every policy: every job starts, none before its submission; no
+run lasts past its estimate; no place has more processors in use than it has. On a grid every job
+is inside one cluster that is as wide. On nodes every job has as many nodes of its set as it asks
+for, ends when its run time is over or when one of them goes down, and is on none that is down; a
+reservation in advance that was accepted starts on time. On a network every job has all its
+processors, in parts on different clusters, does not end too early, and, where the policy keeps
+links, no link is asked for more than it has.
 
-Under the clock of the pyss family, ``events=per-event``, the passes of an instant are known from
-the times as well: the submissions, then the completions in the order in which the passes before
-started the jobs. A schedule that breaks its policy is asked whether it keeps it by another clock.
+*Passes on a pool and a grid* are judged by a program that shares nothing with the simulators, not
+even the formulas of the orders. From the given starts and runs the state of machine and queue is
+known at every instant. The auditor looks at every pass as a given decision: each job in the queue
+either has by the rule the right to start there or not, given everything decided before it in that
+pass, and must have started in the first case and not in the second. If all passes are so, the
+schedule is exactly one that the rule permits. A job that starts where there is no pass is a fault
+too. Where an instant has several passes (a job with run 0, or the per-event clock) a start belongs
+to the first pass that gives it the right. Under ``events=per-event``, the clock of the pyss family,
+the passes of an instant follow from the times as well: the submissions, then the completions in the
+order in which the passes before started the jobs. A schedule that breaks its policy is tried by the
+other clock, too.
 
-Beside this, and without the replay, straight from the columns: every job starts, none before its
-submission, no run past its estimate, never more processors in use than the machine has. Where a
-schedule says in which of several clusters each job ran, every job is inside one that is as wide,
-no cluster is ever over its size, and a job that starts in a pass must do so on the cluster on
-which the rule starts it.
+*Passes on nodes and networks*, of which nobody else's schedules exist, are judged by the reference
+simulator: it decides at each pass, and the first difference is the fault.
 
-On nodes the same is said of each node, and beside it: every job has as many nodes of its set as it
-asks for, ends when its run time there is over or when one of them goes down, and is on none that is
-down; a reservation in advance that was accepted starts on time. In each pass the plan, and under
-`demt` the shelves, are made again from who arrived, started and ended before.
-
-On a network it is said of each cluster: every job has all its processors, in parts of which each is
-on a cluster of its own, and ends when its work is done at the shares of links that follow from who
-runs beside it. In each pass it is judged who had the right to start, where, and in which parts; so
-no link is asked for more than it has where links are kept, and no reservation is delayed.
-
-Of a rule that no auditor is written for, such as `tabu`, whose draws are in no schedule, this alone
-is judged, and the verdict says so.
-
-Nothing is shared with the simulators, not even the formulas of the orders. Those in floats are
-evaluated in double precision from left to right, so that ties fall as they do in the simulator.
+A rule without an auditor, such as `tabu`, whose draws are in no schedule, is judged by the columns
+alone, and the verdict says so.
 """
 
 from __future__ import annotations
@@ -42,6 +33,7 @@ from dataclasses import replace
 
 from schedfarm.core.arrays import HORIZON
 from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.audit.times import Evidence
 from schedfarm.core.audit.verdict import CLOCKS, Fault, Verdict
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.read import read_schedule
@@ -112,35 +104,44 @@ def _check_given(schedule: Schedule) -> None:
 
 def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     kind = KINDS[schedule.workload.platform.name]
-    judged = policy.row.audit is not None
+    judged = kind.judges(policy)
     checked = (*kind.checks, *([policy.name] if judged else []))
-    missing = kind.unstarted(schedule)
+    evidence = Evidence(schedule, policy, kind.naming)
+    missing = kind.unstarted(evidence)
     if missing:
-        # Of a queue in which a job waits for ever nothing can be said.
+        # In a queue in which a job waits for ever nothing else can be judged.
         return _refuted(checked, missing)
-    plain = [fault for fault in (proof(schedule) for proof in kind.proofs) if fault]
+    plain = [fault for fault in kind.proofs(evidence) if fault]
     until = min((fault.instant for fault in plain), default=HORIZON)
-    replayed = kind.replay(schedule, policy).first_fault(until) if judged else None
+    replayed = kind.replay(schedule, policy, until) if judged else None
     fault = _first(plain, replayed)
-    if fault is None:
-        n = len(schedule.workload)
-        why = f"every one of the {n} jobs keeps {', '.join(checked[:-1])} and {checked[-1]}"
-        if not judged:
-            why += f"; what rule {policy.rule!r} decides cannot be told from the times: not judged"
-        return Verdict(True, checked, None, None, None, why)
-    return _refuted(checked, fault)
+    if fault is not None:
+        return _refuted(checked, fault)
+    n = len(schedule.workload)
+    why = f"every one of the {n} jobs keeps {', '.join(checked[:-1])} and {checked[-1]}"
+    if not judged:
+        why += f"; what rule {policy.rule!r} decides cannot be told from the times: not judged"
+    return Verdict(True, checked, None, None, None, why)
 
 
 def _refuted(checked: tuple[str, ...], fault: Fault) -> Verdict:
     return Verdict(False, checked, fault.rule, fault.job, fault.instant, fault.why)
 
 
+_RANK = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "start": 2, "end": 2, "down": 2}
+"""Precedence of checks at one instant; a replayed fault has 3, and any other check 4."""
+
+
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
-    """Return the earliest fault; of one instant and job, what holds for every policy goes first."""
-    rank = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "kills": 3, "capacity": 3}
+    """Return the earliest fault; of one instant, the check that says most about its cause.
+
+    Where a check and the replay name the same job, the check goes first.
+    """
 
     def key(fault: Fault) -> tuple[int, int]:
+        if fault is replayed:
+            return fault.instant, 3
         same = replayed is not None and fault.job == replayed.job
-        return fault.instant, min(rank.get(fault.rule, 2), 1 if same and fault in plain else 3)
+        return fault.instant, min(_RANK.get(fault.rule, 4), 1 if same else 4)
 
-    return min(plain + ([replayed] if replayed else []), key=key, default=None)
+    return min([*plain, *([replayed] if replayed else [])], key=key, default=None)

@@ -1,86 +1,102 @@
-"""What is proved on each kind of platform, one row each."""
+"""What an audit checks on each kind of platform, one row each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal
 
-from schedfarm.core.audit import times, times_on_network, times_on_nodes
+from schedfarm.core.audit import times
 from schedfarm.core.audit.replay import Replay
-from schedfarm.core.audit.replay_of_network import NetworkReplay
-from schedfarm.core.audit.replay_of_nodes import NodesReplay
+from schedfarm.core.audit.times import Evidence, Proofs
 from schedfarm.core.audit.verdict import Fault
 from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network import audit as network
 from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.nodes import audit as nodes
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.follow import follow
 from schedfarm.core.schedule import Schedule
-
-Proof = Callable[[Schedule], Fault | None]
-"""Finds the first fault of one kind, straight from the columns."""
-
-
-class Follower(Protocol):
-    """Walks through a schedule and compares each decision with what the policy permits."""
-
-    def first_fault(self, until: int) -> Fault | None:
-        """Return the first fault at or before an instant, s, or None."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Hold what is proved on one kind of platform.
+    """What an audit checks on one kind of platform.
 
     Parameters
     ----------
     checks : tuple of str
-        Names of what holds for every policy, by which faults call it.
-    unstarted : Proof
+        Names of the checks that hold for every policy.
+    naming : callable
+        Names a job of a schedule in a sentence.
+    unstarted : callable
         Finds a job of which a schedule says too little to be judged at all.
-    proofs : tuple of Proof
-        The other proofs of what holds for every policy.
+    proofs : Proofs
+        The other checks that need no replay.
+    needs : {"audit", "refer"}
+        The part of a rule's row by which its passes are replayed.
     replay : callable
-        From a schedule and a policy to what follows them.
+        Finds the first fault of the passes at or before an instant, s.
     """
 
     checks: tuple[str, ...]
-    unstarted: Proof
-    proofs: tuple[Proof, ...]
-    replay: Callable[[Schedule, Policy], Follower]
+    naming: Callable[[Schedule, int], str]
+    unstarted: Callable[[Evidence], Fault | None]
+    proofs: Proofs
+    needs: Literal["audit", "refer"]
+    replay: Callable[[Schedule, Policy, int], Fault | None]
+
+    def judges(self, policy: Policy) -> bool:
+        """Whether the passes of a policy's rule can be replayed."""
+        return getattr(policy.row, self.needs) is not None
 
 
-_PROOFS = (times.early, times.overrun, times.misplaced, times.overload)
+def _naming(schedule: Schedule, job: int) -> str:
+    work = schedule.workload
+    return f"job {work.job[job]} ({work.procs[job]} processors)"
+
+
+def _proofs(evidence: Evidence) -> list[Fault | None]:
+    checks = (times.early, times.overrun, times.misplaced, times.overload)
+    return [check(evidence) for check in checks]
+
+
+def _by_the_auditor(schedule: Schedule, policy: Policy, until: int) -> Fault | None:
+    return Replay(schedule, policy).first_fault(until)
+
+
+def _by_the_reference(schedule: Schedule, policy: Policy, until: int) -> Fault | None:
+    found = follow(schedule, policy, until)
+    if found is None:
+        return None
+    rule = "end" if found.of_end else policy.name
+    return Fault(found.instant, found.job, rule, found.why)
+
 
 KINDS: dict[str, Kind] = {
-    Pool.name: Kind(("start", "submit", "kills", "capacity"), times.unstarted, _PROOFS, Replay),
+    Pool.name: Kind(
+        ("start", "submit", "kills", "capacity"),
+        _naming,
+        times.unstarted,
+        _proofs,
+        "audit",
+        _by_the_auditor,
+    ),
     Grid.name: Kind(
-        ("start", "submit", "kills", "place", "capacity"), times.unstarted, _PROOFS, Replay
+        ("start", "submit", "kills", "place", "capacity"),
+        _naming,
+        times.unstarted,
+        _proofs,
+        "audit",
+        _by_the_auditor,
     ),
     Nodes.name: Kind(
-        ("start", "submit", "reserved", "segments", "end", "down", "capacity"),
-        times_on_nodes.unstarted,
-        (
-            times_on_nodes.early,
-            times_on_nodes.late,
-            times_on_nodes.misplaced,
-            times_on_nodes.ended,
-            times_on_nodes.cut,
-            times_on_nodes.overload,
-        ),
-        NodesReplay,
+        nodes.CHECKS, nodes.naming, nodes.unstarted, nodes.proofs, "refer", _by_the_reference
     ),
     Network.name: Kind(
-        ("start", "submit", "segments", "end", "capacity"),
-        times.unstarted,
-        (
-            times.early,
-            times_on_network.misplaced,
-            times_on_network.ended,
-            times_on_network.overload,
-        ),
-        NetworkReplay,
+        network.CHECKS, network.naming, times.unstarted, network.proofs, "refer", _by_the_reference
     ),
 }
 """The kinds of platform by name."""

@@ -1,7 +1,10 @@
-"""What holds for every policy, straight from the columns: starts, submission, kills, capacity."""
+"""Checks for every policy, from the columns of a schedule: starts, submissions, kills, capacity."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -9,25 +12,57 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.audit.verdict import Fault
 from schedfarm.core.logs.schedules import LoggedSchedule
-from schedfarm.core.schedule import Schedule
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule, Segments
 
 
-def unstarted(schedule: Schedule) -> Fault | None:
+@dataclass(frozen=True)
+class Evidence:
+    """Hold a schedule, the policy that is to have made it, and how sentences name a job of it."""
+
+    schedule: Schedule
+    policy: Policy
+    naming: Callable[[Schedule, int], str]
+
+    def says(self, job: int) -> str:
+        """Name a job in a sentence."""
+        return self.naming(self.schedule, job)
+
+    @cached_property
+    def parts(self) -> Segments:
+        """Where each job runs and with how many processors, a row for each of its places."""
+        parts, work = self.schedule.segments, self.schedule.workload
+        if parts is not None:
+            return parts
+        return Segments(np.arange(len(work)), self.schedule.place, work.procs)
+
+
+Proofs = Callable[[Evidence], Iterable[Fault | None]]
+"""Finds the first fault of each of some kinds."""
+
+
+def first(faults: Iterable[Fault | None]) -> Fault | None:
+    """Return the earliest of some faults, of one instant that of the first job."""
+    found = [fault for fault in faults if fault]
+    return min(found, key=lambda fault: (fault.instant, fault.job), default=None)
+
+
+def unstarted(evidence: Evidence) -> Fault | None:
     """Return the first job that has no start; its instant is that of its submission."""
-    work = schedule.workload
-    bad = np.flatnonzero(schedule.start < 0)
+    work = evidence.schedule.workload
+    bad = np.flatnonzero(evidence.schedule.start < 0)
     if not bad.size:
         return None
     job = int(bad[0])
     instant = int(work.submit[job])
-    why = f"job {work.job[job]} ({work.procs[job]} processors) never started"
-    return Fault(instant, job, "start", f"{why} after its submission at {instant} s")
+    why = f"{evidence.says(job)} never started after its submission at {instant} s"
+    return Fault(instant, job, "start", why)
 
 
-def early(schedule: Schedule) -> Fault | None:
+def early(evidence: Evidence) -> Fault | None:
     """Return the first start before its job's submission."""
-    work, start = schedule.workload, schedule.start
-    bad = np.flatnonzero(start < work.submit)
+    work, start = evidence.schedule.workload, evidence.schedule.start
+    bad = np.flatnonzero((start >= 0) & (start < work.submit))
     if not bad.size:
         return None
     job = int(bad[np.argmin(start[bad])])
@@ -36,8 +71,9 @@ def early(schedule: Schedule) -> Fault | None:
     return Fault(instant, job, "submit", why)
 
 
-def overrun(schedule: Schedule) -> Fault | None:
+def overrun(evidence: Evidence) -> Fault | None:
     """Return the first job that ran on past its estimate, where the log says so."""
+    schedule = evidence.schedule
     if not isinstance(schedule, LoggedSchedule):
         return None
     bad = np.flatnonzero(schedule.overrun)
@@ -52,8 +88,9 @@ def overrun(schedule: Schedule) -> Fault | None:
     return Fault(instant, job, "kills", why)
 
 
-def misplaced(schedule: Schedule) -> Fault | None:
-    """Return the first start at a place that there is not, or that is narrower than the job."""
+def misplaced(evidence: Evidence) -> Fault | None:
+    """Return the first start at a place that does not exist, or that is narrower than the job."""
+    schedule = evidence.schedule
     work, start, place = schedule.workload, schedule.start, schedule.place
     platform = work.platform
     there = (place >= 0) & (place < len(platform.sizes))
@@ -64,40 +101,52 @@ def misplaced(schedule: Schedule) -> Fault | None:
         return None
     job = int(bad[np.argmin(start[bad])])
     where, instant = int(place[job]), int(start[job])
-    last = len(platform.sizes) - 1
-    there_is = f"place {where}; the platform has places 0 to {last}"
+    there_is = f"place {where}; the platform has places 0 to {len(platform.sizes) - 1}"
     if there[job]:
         there_is = f"{platform.places[where]}, which has {platform.sizes[where]}"
-    who = f"job {work.job[job]} ({work.procs[job]} processors)"
-    return Fault(instant, job, "place", f"{who} started at {instant} s on {there_is}")
+    why = f"{evidence.says(job)} started at {instant} s on {there_is}"
+    return Fault(instant, job, "place", why)
 
 
-def overload(schedule: Schedule) -> Fault | None:
+def overload(evidence: Evidence) -> Fault | None:
     """Return the first instant with more processors in use than a place has."""
-    places = range(len(schedule.workload.platform.sizes))
-    faults = [fault for fault in (_overload(schedule, place) for place in places) if fault]
-    return min(faults, key=lambda fault: fault.instant, default=None)
-
-
-def _overload(schedule: Schedule, place: int) -> Fault | None:
-    work, platform = schedule.workload, schedule.workload.platform
-    size, several = platform.sizes[place], len(platform.sizes) > 1
-    lasting = np.flatnonzero((work.run > 0) & (schedule.place == place))
-    over = first_over(schedule.start[lasting], schedule.end[lasting], work.procs[lasting], size)
-    if over is None:
-        return None
-    instant, used = over.instant, over.asked
-    job = int(lasting[over.which])
-    there = f" on {platform.places[place]}" if several else ""
-    why = (
-        f"job {work.job[job]} ({work.procs[job]} processors) started at {instant} s, when the "
-        f"jobs that run{there} need {used} of {size} processors"
+    platform, parts = evidence.schedule.workload.platform, evidence.parts
+    faults = over_limits(evidence, parts.procs, platform.sizes)
+    several = len(platform.sizes) > 1
+    return first(
+        Fault(
+            over.instant,
+            over.which,
+            "capacity",
+            f"{evidence.says(over.which)} started at {over.instant} s, when the jobs that run"
+            f"{f' on {platform.places[place]}' if several else ''} need {over.asked} of "
+            f"{platform.sizes[place]} processors",
+        )
+        for place, over in faults
     )
-    return Fault(instant, job, "capacity", why)
+
+
+def over_limits(
+    evidence: Evidence, asked: Int64, limits: Iterable[int]
+) -> Iterable[tuple[int, Over]]:
+    """Yield the places whose limit is exceeded, and when first: `asked` is for each part of a job.
+
+    A part asks from the start of its job to its end; the job that is too much is named.
+    """
+    parts, start, end = evidence.parts, evidence.schedule.start, evidence.schedule.end
+    lasting = np.flatnonzero(end[parts.job] > start[parts.job])
+    by_place = lasting[np.argsort(parts.place[lasting], kind="stable")]
+    places = parts.place[by_place]
+    for place, limit in enumerate(limits):
+        here = by_place[np.searchsorted(places, place) : np.searchsorted(places, place + 1)]
+        jobs = parts.job[here]
+        over = first_over(start[jobs], end[jobs], asked[here], limit)
+        if over is not None:
+            yield place, over._replace(which=int(jobs[over.which]))
 
 
 class Over(NamedTuple):
-    """Say when more is asked for than there is: who is too many, s, and what is asked in all."""
+    """The request that is too much, when, s, and what is asked for in all."""
 
     which: int
     instant: int
@@ -105,16 +154,9 @@ class Over(NamedTuple):
 
 
 def first_over(start: Int64, end: Int64, asked: Int64, limit: int) -> Over | None:
-    """Return the first instant at which more is asked for than there is.
+    """Return the first instant at which more is asked for than the limit.
 
-    Parameters
-    ----------
-    start, end : int64[k]
-        When each begins and ceases to ask, later than it begins, s.
-    asked : int64[k]
-        What each asks for.
-    limit : int
-        What there is.
+    Each request lasts from its start to its end, which is later, s.
 
     Examples
     --------
@@ -133,5 +175,5 @@ def first_over(start: Int64, end: Int64, asked: Int64, limit: int) -> Over | Non
     instant, level = int(instants[order][bad[0]]), int(used[bad[0]])
     starting = np.flatnonzero(start == instant)
     before = level - int(asked[starting].sum())
-    first = int(starting[np.argmax(before + np.cumsum(asked[starting]) > limit)])
-    return Over(first, instant, level)
+    found = int(starting[np.argmax(before + np.cumsum(asked[starting]) > limit)])
+    return Over(found, instant, level)

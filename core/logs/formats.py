@@ -1,62 +1,45 @@
-"""The formats of logs, each one row: how its files look, and what reads them."""
+"""Formats of logs, one row each: how a file is recognised, read and written.
+
+The functions import their modules when they are called: the rows are read wherever names of files
+are, and the modules of the formats use the rows.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
-
-from schedfarm.core.own import load
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from schedfarm.core.logs.clean import Clean
+    from schedfarm.core.logs.machine import Machine
+    from schedfarm.core.logs.rows import Parsed
+    from schedfarm.core.logs.schedules import LoggedSchedule
+    from schedfarm.core.machines.platform import Platform
     from schedfarm.core.schedule import Schedule
     from schedfarm.core.workload.workload import Workload
 
+Path = str | os.PathLike[str]
+
 
 @dataclass(frozen=True)
-class Beside:
-    """Declare the machine that a log of a format has in a file beside it.
+class Sidecar:
+    """Declare the file next to a log that describes the machine.
 
     Parameters
     ----------
     platform : str
-        Its kind of platform.
-    reads : str
-        What reads the file, as ``module:function``, from its path.
-    writes : str
-        The same of what gives the bytes of both files, the log's first, from a workload, and a
-        schedule and notes or None.
+        Kind of platform.
+    read : callable
+        From the file's path to the machine.
+    write : callable
+        From a workload, a schedule or None, and notes, to the bytes of the log and of the file.
     """
 
     platform: str
-    reads: str
-    writes: str
-
-    def read(self, path: str | os.PathLike[str]) -> Any:
-        """Return what the file says.
-
-        Raises
-        ------
-        InputError
-            If it is of another form.
-        """
-        reader: Any = load(self.reads)
-        return reader(path)
-
-    def both(
-        self, jobs: Workload, schedule: Schedule | None, notes: Mapping[str, str] | None
-    ) -> tuple[bytes, bytes]:
-        """Return the bytes of the log and of the file beside it.
-
-        Raises
-        ------
-        InputError
-            If the form cannot hold the jobs.
-        """
-        writer: Any = load(self.writes)
-        found: tuple[bytes, bytes] = writer(jobs, schedule, notes)
-        return found
+    read: Callable[[Path], Machine[Any]]
+    write: Callable[[Workload, Schedule | None, Mapping[str, str] | None], tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True)
@@ -70,30 +53,105 @@ class Format:
     ends : tuple of str
         Ends of its files' names, in small letters, before a ``.gz``.
     opens : callable
-        Tells by the first line of a file, stripped, that it is certainly of this format.
+        Whether the first line of a file, stripped, proves that it is of this format.
     fields : int or None
-        How many words a row has, for files that say nothing else; None where words vary.
-    function : str
-        Its reader, as ``module:function``: readers use the rows, so the rows cannot import them.
-    schedules : str
-        The same of schedules, from a path, processors and cleaning; empty where it has none.
-    beside : Beside, optional
-        The machine that stands in a file beside; the reader then takes a `platform` too.
+        Number of words of a row, for files without a telling first line or name; None where it
+        varies.
+    parse : callable
+        From a path, and a machine that replaces the one of the sidecar, to the file's rows.
+    schedule : callable, optional
+        From a path, processors and cleaning to the schedule that the log records.
+    unsized : str
+        Sentence for a log without the size of its machine.
+    sized_by : str
+        Remedy where only the log can give the size.
+    sidecar : Sidecar, optional
+        The machine's file, for formats that have one.
     """
 
     meaning: str
     ends: tuple[str, ...]
     opens: Callable[[str], bool]
     fields: int | None
-    function: str
-    schedules: str = ""
-    beside: Beside | None = None
+    parse: Callable[[Path, Platform | None], Parsed]
+    schedule: Callable[[Path, int | None, Clean], LoggedSchedule] | None = None
+    unsized: str = ""
+    sized_by: str = "give the log as SWF, with MaxProcs in its header"
+    sidecar: Sidecar | None = None
 
-    @property
-    def reader(self) -> Callable[..., Workload]:
-        """From a path, and by name processors, rows, jobs and clean, to a workload."""
-        reader: Any = load(self.function)
-        return cast("Callable[..., Workload]", reader)
+
+def _swf(path: Path, _: Platform | None) -> Parsed:
+    from schedfarm.core.logs.swf import parse_swf
+
+    return parse_swf(path)
+
+
+def _swf_schedule(path: Path, processors: int | None, clean: Clean) -> LoggedSchedule:
+    from schedfarm.core.logs.schedules import read_swf_schedule
+
+    return read_swf_schedule(path, processors, clean)
+
+
+def _gwf(path: Path, _: Platform | None) -> Parsed:
+    from schedfarm.core.logs.gwf import parse_gwf
+
+    return parse_gwf(path)
+
+
+def _sacct(path: Path, _: Platform | None) -> Parsed:
+    from schedfarm.core.logs.sacct import parse_sacct
+
+    return parse_sacct(path)
+
+
+def _oar(path: Path, platform: Platform | None) -> Parsed:
+    from schedfarm.core.logs.oar import parse_oar
+
+    return parse_oar(path, platform)
+
+
+def _oar_machine(path: Path) -> Machine[Any]:
+    from schedfarm.core.logs.machine import read_machine
+
+    return read_machine(path)
+
+
+def _oar_bytes(
+    jobs: Workload, schedule: Schedule | None, notes: Mapping[str, str] | None
+) -> tuple[bytes, bytes]:
+    from schedfarm.core.logs.oar import oar_bytes
+
+    return oar_bytes(jobs, schedule, notes)
+
+
+def _clusters(path: Path, platform: Platform | None) -> Parsed:
+    from schedfarm.core.logs.clusters import parse_clusters
+
+    return parse_clusters(path, platform)
+
+
+def _clusters_machine(path: Path) -> Machine[Any]:
+    from schedfarm.core.logs.clusters import read_network
+
+    return read_network(path)
+
+
+def _clusters_bytes(
+    jobs: Workload, schedule: Schedule | None, notes: Mapping[str, str] | None
+) -> tuple[bytes, bytes]:
+    from schedfarm.core.logs.clusters import clusters_bytes
+
+    return clusters_bytes(jobs, schedule, notes)
+
+
+def _table_schedule(path: Path, processors: int | None, clean: Clean) -> LoggedSchedule:
+    from schedfarm.core.logs.table_schedules import read_table_schedule
+
+    return read_table_schedule(path, processors, clean)
+
+
+def _names(line: str, separator: str) -> set[str]:
+    return {word.strip() for word in line.lower().split(separator)}
 
 
 FORMATS: dict[str, Format] = {
@@ -102,69 +160,63 @@ FORMATS: dict[str, Format] = {
         ends=(".swf",),
         opens=lambda line: line.startswith(";"),
         fields=18,
-        function="schedfarm.core.logs.swf:read_swf",
-        schedules="schedfarm.core.logs.schedules:read_swf_schedule",
+        parse=_swf,
+        schedule=_swf_schedule,
+        unsized="the header gives neither MaxProcs nor MaxNodes",
+        sized_by="add MaxProcs to its header",
     ),
     "gwf": Format(
         meaning="Grid Workloads Format",
         ends=(".gwf",),
         opens=lambda line: line.startswith("#"),
         fields=29,
-        function="schedfarm.core.logs.gwf:read_gwf",
+        parse=_gwf,
+        unsized="the Grid Workloads Format does not give the machine's size",
     ),
     "sacct": Format(
-        meaning="what Slurm's sacct --parsable2 prints",
+        meaning="output of Slurm's sacct --parsable2",
         ends=(".sacct",),
         opens=lambda line: not {"jobid", "jobidraw"}.isdisjoint(line.lower().split("|")),
         fields=None,
-        function="schedfarm.core.logs.sacct:read_sacct",
+        parse=_sacct,
+        unsized="sacct does not give the machine's size",
     ),
     "oar": Format(
-        meaning="jobs on nodes as CSV, and the machine as TOML beside it",
+        meaning="jobs on nodes as CSV, and the machine in a TOML file next to it",
         ends=(".csv",),
-        opens=lambda line: (
-            {"job", "submit", "walltime"} <= {w.strip() for w in line.lower().split(",")}
-        ),
+        opens=lambda line: {"job", "submit", "walltime"} <= _names(line, ","),
         fields=None,
-        function="schedfarm.core.logs.oar:read_oar",
-        schedules="schedfarm.core.logs.oar:read_oar_schedule",
-        beside=Beside(
-            "nodes", "schedfarm.core.logs.machine:read_machine", "schedfarm.core.logs.oar:oar_bytes"
-        ),
+        parse=_oar,
+        schedule=_table_schedule,
+        sidecar=Sidecar("nodes", _oar_machine, _oar_bytes),
     ),
     "clusters": Format(
-        meaning="jobs on clusters with links as CSV, and the clusters as TOML beside it",
+        meaning="jobs on clusters with links as CSV, and the clusters in a TOML file next to it",
         ends=(".csv",),
-        opens=lambda line: (
-            {"submit", "procs", "origin"} <= {w.strip() for w in line.lower().split(",")}
-        ),
+        opens=lambda line: {"submit", "procs", "origin"} <= _names(line, ","),
         fields=None,
-        function="schedfarm.core.logs.clusters:read_clusters",
-        schedules="schedfarm.core.logs.clusters:read_clusters_schedule",
-        beside=Beside(
-            "network",
-            "schedfarm.core.logs.clusters:read_network",
-            "schedfarm.core.logs.clusters:clusters_bytes",
-        ),
+        parse=_clusters,
+        schedule=_table_schedule,
+        sidecar=Sidecar("network", _clusters_machine, _clusters_bytes),
     ),
 }
-"""Every format by its name; the first is that of a file that nothing tells."""
+"""Every format by its name; a file that no row recognises is read as the first."""
 
 
-def beside_of(platform: str) -> Beside | None:
-    """Return how jobs on a kind of platform are written where SWF cannot hold what they ask for.
+def sidecar_of(platform: str) -> Sidecar | None:
+    """Return the sidecar of a kind of platform whose jobs SWF cannot hold; None for other kinds.
 
     Examples
     --------
-    >>> beside_of("network").writes, beside_of("pool")
-    ('schedfarm.core.logs.clusters:clusters_bytes', None)
+    >>> sidecar_of("network").platform, sidecar_of("pool")
+    ('network', None)
     """
-    rows = (known.beside for known in FORMATS.values())
+    rows = (known.sidecar for known in FORMATS.values())
     return next((row for row in rows if row is not None and row.platform == platform), None)
 
 
 def file_ends() -> tuple[str, ...]:
-    """Return how the files of logs may end, the likeliest first.
+    """Return the ends of names of log files, the likeliest first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The machine beside a table of jobs: a TOML file of the same name; of nodes what it says."""
+"""TOML files of machines, each next to a table of jobs and of its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from schedfarm.core.arrays import HORIZON
 from schedfarm.core.checks import whole
@@ -17,30 +17,34 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 from schedfarm.core.logs.folded import MOST, folded, plain, unfolded
 from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.names import choices
 
 KEYS = ("epoch", "max_walltime", "nodes", "sets", "down")
-"""What the file may say."""
+"""Keys of the file."""
 
 END = ".toml"
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 
-class Machine(NamedTuple):
-    """Hold what the file says.
+P = TypeVar("P", bound=Platform)
 
-    platform: the nodes. epoch: Unix time of instant 0, s, -1 where unknown. max_walltime: largest
-    that the machine allows, s, -1 for that of the jobs.
+
+class Machine(NamedTuple, Generic[P]):
+    """Hold the content of a machine's file.
+
+    platform: the nodes or clusters. epoch: Unix time of instant 0, s, -1 where unknown. limit:
+    largest estimate that the machine allows, s, -1 for that of the jobs.
     """
 
-    platform: Nodes
-    epoch: int
-    max_walltime: int
+    platform: P
+    epoch: int = -1
+    limit: int = -1
 
 
 def machine_file(log: str | os.PathLike[str]) -> Path:
-    """Return the file beside a log that tells its machine.
+    """Return the path of the machine's file of a log.
 
     Examples
     --------
@@ -51,25 +55,11 @@ def machine_file(log: str | os.PathLike[str]) -> Path:
     return path.with_name(path.name.removesuffix(".gz")).with_suffix(END)
 
 
-def read_machine(path: str | os.PathLike[str]) -> Machine:
-    r"""Read a machine of nodes.
+def read_machine(path: str | os.PathLike[str]) -> Machine[Nodes]:
+    r"""Read a machine of nodes from a TOML file of the keys `KEYS`.
 
-    Parameters
-    ----------
-    path : path
-        A TOML file of the keys `KEYS`: ``[[nodes]]`` with `names` and `capacity`, ``[sets]`` with
-        a list of names each, ``[[down]]`` with `names`, `from` and `until`, s. Names are those of
-        `core.logs.folded.unfolded`, one or a list of them.
-
-    Returns
-    -------
-    Machine
-        The nodes, and what else the file says.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or a key or a value is wrong.
+    ``[[nodes]]`` has `names` and `capacity`, ``[sets]`` a list of names for each set, ``[[down]]``
+    `names`, `from` and `until`, s. Names are those of `core.logs.folded.unfolded`, one or a list.
 
     Examples
     --------
@@ -95,20 +85,8 @@ def read_machine(path: str | os.PathLike[str]) -> Machine:
         raise InputError(f"{source}: {error}") from None
 
 
-def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
-    """Return the file that `read_machine` reads.
-
-    Parameters
-    ----------
-    machine : Machine
-        What it is to say.
-    notes : mapping of str to str
-        Comments at its head.
-
-    Raises
-    ------
-    InputError
-        If a name is none that the file can hold.
+def machine_text(machine: Machine[Nodes], notes: Mapping[str, str]) -> str:
+    """Return the file that `read_machine` reads, with notes as comments at its head.
 
     Examples
     --------
@@ -120,10 +98,7 @@ def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
     capacity = 2
     """
     platform = machine.platform
-    times = {"epoch": machine.epoch, "max_walltime": machine.max_walltime}
-    head = comments(notes)
-    head += [f"{key} = {value}" for key, value in times.items() if value >= 0]
-    parts = ["\n".join(head)] if head else []
+    parts = head_of(machine, "max_walltime", notes)
     for name in platform.names:
         plain(name, "the name of a node")
     sized = zip(platform.capacities, platform.names, strict=True)
@@ -140,15 +115,9 @@ def machine_text(machine: Machine, notes: Mapping[str, str]) -> str:
 
 
 def write_beside(log: Path, jobs: bytes, machine: bytes) -> None:
-    """Write a table of jobs, and the machine beside it first.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be written.
-    """
+    """Write the machine's file, then the table of jobs."""
     try:
-        # A folder that is not there is misspelt more often than meant.
+        # A missing folder is more often a misspelling than a wish.
         log.parent.stat()
         write_whole(machine_file(log), machine)
         write_whole(log, jobs)
@@ -156,19 +125,16 @@ def write_beside(log: Path, jobs: bytes, machine: bytes) -> None:
         raise InputError(f"{log}: cannot write the log ({error.strerror})") from None
 
 
-def comments(notes: Mapping[str, str]) -> list[str]:
-    """Return notes as lines of a TOML file."""
-    return [f"# {key}: {' '.join(note.split())}" for key, note in notes.items()]
+def head_of(machine: Machine[Any], limit: str, notes: Mapping[str, str]) -> list[str]:
+    """Return the head of a machine's file, notes as comments and times; empty without any."""
+    times = {"epoch": machine.epoch, limit: machine.limit}
+    lines = [f"# {key}: {' '.join(note.split())}" for key, note in notes.items()]
+    lines += [f"{key} = {value}" for key, value in times.items() if value >= 0]
+    return ["\n".join(lines)] if lines else []
 
 
 def parsed(source: str, places: str) -> dict[str, Any]:
-    """Return the TOML of a machine of some places, such as nodes.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is no TOML.
-    """
+    """Return the TOML of a machine of some places, such as nodes."""
     try:
         with open(source, "rb") as file:
             return tomllib.load(file)
@@ -182,13 +148,7 @@ def parsed(source: str, places: str) -> dict[str, Any]:
 
 
 def check_keys(table: object, known: Sequence[str], where: str) -> None:
-    """Refuse what is no table, or has an unknown key.
-
-    Raises
-    ------
-    InputError
-        With where that is, and what would be right.
-    """
+    """Refuse a value that is not a table, or has an unknown key."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where} is {table!r}; give a table of {', '.join(known)}")
     for key in table:
@@ -247,7 +207,7 @@ def _names(given: object, where: str) -> list[str]:
 
 
 def time_of(table: Mapping[str, Any], key: str) -> int:
-    """Return a time that a machine's file may say, s; -1 where it does not."""
+    """Return an optional time of a machine's file, s; -1 where it is missing."""
     return whole(key, table[key], least=0, most=HORIZON) if key in table else -1
 
 
@@ -260,5 +220,5 @@ def _key(name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as TOML has it: as JSON, which escapes what it must."""
+    """Return a text as a TOML string: as JSON, which escapes the same characters."""
     return json.dumps(text, ensure_ascii=False)

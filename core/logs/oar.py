@@ -1,6 +1,6 @@
-"""Logs of jobs on nodes, as an OAR site can give them: CSV, and the machine's TOML beside it.
+"""Logs of jobs on nodes, as an OAR site can give them: CSV, and the machine as TOML next to it.
 
-The same form holds a schedule: with the columns `SCHEDULED`.
+The same form holds a schedule, with the columns `SCHEDULED`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.errors import InputError
-from schedfarm.core.logs.clean import AS_HERE, Clean
 from schedfarm.core.logs.machine import (
     Machine,
     machine_file,
@@ -21,133 +20,71 @@ from schedfarm.core.logs.machine import (
     read_machine,
     write_beside,
 )
-from schedfarm.core.logs.rows import (
-    Kept,
-    check_sizes,
-    chosen_rows,
-    kept_rows,
-    number_words,
-    to_workload,
-)
-from schedfarm.core.logs.schedules import LoggedSchedule
+from schedfarm.core.logs.rows import Parsed
 from schedfarm.core.logs.table import (
-    SHOWN,
     Form,
     Table,
+    choice_column,
     read_table,
+    share_column,
     share_word,
-    table_bytes,
     user_words,
+    whole_column,
 )
-from schedfarm.core.logs.table_schedules import told_schedule, written_schedule
+from schedfarm.core.logs.table_schedules import table_files
 from schedfarm.core.machines.nodes.platform import ANY, MOST, Nodes
-from schedfarm.core.names import choices
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import UNKNOWN, is_filled
 from schedfarm.core.workload.workload import Workload
 
 REASONS = {
     "too heavy": "more processors on each node than any node of its set has",
-    "too few nodes": "more nodes than its set has with so many processors",
+    "too few nodes": "more nodes than its set has with that many processors",
 }
-"""Why a row cannot be simulated, beside what holds for every log."""
+"""Reasons to drop a row, in addition to those of every log."""
 
 DIGITS = 6
 """Decimals of a serial part: it is counted in millionths."""
 
-FORM = Form(
-    "a log of jobs on nodes",
-    needed=("job", "submit", "nodes", "walltime", "run"),
-    jobs=(
-        *("job", "submit", "nodes", "weight", "walltime", "run"),
-        *("properties", "reserved", "serial", "user"),
-    ),
-    least={
-        **dict.fromkeys(("submit", "run", "reserved"), 0),
-        **dict.fromkeys(("job", "nodes", "weight", "walltime"), 1),
-    },
-    most={"nodes": MOST, "weight": MOST},
-    empty={"weight": 1, "reserved": -1},
-)
-"""The columns of such a log."""
+
+def _form(platform: Nodes) -> Form:
+    """Return the columns of a log for a machine."""
+    sets = {"": ANY, **{name: k for k, name in enumerate(platform.set_names)}}
+    return Form(
+        "a log of jobs on nodes",
+        needed=("job", "submit", "nodes", "walltime", "run"),
+        columns={
+            "job": whole_column("job", 1),
+            "submit": whole_column("submit", 0),
+            "nodes": whole_column("nodes", 1, MOST),
+            "weight": whole_column("weight", 1, MOST, empty=1),
+            "walltime": whole_column("walltime", 1),
+            "run": whole_column("run", 0),
+            "properties": choice_column(
+                "properties", sets, "the machine has no such set", "nothing for any node"
+            ),
+            "reserved": whole_column("reserved", 0, empty=UNKNOWN),
+            "serial": share_column("serial", DIGITS, UNKNOWN, "for a job that is not moldable"),
+        },
+    )
 
 
-def read_oar(
-    path: str | os.PathLike[str],
-    *,
-    processors: int | None = None,
-    platform: Nodes | None = None,
-    rows: tuple[int, int] | None = None,
-    jobs: int | None = None,
-    clean: Clean = AS_HERE,
-) -> Workload:
-    r"""Read a log of jobs on nodes, plain or gzip.
-
-    A job asks for `weight` processors (1 where that is empty) on each of so many `nodes`, which
-    belong to the set that `properties` names, for `walltime` s; it is killed at that. `reserved`
-    is the instant that it asks for in advance, `serial` the part of its work that is not parallel,
-    0 to 1, if it is moldable. What cannot run on the idle machine is dropped and counted.
-
-    Parameters
-    ----------
-    path : path
-        The log; the machine is in the file of the same name that ends in ``.toml``.
-    processors : int, optional
-        Never given: such a log has nodes.
-    platform : Nodes, optional
-        The machine, where it is not that of the file beside.
-    rows, jobs, clean
-        As for `core.logs.swf.read_swf`.
-
-    Returns
-    -------
-    Workload
-        The jobs, sorted by (submit, position).
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, a value is out of range, a set or a node is unknown, a
-        job asks for an instant before its submission, or no job is left.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "two.csv"
-    ...     _ = path.write_text("job,submit,nodes,walltime,run,reserved\n1,0,2,60,9,\n2,5,1,9,9,30")
-    ...     _ = path.with_suffix(".toml").write_text('[[nodes]]\nnames = "n[1-2]"\ncapacity = 1')
-    ...     w = read_oar(path)
-    >>> w.name, w.procs.tolist(), w.reserved.tolist(), w.platform.places
-    ('two', [2, 1], [-1, 25], ('n1', 'n2'))
-    """
-    _, _, workload = _read(path, processors, platform, rows, jobs, clean)
-    return workload
-
-
-def read_oar_schedule(
-    path: str | os.PathLike[str], processors: int | None = None, clean: Clean = AS_HERE
-) -> LoggedSchedule:
-    """Read a schedule of jobs on nodes: `start`, `end`, `state`, and in `on` the nodes of each.
-
-    Parameters
-    ----------
-    path, processors, clean
-        As for `read_oar`.
-
-    Returns
-    -------
-    LoggedSchedule
-        The jobs, in (submit, position) order; its policy's name is empty.
-
-    Raises
-    ------
-    InputError
-        As `read_oar`; or if a column is missing, a state or node is unknown, or a job has no start
-        and was not refused.
-    """
-    table, kept, work = _read(path, processors, None, None, None, clean)
-    return told_schedule(table, kept, work, clean)
+def parse_oar(path: str | os.PathLike[str], platform: Platform | None) -> Parsed:
+    """Read the rows of a log, for the machine next to it or another one."""
+    # Nothing else of the file is used where the machine is given.
+    found = Machine(platform) if isinstance(platform, Nodes) else read_machine(machine_file(path))
+    table = read_table(path, _form(found.platform))
+    columns = {**table.columns, **_requests(table)}
+    return Parsed(
+        columns,
+        platform=found.platform,
+        max_estimate=found.limit,
+        epoch=found.epoch,
+        names=table.names,
+        faults=_faults(columns, found.platform),
+        table=table,
+    )
 
 
 def write_oar(
@@ -158,7 +95,7 @@ def write_oar(
 ) -> None:
     """Write jobs on nodes, or a schedule of them, as CSV, and the machine as TOML beside it.
 
-    The same jobs give the same bytes, and `read_oar` gives an equal workload: a killed job's run
+    The same jobs give the same bytes, and `read_log` gives an equal workload: a killed job's run
     time is written as its walltime + 1 s.
 
     Parameters
@@ -180,11 +117,12 @@ def write_oar(
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
+    >>> from schedfarm.core import read_log
     >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[2], procs=[4], weight=[2],
     ...                           platform=Nodes([2, 2], ["n1", "n2"]))
     >>> with TemporaryDirectory() as folder:
     ...     write_oar(w, folder + "/one.csv")
-    ...     read_oar(folder + "/one.csv").digest() == w.digest()
+    ...     read_log(folder + "/one.csv").digest() == w.digest()
     True
     """
     write_beside(Path(path), *oar_bytes(workload, schedule, notes))
@@ -195,105 +133,27 @@ def oar_bytes(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> tuple[bytes, bytes]:
-    """Return the two files that `write_oar` writes, the CSV and the TOML.
-
-    Raises
-    ------
-    InputError
-        If the form cannot hold the workload, or the schedule is of other jobs.
-    """
-    platform = workload.platform
-    if not isinstance(platform, Nodes):
-        raise InputError(
-            f"workload {workload.name!r} is on a platform of kind {platform.name!r}; this form is "
-            "for jobs on nodes"
-        )
-    if schedule is not None and schedule.workload.digest() != workload.digest():
-        raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
-    columns = _written(workload, platform)
-    if schedule is not None:
-        columns |= written_schedule(schedule)
-    machine = Machine(platform, workload.epoch, workload.max_estimate)
-    return table_bytes(columns), machine_text(machine, notes or {}).encode()
+    """Return the two files that `write_oar` writes, the CSV and the TOML."""
+    return table_files(workload, Nodes, _written, machine_text, schedule, notes)
 
 
-def _read(
-    path: str | os.PathLike[str],
-    processors: int | None,
-    platform: Nodes | None,
-    rows: tuple[int, int] | None,
-    jobs: int | None,
-    clean: Clean,
-) -> tuple[Table, Kept, Workload]:
-    source = os.fspath(path)
-    check_sizes(source, None, jobs)
-    if processors is not None:
-        raise InputError(
-            f"{source}: processors={processors} is the size of a pool, and this log is of jobs on "
-            f"nodes; leave it out, the nodes are in {machine_file(path)}"
-        )
-    beside = machine_file(path)
-    # Of a machine that is given nothing else is asked.
-    found = read_machine(beside) if platform is None else Machine(platform, -1, -1)
-    table = read_table(path, FORM)
-    columns = {**table.numbers, **_asked(table, found.platform)}
-    user, names = number_words(table.words["user"])
-    columns["user"] = user
-    columns = chosen_rows(columns, source, rows)
-    kept = kept_rows(
-        columns,
-        source,
-        found.platform.size,
-        jobs=jobs,
-        faults=_faults(columns, found.platform),
-        clean=clean,
-    )
-    workload = to_workload(
-        kept,
-        source,
-        found.platform,
-        max_estimate=found.max_walltime,
-        epoch=found.epoch,
-        clean=clean,
-        names={"user": names} if names else None,
-    )
-    return table, kept, workload
-
-
-def _asked(table: Table, platform: Nodes) -> dict[str, Int64]:
+def _requests(table: Table) -> dict[str, Int64]:
     """Return the columns of jobs that follow from those of the file."""
-    numbers = table.numbers
-    late = (numbers["reserved"] >= 0) & (numbers["reserved"] < numbers["submit"])
+    submit, reserved = table.columns["submit"], table.columns["reserved"]
+    late = (reserved >= 0) & (reserved < submit)
     if late.any():
         j = int(late.argmax())
         raise InputError(
-            f"{table.at(j)}: reserved is {numbers['reserved'][j]}, before the "
-            f"submit {numbers['submit'][j]}; give an instant from then on, or nothing"
+            f"{table.at(j)}: reserved is {reserved[j]}, before the submit {submit[j]}; give an "
+            "instant from then on, or nothing"
         )
-    reserved = np.where(numbers["reserved"] < 0, -1, numbers["reserved"] - numbers["submit"])
-    columns = {
-        "requested": numbers["nodes"] * numbers["weight"],
-        "allocated": np.full(reserved.size, UNKNOWN),
-        "request_time": numbers["walltime"],
-        "reserved": reserved,
-        "properties": _sets(table, platform),
-        "serial": table.shares("serial", DIGITS, UNKNOWN, "for a job that is not moldable"),
+    return {
+        "requested": table.columns["nodes"] * table.columns["weight"],
+        "allocated": np.full(submit.size, UNKNOWN),
+        "request_time": table.columns["walltime"],
+        "reserved": np.where(reserved < 0, -1, reserved - submit),
+        **table.waits,
     }
-    if "start" in numbers:
-        columns["wait"] = table.waits
-    return columns
-
-
-def _sets(table: Table, platform: Nodes) -> Int64:
-    place = {"": ANY, **{name: k for k, name in enumerate(platform.set_names)}}
-    words = table.words["properties"]
-    for j, word in enumerate(words):
-        if word not in place:
-            raise InputError(
-                f"{table.at(j)}: properties is {word[:SHOWN]!r}, and the machine "
-                f"has no such set; {choices(word, platform.set_names, 'nothing for any node')}"
-            )
-    return np.array([place[word] for word in words], np.int64)
 
 
 def _faults(columns: Mapping[str, Int64], platform: Nodes) -> dict[str, Bool]:
@@ -306,7 +166,9 @@ def _faults(columns: Mapping[str, Int64], platform: Nodes) -> dict[str, Bool]:
     return dict(zip(REASONS, found, strict=True))
 
 
-def _written(work: Workload, platform: Nodes) -> dict[str, list[object]]:
+def _written(work: Workload) -> dict[str, list[object]]:
+    platform = work.platform
+    assert isinstance(platform, Nodes)
     sets = [*platform.set_names, ""]
     reserved = np.where(work.reserved < 0, -1, work.submit + work.reserved)
     columns: dict[str, list[object]] = {

@@ -1,4 +1,4 @@
-"""The bytes of a log off the disk, plain or packed by gzip."""
+"""Reading of a log's bytes, plain or gzip."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import BinaryIO
 from schedfarm.core.errors import InputError
 
 PART = 2**20
-"""Bytes that are unpacked at a time."""
+"""Bytes that are decompressed at a time."""
 
 MOST_PACKED, LEAST_LIMIT = 100, 2**26
-"""A packed log may hold so many times its bytes, and 64 MiB in any case: those of the archive hold
-4 to 10 times, and a file of zeros 1,000 times."""
+"""Largest ratio of a gzip log's text to its bytes, and the size that any log may have: logs of the
+archive have ratios of 4 to 10, a file of zeros has 1,000."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -29,17 +29,11 @@ _NO_FILES = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
-"""Kinds of entries of a folder that may be without an end, or wait for somebody who writes."""
+"""Kinds of files that may have no end, or block until another process writes."""
 
 
 def check_is_file(path: str | os.PathLike[str]) -> None:
-    """Refuse what may never come to an end.
-
-    Raises
-    ------
-    InputError
-        If it is a pipe, a device or a socket. What is not there is left to who opens it.
-    """
+    """Refuse a pipe, a device or a socket, which may never end; `open` refuses a missing file."""
     try:
         kind = _NO_FILES.get(stat.S_IFMT(os.stat(path).st_mode))
     except (OSError, ValueError):
@@ -52,13 +46,7 @@ def check_is_file(path: str | os.PathLike[str]) -> None:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes as they stand.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, and as `check_is_file`.
-    """
+    """Return a file's bytes, unchanged."""
     check_is_file(path)
     try:
         return Path(path).read_bytes()
@@ -67,25 +55,16 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def unpacked(content: bytes, source: str) -> bytes:
-    """Return a file's text, decompressed if its first bytes say gzip.
-
-    Raises
-    ------
-    InputError
-        As `unpacked_parts`.
-    """
+    """Return a file's text, decompressed if it begins as gzip does."""
     if not content.startswith(_GZIP):
         return content
     return b"".join(unpacked_parts(io.BytesIO(content), source))
 
 
 def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
-    """Yield a file's text in parts, decompressed if its first bytes say gzip.
+    """Yield a file's text in parts, decompressed if it begins as gzip does.
 
-    Raises
-    ------
-    InputError
-        If the compressed data are damaged, or far larger than a log's would be.
+    Damaged data, and data far larger than any log's, are refused.
     """
     length = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -107,19 +86,3 @@ def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
         raise InputError(
             f"{source}: the gzip data is truncated or damaged ({error}); fetch the log again"
         ) from None
-
-
-def text_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Return the lines of a text file, plain or gzip.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is damaged, or holds binary data.
-    """
-    source = os.fspath(path)
-    text = unpacked(read_bytes(path), source)
-    if b"\0" in text:
-        raise InputError(f"{source} is neither text nor gzip; it holds binary data")
-    # Names of users and jobs may be in any encoding; only ASCII fields are understood.
-    return text.decode("utf-8-sig", errors="replace").splitlines()

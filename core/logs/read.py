@@ -1,19 +1,28 @@
-"""One door for logs of every format that there is a reader for."""
+"""Reading of logs of every format: one path from a file to a workload."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import zlib
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import AS_HERE, Clean
-from schedfarm.core.logs.formats import FORMATS
+from schedfarm.core.logs.formats import FORMATS, Format
 from schedfarm.core.logs.packed import check_is_file
+from schedfarm.core.logs.rows import (
+    Kept,
+    Parsed,
+    check_sizes,
+    chosen_rows,
+    kept_rows,
+    needed_size,
+    to_workload,
+)
 from schedfarm.core.machines.platform import Platform
-from schedfarm.core.own import load
 from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:
@@ -34,20 +43,41 @@ def read_log(
 ) -> Workload:
     r"""Read a log of any format in `core.logs.formats.FORMATS`, plain or gzip.
 
-    See `format_of` for how the format is found, and the format's reader for what it makes of a row.
+    `format_of` finds the format. Rows that cannot be simulated are dropped and counted by reason
+    (`core.logs.rows.REASONS`, and reasons of the format) in the workload's `dropped`. The
+    workload's name is the file's without the ends of logs' names.
+
+    - **SWF**, the Standard Workload Format of the Parallel Workloads Archive.
+    - **GWF**, the Grid Workloads Format. Users, groups, queues and partitions keep their numbers
+      where every one is a number; else they are numbered from 1 in the order in which the file
+      names them, and the workload's `names` gives the name of each number.
+    - **sacct**, the output of ``sacct --parsable2``, with a first line that names the columns
+      (`core.logs.sacct.ASK`). Submit times count from the earliest one of the file, and its clock
+      is taken for UTC. Users, accounts (`group`), qualities of service (`queue`) and partitions
+      are numbered as in GWF. Steps count as rows.
+    - **Jobs on nodes** as CSV. A job asks for `weight` processors (1 where empty) on each of
+      `nodes` nodes of the set `properties` for `walltime` s, at which it is killed. `reserved` is
+      the start that it asks for in advance, `serial` the serial part of a moldable job's work, 0
+      to 1. The machine is in the file of the same name that ends in ``.toml``.
+    - **Jobs on clusters with links** as CSV. A job is submitted to the cluster `origin` and asks
+      for `procs` processors for `estimate` s, by default its run time. `communication` is the part
+      of its run time that is communication, `bandwidth` the kbit/s that each of its processors
+      then sends, `alltoall` the part of that traffic that goes to all others alike; each is 0 where
+      empty. Jobs without a number are numbered by their row. The clusters are in the file of the
+      same name that ends in ``.toml``.
 
     Parameters
     ----------
     path : path
         The log.
     processors : int, optional
-        Size of the machine; by default what the header of an SWF log says. The others need it,
-        but for one that has its machine beside it.
+        Size of the machine; by default that of an SWF log's header, MaxProcs, else MaxNodes. GWF
+        and sacct do not give it. A log with nodes or clusters has none.
     platform : Platform, optional
-        The machine, instead of that: it stands for one of its kind that is beside the log; of any
-        other log its size counts.
+        The machine; it replaces the one next to a log of its kind. Of other logs its size counts.
     rows : (int, int), optional
-        Only these data rows, [first, last), before anything is dropped or sorted.
+        Only the data rows from the first number, counted from 0, up to but without the second,
+        chosen before anything is dropped or sorted.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
     clean : Clean
@@ -61,46 +91,147 @@ def read_log(
     Raises
     ------
     InputError
-        As the format's reader.
+        If a file is missing, damaged or not of its format, a value is out of range, the size of the
+        machine is unknown, `rows` or `jobs` are out of range, or no job is left.
+
+    References
+    ----------
+    S. J. Chapin et al., Benchmarks and standards for the evaluation of parallel job schedulers,
+    JSSPP 1999; https://www.cs.huji.ac.il/labs/parallel/workload/swf.html
+
+    A. Iosup et al., The Grid Workloads Archive, Future Generation Computer Systems 24(7), 2008.
+
+    https://slurm.schedmd.com/sacct.html
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "one.txt"
-    ...     _ = path.write_text("; MaxProcs: 4\n1 0 -1 10 2" + 13 * " -1")
-    ...     len(read_log(path))
-    1
+    ...     path = Path(folder) / "two.swf"
+    ...     _ = path.write_text("; MaxProcs: 4\n"
+    ...         "1 0 -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+    ...         "2 5 -1 -1 2 -1 -1 2 20 -1 5 7 -1 -1 -1 -1 -1 -1\n")
+    ...     w = read_log(path)
+    >>> w.name, len(w), dict(w.dropped)
+    ('two', 1, {'no run': 1})
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "june.sacct"
+    ...     _ = path.write_text("JobID|User|Submit|Elapsed|Timelimit|ReqCPUS\n"
+    ...         "9|ann|2024-06-01T00:00:00|01:00:00|1-00:00:00|4\n"
+    ...         "9.batch||2024-06-01T00:00:00|01:00:00||4\n")
+    ...     w = read_log(path, processors=8)
+    >>> w.name, w.run.tolist(), w.estimate.tolist(), dict(w.dropped)
+    ('june', [3600], [86400], {'step': 1})
     """
-    known, given = FORMATS[format_of(path)], {"rows": rows, "jobs": jobs, "clean": clean}
-    if known.beside is not None:
-        same = platform is not None and platform.name == known.beside.platform
-        machine = platform if same else None
-        return known.reader(path, processors=processors, platform=machine, **given)
-    size = processors if platform is None else platform.size
-    return known.reader(path, processors=size, **given)
+    form = FORMATS[format_of(path)]
+    return read_as(path, form, processors, platform, rows=rows, jobs=jobs, clean=clean).workload
+
+
+def read_swf(
+    path: str | os.PathLike[str],
+    *,
+    processors: int | None = None,
+    rows: tuple[int, int] | None = None,
+    jobs: int | None = None,
+    clean: Clean = AS_HERE,
+) -> Workload:
+    r"""Read a log of the Standard Workload Format, whatever its name and first line are.
+
+    Parameters
+    ----------
+    path, processors, rows, jobs, clean
+        As for `core.read_log`.
+
+    Returns
+    -------
+    Workload
+        The jobs, sorted by (submit, position).
+
+    Raises
+    ------
+    InputError
+        As `core.read_log`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "log.csv"
+    ...     _ = path.write_text("1 0 -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n")
+    ...     read_swf(path, processors=4).estimate.tolist()
+    [20]
+    """
+    form = FORMATS["swf"]
+    return read_as(path, form, processors, rows=rows, jobs=jobs, clean=clean).workload
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """Hold the stages of reading a log: all rows, those that become jobs, and the jobs."""
+
+    parsed: Parsed
+    kept: Kept
+    workload: Workload
+
+
+def read_as(
+    path: str | os.PathLike[str],
+    form: Format,
+    processors: int | None = None,
+    platform: Platform | None = None,
+    *,
+    rows: tuple[int, int] | None = None,
+    jobs: int | None = None,
+    clean: Clean = AS_HERE,
+) -> Loaded:
+    """Read a log of a format."""
+    source = os.fspath(path)
+    given = _given(source, form, processors, platform)
+    if form.sidecar is None and platform is not None:
+        processors = platform.size
+    check_sizes(source, processors, jobs)
+    parsed = form.parse(path, given)
+    columns = chosen_rows(parsed.columns, source, rows)
+    faults = chosen_rows(parsed.faults, source, rows) if parsed.faults else {}
+    machine: int | Platform
+    if parsed.platform is None:
+        size = processors if processors is not None else parsed.processors
+        machine = needed_size(source, size, form.unsized, columns, clean, add=form.sized_by)
+    else:
+        machine = parsed.platform
+    size = machine if isinstance(machine, int) else machine.size
+    kept = kept_rows(columns, source, size, jobs=jobs, faults=faults, clean=clean)
+    return Loaded(parsed, kept, to_workload(kept, source, machine, parsed, clean))
+
+
+def _given(
+    source: str, form: Format, processors: int | None, platform: Platform | None
+) -> Platform | None:
+    """Return the machine that replaces the one of the sidecar."""
+    if form.sidecar is None:
+        return None
+    if processors is not None:
+        from schedfarm.core.logs.machine import machine_file
+        from schedfarm.core.machines.platform import PLATFORMS
+
+        parts = f"{PLATFORMS[form.sidecar.platform].form.part}s"
+        raise InputError(
+            f"{source}: processors={processors} is the size of a pool, and this log is of jobs on "
+            f"{parts}; leave it out, the {parts} are in {machine_file(source)}"
+        )
+    same = platform is not None and platform.name == form.sidecar.platform
+    return platform if same else None
 
 
 def read_schedule(
     path: str | os.PathLike[str], processors: int | None = None, clean: Clean = AS_HERE
 ) -> LoggedSchedule:
-    """Read the schedule that a log tells, of any format that can.
+    """Read the schedule that a log records.
 
-    Parameters
-    ----------
-    path, processors, clean
-        As for `read_log`.
-
-    Returns
-    -------
-    LoggedSchedule
-        The jobs that can be placed, in (submit, position) order; its policy's name is empty.
-
-    Raises
-    ------
-    InputError
-        As the format's reader; a file of a format that tells no schedules is taken for SWF.
+    It holds the jobs that can be placed, and its policy's name is empty. A file of a format that
+    records no schedules is taken for SWF.
 
     Examples
     --------
@@ -113,32 +244,17 @@ def read_schedule(
     ...     read_schedule(folder + "/two.swf").start.tolist()
     [0, 5]
     """
-    reference = FORMATS[format_of(path)].schedules or next(iter(FORMATS.values())).schedules
-    reader: Any = load(reference)
-    found: LoggedSchedule = reader(path, processors, clean)
-    return found
+    rows = (FORMATS[format_of(path)], *FORMATS.values())
+    read = next(row.schedule for row in rows if row.schedule is not None)
+    return read(path, processors, clean)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """Tell the format of a log: by its first line, else by its name, else by its first row.
+    """Return the key in `FORMATS` of a log's format: by first line, by name, or by first row.
 
-    Parameters
-    ----------
-    path : path
-        The log, plain or gzip.
-
-    Returns
-    -------
-    str
-        A key of `core.logs.formats.FORMATS`. A first line with ``;`` first is SWF, with ``#``
-        first GWF, one that names a column JobID between ``|`` sacct. Where it is none of them,
-        the name's end ``.swf``, ``.gwf`` or ``.sacct``, with or without ``.gz``, decides; then
-        how many fields a row has, and else it is SWF.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
+    A first line that begins with ``;`` means SWF, with ``#`` GWF; one that names a column JobID
+    between ``|`` means sacct. Otherwise the name's end ``.swf``, ``.gwf`` or ``.sacct``, with or
+    without ``.gz``, decides, then the number of fields of a row. The default is SWF.
 
     Examples
     --------
@@ -166,7 +282,7 @@ def _first_lines(source: str) -> list[str]:
             begin = file.read(_PEEK)
     except OSError as error:
         raise InputError(f"{source}: cannot read the log ({error.strerror})") from None
-    # An error means plain text, or damaged data of which the format's reader will say so.
+    # An error means plain text, or damaged data, which the format's reader refuses.
     with contextlib.suppress(zlib.error):
         begin = zlib.decompressobj(_GZIP_WINDOW).decompress(begin, _PEEK)
     return begin.decode("utf-8-sig", errors="replace").splitlines()

@@ -1,14 +1,16 @@
-"""What every reader of logs shares: rows chosen, rows dropped and counted, and what is left."""
+"""Rows of logs of any format: chosen, dropped and counted, and made into a workload."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.checks import is_whole, printable, whole
@@ -29,39 +31,38 @@ REASONS = {
     "run 0": "run time 0, left out by zero_run = drop",
     "no submit": "submit time below 0",
 }
-"""Why a row of any log cannot be simulated; it counts under the first of its reasons."""
+"""Reasons to drop a row of any log; a row counts under the first of its reasons."""
 
 SAID = ("group", "queue", "partition", "nodes")
-"""Columns that a workload has where its log does."""
+"""Optional columns, which a workload has if its log does."""
 
 LONGEST_INT64 = 18
-"""So many digits always fit 64 bits."""
+"""Number of digits that always fits 64 bits."""
+
+SHOWN = 40
+"""Characters of a wrong word in an error message."""
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_SHOWN = 40
+
+S = TypeVar("S", np.int64, np.bool_)
 
 
-def whole_field(word: str, source: str, line: int) -> int:
+def whole_field(word: str, where: str) -> int:
     """Return a field as a whole number, decimals truncated.
-
-    Raises
-    ------
-    InputError
-        If it is not a number, or does not fit 64 bits.
 
     Examples
     --------
-    >>> whole_field("12.9", "log", 1)
+    >>> whole_field("12.9", "log, line 1")
     12
     """
     if word.isdigit() and word.isascii() and len(word) <= LONGEST_INT64:
         return int(word)
     if not _DECIMAL.fullmatch(word):
-        raise InputError(f"{source}, line {line}: {word[:_SHOWN]!a} is not a number")
+        raise InputError(f"{where}: {word[:SHOWN]!a} is not a number")
     # Not as an int before it is known to be small: one of 10^7 digits takes minutes to make.
     value = Decimal(word)
     if not -(2**63) <= value < 2**63:
-        raise InputError(f"{source}, line {line}: {word[:_SHOWN]} does not fit 64 bits")
+        raise InputError(f"{where}: {word[:SHOWN]} does not fit 64 bits")
     return int(value)
 
 
@@ -82,16 +83,47 @@ def log_name(source: str) -> str:
 
 
 def check_sizes(source: str, processors: int | None, jobs: int | None) -> None:
-    """Refuse a machine or a number of jobs that is no whole number above 0.
-
-    Raises
-    ------
-    InputError
-        Naming the log and the argument.
-    """
+    """Refuse a size of a machine or a number of jobs that is not a whole number above 0."""
     for what, value in (("processors", processors), ("jobs", jobs)):
         if value is not None:
             whole(f"{source}: {what}", value, least=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """Hold the content of a file, before any row is chosen.
+
+    Parameters
+    ----------
+    columns : mapping of str to int64[n]
+        As in `kept_rows`.
+    platform : Platform, optional
+        The machine, of formats that describe it.
+    processors : int, optional
+        Size of a pool, where the file gives it.
+    max_estimate : int
+        Largest estimate that the machine allows, s; -1 for that of the jobs.
+    epoch : int
+        Unix time of instant 0, s; -1 where unknown.
+    names : mapping of str to mapping of int to str
+        Names of the numbers of columns.
+    faults : mapping of str to bool[n]
+        Rows to drop by reasons of the format, which precede those of `REASONS`.
+    ignored : callable
+        From the kept rows to the number of jobs with properties that no simulation considers.
+    table : Any
+        The rows as they were read, for the columns of a schedule.
+    """
+
+    columns: Mapping[str, Int64]
+    platform: Platform | None = None
+    processors: int | None = None
+    max_estimate: int = -1
+    epoch: int = -1
+    names: Names = field(default_factory=dict)
+    faults: Mapping[str, Bool] = field(default_factory=dict)
+    ignored: Callable[[Kept], Mapping[str, int]] = lambda _: {}
+    table: Any = None
 
 
 def needed_size(
@@ -103,33 +135,7 @@ def needed_size(
     *,
     add: str = "give the log as SWF, with MaxProcs in its header",
 ) -> int:
-    """Return the size of the machine that a log does not tell.
-
-    Parameters
-    ----------
-    source : str
-        What to call the file in errors.
-    processors : int, optional
-        The size given.
-    fault : str
-        What the log does not say.
-    column : mapping of str to int64[n]
-        As in `kept_rows`; from them the size follows that the log's jobs need at least.
-    clean : Clean
-        Which processors count.
-    add : str
-        What would be right where only the log can say it.
-
-    Returns
-    -------
-    int
-        The size given.
-
-    Raises
-    ------
-    InputError
-        If nobody gives it.
-    """
+    """Return the size of a machine; refuse None with the least size that the rows need."""
     if processors is None:
         raise SizeUnknown(
             f"{source}: {fault}",
@@ -140,7 +146,7 @@ def needed_size(
 
 
 def _at_least(column: Mapping[str, Int64], clean: Clean) -> str:
-    """Return the size that a log's jobs need at least, as the end of a sentence."""
+    """Return the least size that a log's jobs need, as the end of a sentence."""
     procs = clean.procs(column["requested"], column["allocated"])
     ran = (procs > 0) & (column["run"] >= 0) & (column["submit"] >= 0)
     widest = int(procs[ran].max(initial=0))
@@ -150,24 +156,19 @@ def _at_least(column: Mapping[str, Int64], clean: Clean) -> str:
     known = ran & (column["wait"] >= 0) if "wait" in column else np.zeros_like(ran)
     if not known.any():
         return told
-    start = column["submit"][known] + column["wait"][known]
-    most = most_in_use(start, column["run"][known], procs[known])
+    # A cached log may come in 32 bits, in which sums would wrap around.
+    submit, wait, run = (column[name][known].astype(np.int64) for name in ("submit", "wait", "run"))
+    most = most_in_use(submit + wait, run, procs[known])
     return f"{told}, and by its own times up to {most} are in use at once"
 
 
 def chosen_rows(
-    columns: Mapping[str, Int64], source: str, rows: tuple[int, int] | None
-) -> dict[str, Int64]:
-    """Return the rows [first, last) of every column; all of them where `rows` is None.
-
-    Raises
-    ------
-    InputError
-        If `rows` is not a range of the log's rows.
-    """
+    columns: Mapping[str, npt.NDArray[S]], source: str, rows: tuple[int, int] | None
+) -> dict[str, npt.NDArray[S]]:
+    """Return the rows [first, last) of every column; all of them where `rows` is None."""
     if rows is None:
         return dict(columns)
-    count = columns["submit"].size
+    count = next(iter(columns.values())).size
     given = list(rows) if isinstance(rows, (tuple, list)) else []
     if len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1] <= count:
         raise InputError(
@@ -184,13 +185,13 @@ class Kept:
     Parameters
     ----------
     column : mapping of str to int64[n]
-        Of all rows, their arrivals as the cleaning has them.
+        All rows, with the arrivals of the cleaning.
     place : int64[k]
-        Which rows, in (submit, position) order.
+        Indices of the kept rows, in (submit, position) order.
     procs : int64[n]
-        Processors that each row's job takes.
+        Processors of each row's job.
     dropped : mapping of str to int
-        How many rows were left out, by reason.
+        Number of dropped rows, by reason.
     """
 
     column: Mapping[str, Int64]
@@ -211,34 +212,11 @@ def kept_rows(
     faults: Mapping[str, Bool] | None = None,
     clean: Clean = AS_HERE,
 ) -> Kept:
-    """Choose the rows of a log that can be simulated, by the rules that hold for every format.
+    """Choose the rows of a log that can be simulated on a machine of some processors.
 
-    Parameters
-    ----------
-    column : mapping of str to int64[n]
-        `job`, `submit`, `run`, `allocated`, `requested`, `request_time`, `user`, in row order;
-        `wait`, `eligible` and those of `SAID` where the log has them, and `task` where one job
-        number is several jobs'.
-    source : str
-        What to call the file in errors.
-    machine : int
-        Processors.
-    jobs : int, optional
-        Only the first jobs by (submit, position) of those that can be simulated.
-    faults : mapping of str to bool[n], optional
-        Reasons of the format's own for which rows are dropped, before those of `REASONS`.
-    clean : Clean
-        Which rows are left out.
-
-    Returns
-    -------
-    Kept
-        The rows that become jobs.
-
-    Raises
-    ------
-    InputError
-        If no row is left, or one job stands in two.
+    The columns, in row order, are `job`, `submit`, `run`, `allocated`, `requested`, `request_time`
+    and `user`; `wait`, `eligible` and those of `SAID` where the log has them; and `task` where jobs
+    share a number. Rows with `faults` are dropped before those of `REASONS`.
     """
     column = _arriving(column, source, clean)
     procs = clean.procs(column["requested"], column["allocated"])
@@ -254,47 +232,9 @@ def kept_rows(
 
 
 def to_workload(
-    kept: Kept,
-    source: str,
-    machine: int | Platform,
-    *,
-    max_estimate: int = -1,
-    epoch: int = -1,
-    clean: Clean = AS_HERE,
-    names: Names | None = None,
-    ignored: Mapping[str, int] | None = None,
+    kept: Kept, source: str, machine: int | Platform, parsed: Parsed, clean: Clean
 ) -> Workload:
-    """Make a workload of the rows of a log that become jobs.
-
-    Parameters
-    ----------
-    kept : Kept
-        The rows.
-    source : str
-        The file, from whose name the workload has its own.
-    machine : int or Platform
-        Processors of a pool; or what the jobs run on, with the columns that they ask of it.
-    max_estimate : int
-        Largest estimate that the platform allows, s; -1 for that of the jobs.
-    epoch : int
-        Unix time of instant 0, s; -1 where unknown.
-    clean : Clean
-        Which estimates and run times count.
-    names : mapping of str to mapping of int to str, optional
-        What the numbers of columns stand for.
-    ignored : mapping of str to int, optional
-        How many of the jobs have what no simulation considers.
-
-    Returns
-    -------
-    Workload
-        Sorted by (submit, position).
-
-    Raises
-    ------
-    InputError
-        If times run past the clock.
-    """
+    """Make a workload of the kept rows of a log, on a pool of processors or a platform."""
     asked, name = kept["request_time"], log_name(source)
     run, estimate, killed = clean.times(kept["run"], asked, name)
     platform = Pool(machine) if isinstance(machine, int) else machine
@@ -313,26 +253,26 @@ def to_workload(
             **said,
             platform=platform,
             name=name,
-            max_estimate=clean.limit(max_estimate),
+            max_estimate=clean.limit(parsed.max_estimate),
             dropped=kept.dropped,
             unasked=(int(np.count_nonzero(clean.unasked(asked))), asked.size),
-            ignored=ignored or {},
-            epoch=epoch,
-            names=names or {},
+            ignored=parsed.ignored(kept),
+            epoch=parsed.epoch,
+            names=parsed.names,
         )
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
 
 def _fixed(values: Int64) -> Int64:
-    """Return values as a workload takes them without a copy of its own: 80 MB at 10^7 jobs."""
+    """Return values read-only, so that a workload takes them without a copy: 80 MB at 10^7 jobs."""
     wide = values.astype(np.int64, copy=False)
     wide.flags.writeable = False
     return wide
 
 
 def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping[str, Int64]:
-    """Return the columns with the arrivals that count, and waits since these."""
+    """Return the columns with the arrivals of the cleaning, and the waits since then."""
     if clean.submit == "submitted":
         return column
     if "eligible" not in column:
@@ -349,7 +289,7 @@ def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping
 
 
 def _check_once(kept: Kept, source: str) -> None:
-    """Refuse rows that are of one job. A resample may hold a job again, at another instant."""
+    """Refuse two rows of one job. A resample may hold a job again, at another instant."""
     named = [name for name in ("job", "submit", "user", "task") if name in kept.column]
     job, submit, user, *task = (kept[name] for name in named)
     # In most logs job numbers ascend: one look at each row.
@@ -385,7 +325,7 @@ def _faults(
 
 
 def _sound(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
-    """Return the rows without a fault, and how many have one, by the first of its reasons."""
+    """Return the rows without a fault, and the number of the others by their first reason."""
     bad, dropped = np.zeros(next(iter(faults.values())).size, np.bool_), {}
     for reason, fault in faults.items():
         found = int(np.count_nonzero(fault & ~bad))
@@ -396,7 +336,7 @@ def _sound(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
 
 
 def number_words(words: Sequence[str]) -> tuple[Int64, dict[int, str]]:
-    """Return words as numbers, and which stands for which.
+    """Return words as numbers, and the name of each number.
 
     Numbers stay as they are if every word is one; else words count from 1 in order of appearance.
     An empty word, and any number below 0, is unknown, -1.

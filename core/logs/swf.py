@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 from schedfarm.core.logs import swf_cache, swf_text
-from schedfarm.core.logs.clean import AS_HERE, Clean
 from schedfarm.core.logs.packed import check_is_file, unpacked_parts
-from schedfarm.core.logs.rows import (
-    check_sizes,
-    chosen_rows,
-    kept_rows,
-    needed_size,
-    to_workload,
-)
+from schedfarm.core.logs.rows import Parsed
 from schedfarm.core.logs.swf_text import Log
 from schedfarm.core.workload.workload import Workload
 
@@ -44,106 +36,32 @@ USED = (
     "queue",
     "partition",
 )
-"""The fields of a row that a workload is made of."""
+"""Fields of a row that become columns of a workload."""
 
 CACHED_FROM = 2**16
 """Files of fewer bytes are not cached: they parse in less time than the cache takes."""
 
 
-def read_swf(
-    path: str | os.PathLike[str],
-    *,
-    processors: int | None = None,
-    rows: tuple[int, int] | None = None,
-    jobs: int | None = None,
-    clean: Clean = AS_HERE,
-) -> Workload:
-    r"""Read a log of the Standard Workload Format, plain or gzip.
-
-    Rows that cannot be simulated are dropped and counted by reason (`core.logs.rows.REASONS`) in
-    the workload's `dropped`. The workload's name is the file's without the ends of logs' names.
-
-    Parameters
-    ----------
-    path : path
-        The log.
-    processors : int, optional
-        Size of the machine; by default the header's MaxProcs, else its MaxNodes.
-    rows : (int, int), optional
-        Only the data rows from the first number, counted from 0, up to but without the second,
-        chosen before anything is dropped or sorted.
-    jobs : int, optional
-        Only the first jobs by (submit, position) of those that can be simulated.
-    clean : Clean
-        Which processors, estimates and run times count.
-
-    Returns
-    -------
-    Workload
-        The jobs, sorted by (submit, position).
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged or not SWF, if no one gives the machine's size, if `rows`
-        or `jobs` are out of range, or if no job is left.
-
-    References
-    ----------
-    S. J. Chapin et al., Benchmarks and standards for the evaluation of parallel job schedulers,
-    JSSPP 1999; https://www.cs.huji.ac.il/labs/parallel/workload/swf.html
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "two.swf"
-    ...     _ = path.write_text("; MaxProcs: 4\n"
-    ...         "1 0 -1 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n"
-    ...         "2 5 -1 -1 2 -1 -1 2 20 -1 5 7 -1 -1 -1 -1 -1 -1\n")
-    ...     w = read_swf(path)
-    >>> w.name, len(w), dict(w.dropped)
-    ('two', 1, {'no run': 1})
-    """
-    source = os.fspath(path)
-    check_sizes(source, processors, jobs)
+def parse_swf(path: str | os.PathLike[str]) -> Parsed:
+    """Read the rows of a log, from the cache if it was read before."""
     log = _stored(path, USED)
-    columns = chosen_rows(log.columns, source, rows)
-    machine = machine_of(log, source, processors, columns, clean)
-    kept = kept_rows(columns, source, machine, jobs=jobs, clean=clean)
-    return to_workload(
-        kept, source, machine, max_estimate=log.max_estimate, epoch=log.epoch, clean=clean
+    return Parsed(
+        log.columns,
+        processors=log.processors or None,
+        max_estimate=log.max_estimate,
+        epoch=log.epoch,
     )
 
 
 def read_fields(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FIELDS) -> Log:
-    """Read these fields of every row of a log, from the cache if it was read before.
-
-    Parameters
-    ----------
-    path : path
-        The log, plain or gzip.
-    fields : tuple of str
-        Names out of `core.logs.swf_text.FIELDS`.
-
-    Returns
-    -------
-    Log
-        The columns in the order of the rows, and the header's numbers.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged or not SWF.
-    """
+    """Read fields of every row of a log as int64, from the cache if it was read before."""
     log = _stored(path, fields)
     wide = {name: column.astype(np.int64, copy=False) for name, column in log.columns.items()}
     return replace(log, columns=wide)
 
 
 def _stored(path: str | os.PathLike[str], fields: tuple[str, ...]) -> Log:
-    """Return these fields, int32 where they may be; a workload widens its own copy."""
+    """Return some fields, int32 where they fit; a workload widens its own copy."""
     source = os.fspath(path)
     check_is_file(path)
     try:
@@ -162,30 +80,10 @@ def _parsed(file: BufferedReader, source: str, fields: tuple[str, ...]) -> Log:
     log = swf_cache.load(name, fields)
     if log is None:
         log, after = swf_text.parse(unpacked_parts(file, source), source), os.fstat(file.fileno())
-        # A file that was written meanwhile is not the one of this name.
+        # A file that was written meanwhile has another content than this name says.
         if (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
             swf_cache.store(name, log)
     return log
-
-
-def machine_of(
-    log: Log,
-    source: str,
-    processors: int | None,
-    columns: Mapping[str, Int64],
-    clean: Clean = AS_HERE,
-) -> int:
-    """Return the size of a log's machine: the one given, else what the header says.
-
-    Raises
-    ------
-    InputError
-        If nobody says it, with the size that the chosen rows need at least.
-    """
-    size = processors if processors is not None else log.processors or None
-    fault = "the header gives neither MaxProcs nor MaxNodes"
-    add = "add MaxProcs to its header"
-    return needed_size(source, size, fault, columns, clean, add=add)
 
 
 def write_swf(
@@ -198,7 +96,7 @@ def write_swf(
 
     The same jobs give the same bytes. A killed job's run time is written as its estimate + 1 s,
     so that a reader sees it exceed the request; the platform's largest estimate is a header line
-    ``MaxEstimate`` of ours. Hence `read_swf` gives an equal workload.
+    ``MaxEstimate`` of ours. Hence `read_log` gives an equal workload.
 
     Parameters
     ----------
@@ -220,17 +118,18 @@ def write_swf(
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
+    >>> from schedfarm.core import read_log
     >>> w = Workload.from_columns(submit=[0], run=[1], estimate=[2], procs=[1], processors=2)
     >>> with TemporaryDirectory() as folder:
     ...     write_swf(w, folder + "/one.swf.gz")
-    ...     read_swf(folder + "/one.swf.gz").digest() == w.digest()
+    ...     read_log(folder + "/one.swf.gz").digest() == w.digest()
     True
     """
     packed = os.fspath(path).lower().endswith(".gz")
     content = swf_bytes(workload, schedule, notes, packed=packed)
     target = Path(path)
     try:
-        # A folder that is not there is misspelt more often than meant.
+        # A missing folder is more often a misspelling than a wish.
         target.parent.stat()
         write_whole(target, content)
     except OSError as error:
@@ -244,19 +143,7 @@ def swf_bytes(
     *,
     packed: bool = False,
 ) -> bytes:
-    """Return the file that `write_swf` writes.
-
-    Parameters
-    ----------
-    workload, schedule, notes
-        As for `write_swf`.
-    packed : bool
-        Whether to compress it, as gzip.
-
-    Raises
-    ------
-    InputError
-        If the schedule is of other jobs, or a killed job's run time is not its estimate.
+    """Return the content of the file that `write_swf` writes, as gzip if `packed`.
 
     Examples
     --------
@@ -266,7 +153,7 @@ def swf_bytes(
     """
     if schedule is not None and schedule.workload.digest() != workload.digest():
         raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
-    # Such a job exists in no log, and no log could say it.
+    # Such a job exists in no log, and SWF cannot record it.
     odd = workload.killed & ((workload.run != workload.estimate) | (workload.estimate == 0))
     if odd.any():
         job = int(workload.job[np.argmax(odd)])

@@ -1,7 +1,4 @@
-"""Logs that are tables: the columns of their CSV, and what may stand in each.
-
-What a machine of several places is, stands in a TOML file of the same name beside such a table.
-"""
+"""Logs that are CSV tables with the machine in a TOML file of the same name next to them."""
 
 from __future__ import annotations
 
@@ -12,54 +9,56 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
-from schedfarm.core.logs.packed import text_lines
-from schedfarm.core.logs.rows import LONGEST_INT64
+from schedfarm.core.logs.rows import LONGEST_INT64, SHOWN
+from schedfarm.core.logs.text_table import (
+    Layout,
+    Source,
+    first_line,
+    log_text,
+    numbering,
+    read_rows,
+)
+from schedfarm.core.logs.tokens import Converter, Values, Words, leading_numbers, split_at
 from schedfarm.core.names import choices
 from schedfarm.core.workload.columns import UNKNOWN
-from schedfarm.core.workload.workload import Workload
+from schedfarm.core.workload.workload import Names, Workload
 
 SCHEDULED = ("start", "end", "state", "on")
 """Columns of a schedule, in any form."""
 
-SHOWN = 40
-"""So much of a word is told of one that is wrong."""
+MOST = 10**LONGEST_INT64 - 1
+
+
+class Column(NamedTuple):
+    """Declare a column of numbers: the converter of its words, and its value where it is absent."""
+
+    convert: Converter
+    absent: int = UNKNOWN
 
 
 @dataclass(frozen=True)
 class Form:
-    """Declare which columns a table has.
+    """Declare the columns of a table.
 
     Parameters
     ----------
     meaning : str
-        What a file of this form is.
+        Kind of file.
     needed : tuple of str
-        Columns that a file has.
-    jobs : tuple of str
-        Columns that it may have, as they are written; those of `SCHEDULED` may follow.
-    least : mapping of str to int
-        The least value of each whole number; all other columns hold words.
-    most : mapping of str to int
-        The largest, where it is not that of the clock.
-    empty : mapping of str to int
-        What nothing stands for, of numbers that may be left out.
+        Columns that a file must have.
+    columns : mapping of str to Column
+        Columns of numbers; `user` and those of `SCHEDULED` may follow.
     """
 
     meaning: str
     needed: tuple[str, ...]
-    jobs: tuple[str, ...]
-    least: Mapping[str, int]
-    most: Mapping[str, int]
-    empty: Mapping[str, int]
-
-    def first_of(self, name: str) -> int | None:
-        """Return the least value of a column of numbers; None of words."""
-        return {**self.least, "start": 0, "end": 0}.get(name)
+    columns: Mapping[str, Column]
 
 
 @dataclass(frozen=True)
@@ -70,58 +69,88 @@ class Table:
     ----------
     source : str
         The file.
-    numbers : dict of str to int64[n]
-        Its columns of whole numbers.
-    words : dict of str to list of str
-        Its other columns.
-    line : int64[n]
-        The line that each row stands in.
+    columns : dict of str to int64[n]
+        Columns of numbers, each at its default where it is absent.
+    words : dict of str to (list of str, int64[n])
+        Different words of the columns `state` and `on`, and the word of each row.
+    names : mapping of str to mapping of int to str
+        Names of users.
     """
 
     source: str
-    numbers: dict[str, Int64]
-    words: dict[str, list[str]]
-    line: Int64
+    columns: dict[str, Int64]
+    words: dict[str, tuple[list[str], Int64]]
+    names: Names
 
     def at(self, row: int) -> str:
-        """Return where a row stands, as errors say it."""
-        return f"{self.source}, line {self.line[row]}"
+        """Return the file and line of a row."""
+        return f"{self.source}, line {self.columns['line'][row]}"
 
     @property
-    def waits(self) -> Int64:
-        """Waits that `start` tells, s, int64[n]; `UNKNOWN` where it is before the submission."""
-        submit, start = self.numbers["submit"], self.numbers["start"]
-        return np.where(start >= submit, start - submit, UNKNOWN)
+    def waits(self) -> dict[str, Int64]:
+        """Column `wait` where the table has starts, s; `UNKNOWN` before the submission."""
+        if "start" not in self.columns:
+            return {}
+        submit, start = self.columns["submit"], self.columns["start"]
+        return {"wait": np.where(start >= submit, start - submit, UNKNOWN)}
 
-    def shares(self, name: str, digits: int, empty: int, nothing: str) -> Int64:
-        """Return a column of shares from 0 to 1 as whole numbers of 10^-digits, exactly.
+    def word(self, name: str, row: int) -> str:
+        """Return the word of a row."""
+        words, which = self.words[name]
+        return words[int(which[row])]
 
-        Parameters
-        ----------
-        name : str
-            The column, of words.
-        digits : int
-            Decimals that a share may have.
-        empty : int
-            What no word stands for.
-        nothing : str
-            What that means, as errors say it.
 
-        Raises
-        ------
-        InputError
-            If a word is no such share.
-        """
-        shape = re.compile(rf"0|1|0?\.\d{{1,{digits}}}|1\.0{{1,{digits}}}", re.ASCII)
-        found = []
-        for row, word in enumerate(self.words[name]):
-            if word and not shape.fullmatch(word):
-                raise InputError(
-                    f"{self.at(row)}: {name} is {word[:SHOWN]!r}; give a share from 0 to 1 of at "
-                    f"most {digits} decimals, or nothing {nothing}"
-                )
-            found.append(int(Decimal(word) * 10**digits) if word else empty)
-        return np.array(found, np.int64)
+def whole_column(name: str, least: int, most: int = MOST, *, empty: int | None = None) -> Column:
+    """Declare a column of whole numbers, and the value of an empty word; None refuses it."""
+
+    def word(word: str, where: str) -> int:
+        if not word and empty is not None:
+            return empty
+        sound = word.isascii() and word.isdigit() and len(word) <= LONGEST_INT64
+        if not sound or not least <= int(word) <= most:
+            nothing = "" if empty is None else ", or nothing"
+            raise InputError(
+                f"{where}: {name} is {word[:SHOWN]!r}; give a whole number, at least {least} and "
+                f"at most {most}{nothing}"
+            )
+        return int(word)
+
+    def fast(words: Words) -> Values:
+        number, digits = leading_numbers(words)
+        sure = (digits > 0) & (digits == words.length)
+        return number, sure & (least <= number) & (number <= most)
+
+    return Column(Converter(word, fast), UNKNOWN if empty is None else empty)
+
+
+def share_column(name: str, digits: int, empty: int, nothing: str) -> Column:
+    """Declare a column of shares from 0 to 1, read exactly as whole numbers of 10^-digits.
+
+    An error message ends with the meaning of `nothing`.
+    """
+    shape = re.compile(rf"0|1|0?\.\d{{1,{digits}}}|1\.0{{1,{digits}}}", re.ASCII)
+
+    def word(word: str, where: str) -> int:
+        if word and not shape.fullmatch(word):
+            raise InputError(
+                f"{where}: {name} is {word[:SHOWN]!r}; give a share from 0 to 1 of at "
+                f"most {digits} decimals, or nothing {nothing}"
+            )
+        return int(Decimal(word) * 10**digits) if word else empty
+
+    return Column(Converter(word), empty)
+
+
+def choice_column(name: str, known: Mapping[str, int], fault: str, *more: str) -> Column:
+    """Declare a column of names, each with its number; `fault` is the reason for a refusal."""
+
+    def word(word: str, where: str) -> int:
+        if word not in known:
+            listed = choices(word, [name for name in known if name], *more)
+            raise InputError(f"{where}: {name} is {word[:SHOWN]!r}, and {fault}; {listed}")
+        return known[word]
+
+    return Column(Converter(word), known.get("", UNKNOWN))
 
 
 def share_word(part: int, digits: int) -> str:
@@ -137,53 +166,54 @@ def share_word(part: int, digits: int) -> str:
 
 
 def read_table(path: str | os.PathLike[str], form: Form) -> Table:
-    r"""Read the rows of a CSV file, with what nothing stands for filled in.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a line of it is not of this form.
+    r"""Read the rows of a CSV file.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> form = Form("a toy", ("job",), ("job", "size"), {"job": 1, "size": 1}, {}, {"size": 9})
+    >>> columns = {"job": whole_column("job", 1), "size": whole_column("size", 1, empty=9)}
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "one.csv")
     ...     _ = path.write_text("job\n7\n")
-    ...     read_table(path, form).numbers["size"].tolist()
+    ...     read_table(path, Form("a toy", ("job",), columns)).columns["size"].tolist()
     [9]
     """
     source = os.fspath(path)
-    lines = [(n, text) for n, text in enumerate(text_lines(path), 1) if text.strip()]
-    if len(lines) < 2:
+    first, line, rest = first_line(log_text(path))
+    where = f"{source}, line {line}"
+    if not first.strip() or not rest.strip():
         raise InputError(f"{source} holds no job; a log has a header and a row for each job")
-    first = f"{source}, line {lines[0][0]}"
-    header = _header(_fields(lines[0][1], first), form, first)
-    kinds = {name: form.first_of(name) for name in header}
-    numbers: dict[str, list[int]] = {name: [] for name in header if kinds[name] is not None}
-    words: dict[str, list[str]] = {name: [] for name in header if kinds[name] is None}
-    for line, text in lines[1:]:
-        where = f"{source}, line {line}"
+    header = _header(_fields(first, where), form, where)
+
+    def split(text: str, where: str) -> list[str]:
         row = _fields(text, where)
         if len(row) != len(header):
             raise InputError(
                 f"{where}: the row has {len(row)} fields, and the header has {len(header)} columns"
             )
-        for name, word in zip(header, row, strict=True):
-            if name in numbers:
-                numbers[name].append(_number(name, word, form, where))
-            else:
-                words[name].append(word)
-    count = len(lines) - 1
-    for name in form.jobs:
-        if name not in form.least:
-            words.setdefault(name, [""] * count)
-    columns = {name: np.array(values, np.int64) for name, values in numbers.items()}
-    for name, value in form.empty.items():
-        columns.setdefault(name, np.full(count, value, np.int64))
-    return Table(source, columns, words, np.array([line for line, _ in lines[1:]], np.int64))
+        return row
+
+    seen: dict[str, dict[str, int]] = {name: {} for name in SCHEDULED[2:] if name in header}
+    known = {
+        **{name: row.convert for name, row in form.columns.items()},
+        **{name: whole_column(name, 0, empty=UNKNOWN).convert for name in SCHEDULED[:2]},
+        **{name: numbering(words) for name, words in seen.items()},
+    }
+    layout = Layout(
+        fields=header,
+        columns={name: (Source(name, c),) for name, c in known.items() if name in header},
+        words={"user": "user"} if "user" in header else {},
+        split=split,
+        tokens=lambda chunk, fields: None if b'"' in chunk else split_at(chunk, b",", fields),
+    )
+    columns, names = read_rows(rest, source, layout, line + 1)
+    count = columns["line"].size
+    for name, row in form.columns.items():
+        columns.setdefault(name, np.full(count, row.absent, np.int64))
+    columns.setdefault("user", np.full(count, UNKNOWN, np.int64))
+    words = {name: (list(found), columns.pop(name)) for name, found in seen.items()}
+    return Table(source, columns, words, names)
 
 
 def _fields(text: str, where: str) -> list[str]:
@@ -194,7 +224,7 @@ def _fields(text: str, where: str) -> list[str]:
 
 
 def _header(words: Sequence[str], form: Form, where: str) -> list[str]:
-    names, may = [word.strip().lower() for word in words], [*form.jobs, *SCHEDULED]
+    names, may = [word.strip().lower() for word in words], [*form.columns, "user", *SCHEDULED]
     for name in names:
         if name not in may:
             known = choices(name, may)
@@ -209,23 +239,8 @@ def _header(words: Sequence[str], form: Form, where: str) -> list[str]:
     return names
 
 
-def _number(name: str, word: str, form: Form, where: str) -> int:
-    empty = {**form.empty, "start": UNKNOWN, "end": UNKNOWN}
-    if not word and name in empty:
-        return empty[name]
-    least, most = form.first_of(name) or 0, form.most.get(name, 10**LONGEST_INT64 - 1)
-    sound = word.isascii() and word.isdigit() and len(word) <= LONGEST_INT64
-    if not sound or not least <= int(word) <= most:
-        nothing = ", or nothing" if name in empty else ""
-        raise InputError(
-            f"{where}: {name} is {word[:SHOWN]!r}; give a whole number, at least {least} and at "
-            f"most {most}{nothing}"
-        )
-    return int(word)
-
-
 def user_words(work: Workload) -> list[object]:
-    """Return the users of jobs as they are written: names, else numbers, nothing for unknown."""
+    """Return the users of jobs as words: names, else numbers, empty for unknown."""
     names = work.names.get("user", {})
     return ["" if user < 0 else names.get(user, user) for user in work.user.tolist()]
 

@@ -1,9 +1,11 @@
-"""What became of jobs that had several places, as columns of a table."""
+"""Schedules of jobs on several places, as columns of a table: read and written."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +13,16 @@ from schedfarm.core.arrays import Int8
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.folded import unfolded
-from schedfarm.core.logs.rows import Kept
+from schedfarm.core.logs.formats import FORMATS
+from schedfarm.core.logs.machine import Machine
+from schedfarm.core.logs.read import format_of, read_as
+from schedfarm.core.logs.rows import SHOWN, Kept
 from schedfarm.core.logs.schedules import KILL_MARK, LoggedSchedule
-from schedfarm.core.logs.table import SCHEDULED, SHOWN, Table
+from schedfarm.core.logs.table import SCHEDULED, Table, table_bytes
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.names import choices
 from schedfarm.core.schedule import Schedule, Segments, State
+from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 STATES = {state.name.lower(): state for state in State}
@@ -25,28 +31,14 @@ STATES = {state.name.lower(): state for state in State}
 _ON = re.compile(r"([^*]+)(?:\*([1-9]\d{0,9}))?", re.ASCII)
 
 
-def told_schedule(table: Table, kept: Kept, work: Workload, clean: Clean) -> LoggedSchedule:
-    """Return the schedule that a table tells: `start`, `end`, `state`, and in `on` the places.
-
-    Parameters
-    ----------
-    table : Table
-        All rows of the file.
-    kept : Kept
-        Those that became jobs.
-    work : Workload
-        The jobs.
-    clean : Clean
-        How rows became jobs.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a state or place is unknown, or a job has no start and was not
-        refused.
-    """
+def read_table_schedule(
+    path: str | os.PathLike[str], processors: int | None, clean: Clean
+) -> LoggedSchedule:
+    """Read the schedule that a table records: `start`, `end`, `state`, and in `on` the places."""
+    found = read_as(path, FORMATS[format_of(path)], processors, clean=clean)
+    table, kept, work = found.parsed.table, found.kept, found.workload
     for name in SCHEDULED:
-        if name not in table.numbers and name not in table.words:
+        if name not in table.columns and name not in table.words:
             raise InputError(
                 f"{table.source} has no column {name!r}; a schedule on {work.platform.part}s has "
                 f"{', '.join(SCHEDULED)}"
@@ -65,8 +57,30 @@ def told_schedule(table: Table, kept: Kept, work: Workload, clean: Clean) -> Log
     )
 
 
+def table_files(
+    workload: Workload,
+    kind: type[Any],
+    columns: Callable[[Workload], dict[str, list[object]]],
+    text: Callable[[Machine[Any], Mapping[str, str]], str],
+    schedule: Schedule | None,
+    notes: Mapping[str, str] | None,
+) -> tuple[bytes, bytes]:
+    """Return the bytes of a table of jobs on a kind of platform, and of its machine's file."""
+    platform = workload.platform
+    if not isinstance(platform, kind):
+        raise InputError(
+            f"workload {workload.name!r} is on a platform of kind {platform.name!r}; this form is "
+            f"for jobs on one of kind {kind.name!r}"
+        )
+    if schedule is not None and schedule.workload.digest() != workload.digest():
+        raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
+    written = columns(workload) | ({} if schedule is None else written_schedule(schedule))
+    machine = Machine(platform, workload.epoch, workload.max_estimate)
+    return table_bytes(written), text(machine, notes or {}).encode()
+
+
 def written_schedule(schedule: Schedule) -> dict[str, list[object]]:
-    """Return the columns `SCHEDULED` of a table, of each job in the workload's order."""
+    """Return the columns `SCHEDULED` of a table, in the workload's order of jobs."""
     parts, places = schedule.segments, schedule.workload.platform.places
     on: list[list[str]] = [[] for _ in range(len(schedule.workload))]
     if parts is not None:
@@ -82,21 +96,24 @@ def written_schedule(schedule: Schedule) -> dict[str, list[object]]:
 
 
 def _states(table: Table) -> Int8:
-    found = np.zeros(table.line.size, np.int8)
-    for j, word in enumerate(table.words["state"]):
-        where = table.at(j)
+    words, which = table.words["state"]
+    started = (table.columns["start"] >= 0) & (table.columns["end"] >= 0)
+    known = np.array([STATES.get(word, UNKNOWN) for word in words], np.int8)
+    found = known[which]
+    wrong = (found == UNKNOWN) | ((found != State.REFUSED) & ~started)
+    if wrong.any():
+        row = int(wrong.argmax())
+        where, word = table.at(row), table.word("state", row)
         if word not in STATES:
             raise InputError(f"{where}: state is {word[:SHOWN]!r}; {choices(word, STATES)}")
-        found[j] = STATES[word]
-        if found[j] != State.REFUSED and min(table.numbers[k][j] for k in ("start", "end")) < 0:
-            raise InputError(f"{where}: a job that is {word} has a start and an end; give both")
+        raise InputError(f"{where}: a job that is {word} has a start and an end; give both")
     return found
 
 
 def _segments(table: Table, kept: Kept, work: Workload) -> Segments:
     rows: list[tuple[int, int, int]] = []
     for j, row in enumerate(kept.place.tolist()):
-        words = table.words["on"][row].split()
+        words = table.word("on", row).split()
         found = _parts(words, int(work.weight[j]), work.platform, f"{table.at(row)}: on")
         rows += sorted((j, *one) for one in found)
     job, place, procs = np.array(rows, np.int64).reshape(-1, 3).T

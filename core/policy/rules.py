@@ -63,11 +63,12 @@ class Rule:
         that kernels know and on kinds of `fair_platforms`; by default each takes a simulation, or
         the reference.
     refer : Reference, optional
-        Class in `core.reference` that simulates it slowly; without one there is no reference,
-        and fair start times are strict and by arrival only.
+        Class that simulates it slowly, or one for each kind of platform; without one there is no
+        reference, and fair start times are strict and by arrival only. On nodes and networks an
+        audit replays a schedule with it.
     audit : Reference, optional
-        Class in `core.audit` that judges its passes, or one for each kind of platform; without one
-        an audit is of starts, kills, places and capacity alone.
+        Class in `core.audit` that judges its passes on a pool or a grid. Without what its platform
+        needs, an audit is of starts, kills, places and capacity alone.
     counts : tuple of (str, str)
         What its schedules count (`core.schedule.Schedule.counts`): name and meaning of each.
     of_log : bool
@@ -93,8 +94,8 @@ class Rule:
     promise: Reference | None = None
     keeps_plan: bool = False
     fair_start: Reference | None = None
-    refer: Reference | None = None
-    audit: Reference | Mapping[str, Reference] | None = None
+    refer: Reference | Mapping[str, Reference] | None = None
+    audit: Reference | None = None
     counts: tuple[tuple[str, str], ...] = ()
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
@@ -212,13 +213,14 @@ _POOL, _FAIR = (
     "schedfarm.core.machines.pool.fair_start:",
 )
 
-_NETWORK, _ON_LINKS, _LINKS = (
+_NETWORK, _ON_LINKS = (
     "schedfarm.core.machines.network.simulation:",
-    "schedfarm.core.reference.network:",
-    "schedfarm.core.audit.network:",
+    "schedfarm.core.machines.network.reference.rules:",
 )
 
-_REFERENCE, _AUDIT = "schedfarm.core.reference.{platform}:", "schedfarm.core.audit.disciplines:"
+_REFERENCE, _AUDIT = "schedfarm.core.reference.rules:", "schedfarm.core.audit.disciplines:"
+
+_ON_NODES = "schedfarm.core.machines.nodes.reference."
 
 _ROWS = (
     Rule(
@@ -278,12 +280,12 @@ _ROWS = (
         check=_nobody_left,
         promise=_POOL + "promise_reserving",
         fair_start=_FAIR + "reserving",
-        refer=_REFERENCE + "Reserving",
-        audit={
-            "pool": _AUDIT + "Reserving",
-            "grid": _AUDIT + "Reserving",
-            "nodes": "schedfarm.core.audit.replay_of_nodes:NodesDiscipline",
+        refer={
+            "pool": _REFERENCE + "Reserving",
+            "grid": _REFERENCE + "Reserving",
+            "nodes": _ON_NODES + "rules:Reserving",
         },
+        audit=_AUDIT + "Reserving",
         platforms=("pool", "grid", "nodes"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
@@ -305,7 +307,7 @@ _ROWS = (
     Rule(
         "tabu",
         "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
-        simulate="schedfarm.core.machines.grid.plans:tabu",
+        simulate="schedfarm.core.machines.grid.search:tabu",
         holds=ALL,
         options=(
             "every",
@@ -319,7 +321,7 @@ _ROWS = (
             "search",
         ),
         check=_by_plan,
-        promise="schedfarm.core.machines.grid.plans:promise_tabu",
+        promise="schedfarm.core.machines.grid.search:promise_tabu",
         keeps_plan=True,
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),
@@ -333,8 +335,7 @@ _ROWS = (
         options=("shelf", "resets", "utc", "worth", "budget"),
         check=_in_shelves,
         promise="schedfarm.core.machines.nodes.simulation:promise_demt",
-        refer="schedfarm.core.reference.shelves:Demt",
-        audit="schedfarm.core.audit.shelves:Shelves",
+        refer=_ON_NODES + "shelves:Demt",
         counts=(
             ("selections", "number of selections of jobs for a shelf"),
             ("given_up", "number of selections whose exact search was given up"),
@@ -350,7 +351,6 @@ _ROWS = (
         holds=GIVEN,
         check=_on_links,
         refer=_ON_LINKS + "Isolated",
-        audit=_LINKS + "Isolated",
         platforms=("network",),
         fair_platforms=(),
         cost=Cost(Rate(0.7, 0.1)),
@@ -363,7 +363,6 @@ _ROWS = (
         options=("to", "links", "queue"),
         check=_on_links,
         refer=_ON_LINKS + "Sharing",
-        audit=_LINKS + "Sharing",
         platforms=("network",),
         fair_platforms=(),
         cost=Cost(Rate(2.0, 0.15)),
@@ -376,7 +375,6 @@ _ROWS = (
         options=("to", "links"),
         check=_on_links,
         refer=_ON_LINKS + "Sharing",
-        audit=_LINKS + "Sharing",
         platforms=("network",),
         fair_platforms=(),
         cost=Cost(Rate(2.5, 0.1)),

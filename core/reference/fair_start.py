@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from schedfarm.core.arrays import Int64
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job
-from schedfarm.core.reference.simulation import Simulation, simulation_of
+from schedfarm.core.reference.loop import Simulation, simulation_of
 from schedfarm.core.workload.workload import Workload
 
 

@@ -115,7 +115,7 @@ class Job:
         >>> job.finish(0), job.finish(1), job.finish(5)
         (3, 5, 13)
         """
-        return self.counted + ceil(Fraction(seconds * WHOLE_SPEED - self.done, self.speed))
+        return self.counted - (self.done - seconds * WHOLE_SPEED) // self.speed
 
     @property
     def is_spread(self) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.loop import Simulation
 from schedfarm.core.reference.processors import Claim
-from schedfarm.core.reference.simulation import Simulation
 from schedfarm.core.workload.workload import Workload
 
 Plan = dict[Job, Claim]

@@ -395,8 +395,8 @@ class Trace:
         machine = self.machine
         if machine is None or not machine.participants:
             return
-        beside = FORMATS[format_of(path)].beside
-        told = beside is not None and beside.platform == machine.name
+        sidecar = FORMATS[format_of(path)].sidecar
+        told = sidecar is not None and sidecar.platform == machine.name
         if told and self.network is not None:
             raise InputError(
                 f"trace {self.name!r}: {path} says of each job where it comes from and what it "

@@ -1,4 +1,4 @@
-"""The command line: `farm COMMAND`. The one place where campaigns, clusters and analysis meet."""
+"""The command line, `farm COMMAND`. Only here do campaigns, clusters and analysis meet."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from schedfarm.farm.cli.cancel import cancel
 from schedfarm.farm.cli.certificates import certificates
 from schedfarm.farm.cli.clusters import clusters
 from schedfarm.farm.cli.command import Sections
+from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
 from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
@@ -38,66 +39,67 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 AGAIN_SECONDS = 0.01
-"""After which a dropped interrupt is repeated."""
+"""Delay before a dropped interrupt is raised again."""
 
 
 @click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="schedfarm", prog_name="farm")
 def cli() -> None:
-    """Answer what users would have felt under policy P instead of Q, and how sure that is."""
+    """Simulate job scheduling policies on logs and models, and compare them with uncertainty."""
 
 
 cli.add_section(
-    "Look at one log",
+    "Single logs",
     {
-        traces: "Fetch logs, and say what one holds.",
+        traces: "List, fetch and describe logs.",
         simulate: "Simulate a log under one policy, and print its metrics.",
-        audit: "Prove that a schedule keeps a policy, or name who breaks it.",
-        offline: "Schedule moldable jobs that are all there at once.",
+        audit: "Check a schedule against a policy.",
+        offline: "Schedule moldable jobs without arrivals.",
     },
 )
 cli.add_section(
-    "Run a campaign",
+    "Campaigns",
     {
-        init: "Write a campaign for logs, every line with its meaning.",
-        plan: "Say what a campaign costs, without running it.",
-        run: "Simulate every cell of a campaign that is not done.",
-        status: "Say how far a store is, and what failed.",
-        watch: "Follow a run from another shell, until it ends.",
-        verify: "Check every byte of a store, and simulate cells again.",
+        init: "Write a commented campaign file for logs.",
+        plan: "Estimate the cost of a campaign.",
+        run: "Simulate the missing cells of a campaign.",
+        status: "Print the progress and failures of a store.",
+        watch: "Follow a run from another shell.",
+        verify: "Check all data of a store, and re-simulate cells.",
     },
 )
 cli.add_section(
-    "Read the answer",
+    "Results",
     {
-        bands: "Print bands of a metric over the resamples, and draw them.",
-        gains: "Print how much each policy gains over a baseline.",
-        who: "Print who loses under a policy, and by how much.",
+        compare: "Compare policies: verdicts, intervals, and who gains.",
+        bands: "Print and plot a metric's bands over resamples.",
+        gains: "Compare policies with a baseline.",
+        who: "Print the users or jobs that lose under a policy.",
     },
 )
 cli.add_section(
-    "Use a cluster",
+    "Clusters",
     {
-        clusters: "List the kinds of clusters, and print files to start from.",
-        submit: "Run a campaign from within a job of a batch system.",
-        cancel: "End the jobs that work on a store.",
-        certificates: "Make the certificates that encrypt a cluster.",
+        clusters: "List launchers and print template files.",
+        submit: "Run a campaign as a job of a batch system.",
+        cancel: "Cancel the jobs of a store.",
+        certificates: "Create TLS certificates for a cluster.",
     },
 )
 cli.add_section(
-    "Look things up, set things up",
+    "Reference and setup",
     {
         policies: "List queue orders, backfilling rules and their options.",
-        metrics: "List the metrics that stores have.",
-        campaigns: "List the campaigns that ship with the package.",
-        warm: "Compile kernels before they are needed.",
-        completion: "Print the script by which a shell completes words.",
+        metrics: "List the metrics of stores.",
+        campaigns: "List the built-in campaigns.",
+        warm: "Precompile kernels.",
+        completion: "Print a shell completion script.",
     },
 )
 
 
 def main() -> None:
-    """Run a command; bad input, or an interrupt, is one sentence and exit status 2, or 130."""
+    """Run a command; report bad input or an interrupt in one sentence and by the exit status."""
     sys.unraisablehook = _interrupt_again
     try:
         sys.exit(cli(standalone_mode=False))
@@ -105,31 +107,31 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
-        # Click makes an Abort of an interrupt, which may say how far it was.
+        # Click turns an interrupt into an Abort, whose cause may say how far the command got.
         why = str(error.__cause__ or error)
         click.echo(f"farm: interrupted{f'; {why}' if why else ''}", err=True)
         with suppress(OSError):
             sys.stdout.flush()
-        # Every context has been left by now. What is not is Zarr's event loop, in the middle of
-        # what was broken off: wound up by the interpreter, it may print 500 lines of tracebacks.
+        # All contexts are closed. Only Zarr's event loop still runs interrupted requests; a normal
+        # exit of the interpreter would print up to 500 lines of tracebacks for them.
         os._exit(INTERRUPTED)
     except ValueError as error:
         if not _is_bad_input(error):
             raise
         from schedfarm.core.checks import printable
 
-        # Names of files, and what a text is quoted with, may be anything.
+        # File names and quoted values may contain control characters.
         click.echo(f"farm: {printable(str(error))}", err=True)
         sys.exit(BAD_INPUT)
 
 
 def _interrupt_again(dropped: UnraisableHookArgs) -> None:
-    """Repeat an interrupt that met a destructor or a weak reference's callback.
+    """Raise an interrupt again that was dropped in a destructor or a weak reference's callback.
 
-    Python prints a traceback there and goes on, so that the interrupt would be lost.
+    Python prints a traceback for such an exception and continues, so the interrupt would be lost.
     """
     if issubclass(dropped.exc_type, KeyboardInterrupt):
-        # At once, it would be raised, and dropped, in this function.
+        # Raised at once, it would be dropped in this function.
         main_thread = threading.main_thread().ident
         again = threading.Timer(AGAIN_SECONDS, signal.pthread_kill, (main_thread, signal.SIGINT))
         again.daemon = True

@@ -1,4 +1,4 @@
-"""`farm audit`: prove or refute that a schedule is one that a policy makes."""
+"""`farm audit`: prove or refute that a schedule follows a policy."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ REFUTED = 1
     "name",
     required=True,
     shell_complete=words.policies,
-    help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
+    help="ORDER+RULE[,option=value], such as saf+easy; a rule alone implies fcfs.",
 )
-@click.option("--processors", type=int, help="Size of the machine; by default what FILE says.")
+@click.option("--processors", type=int, help="Processors of the machine; by default those in FILE.")
 @CLEAN
-@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def audit(
     file: Path, name: str, processors: int | None, clean: dict[str, Any], as_json: bool
 ) -> None:
-    """Prove from the times alone that the schedule in FILE keeps a policy, or name who breaks it.
+    """Prove from its times that the schedule in FILE follows a policy, or name the first violation.
 
-    FILE is a log of the Standard Workload Format with wait times, such as `farm simulate --out`
-    writes, or anyone's; of jobs on nodes, or on clusters with links, a CSV with start, end, state
-    and on, and the machine beside it. The first job by time that breaks a rule is named, with when
-    and why, and the clock by which passes are told apart: schedules of the pyss family take
-    events=per-event.
+    FILE is a log in the Standard Workload Format with wait times, from any source, such as `farm
+    simulate --out`. For jobs on nodes, or on clusters with links, it is a CSV with the columns
+    start, end, state and on, and the machine in a TOML file of the same name. A violation is
+    reported with its job, instant and reason. The events option of the policy chooses the clock:
+    use events=per-event for schedules of the pyss family.
 
     Exit status: 0 sound, 1 refuted, 2 bad input.
     """

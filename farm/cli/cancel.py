@@ -1,4 +1,4 @@
-"""`farm cancel`: end the jobs that work on a store."""
+"""`farm cancel`: cancel the jobs of a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from schedfarm.farm.store.place import Place
 
 STOP_SECONDS = 60.0
-"""Time that a coordinator has to finish what ends within 10 s, fold the summary and end its
+"""Time for a coordinator to finish blocks that end within 10 s, fold the summary and cancel its
 workers' jobs."""
 
 LOOK_SECONDS = 1.0
@@ -23,9 +23,10 @@ LOOK_SECONDS = 1.0
 @command()
 @STORE
 def cancel(store: str) -> None:
-    """End the jobs that work on STORE: the coordinator by itself, then the workers' that are left.
+    """Cancel the jobs of STORE: stop the coordinator, then cancel the remaining workers' jobs.
 
-    What ends within 10 s is finished, the rest is left; the same `farm submit` goes on from there.
+    The coordinator finishes the cells that end within 10 s and drops the rest; the same `farm
+    submit` resumes.
     """
     from schedfarm.farm.cli.jobs import UNKNOWN, cancel as end, jobs_of
     from schedfarm.farm.store.jobs import COORDINATOR, note_cancelled, read_jobs
@@ -34,7 +35,7 @@ def cancel(store: str) -> None:
 
     place = place_of(store)
     if read_jobs(place, COORDINATOR) is None:
-        # A store that a run made has no coordinator; what is no store is refused.
+        # A store made by `farm run` has no coordinator; refuse anything that is not a store.
         Store.open(place)
     jobs = [job for job in jobs_of(place) if not job.is_over]
     unknown = [job for job in jobs if job.state == UNKNOWN]
@@ -63,7 +64,7 @@ def _refuse_unknown(store: Place, job: Job) -> None:
 
 
 def _stop(store: Place, job: Job) -> bool:
-    """Have a coordinator stop by itself; return whether it did."""
+    """Ask a coordinator to stop; return whether it did."""
     from schedfarm.cluster.queues import said
     from schedfarm.farm.cli.jobs import jobs_of
 
@@ -80,7 +81,7 @@ def _end_workers(store: Place) -> None:
     from schedfarm.core.numerals import counted
     from schedfarm.farm.cli.jobs import end_leftovers
 
-    # A coordinator that is no job would submit others in their place: it is named instead.
+    # A coordinator outside of a job would replace the jobs; taking the lock names it instead.
     with store.locked():
         count = end_leftovers(store)
     click.echo(f"{counted(count, 'job')} of workers cancelled" if count else "no jobs are left")

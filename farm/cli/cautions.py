@@ -1,4 +1,4 @@
-"""Cautions on a terminal: once each, before what they are of."""
+"""Cautions on standard error."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ import click
 
 
 def warn(found: Mapping[str, Mapping[str, str]]) -> None:
-    """Say every trace's cautions on standard error, a line each.
-
-    Parameters
-    ----------
-    found : mapping of str to mapping of str to str
-        By trace and key, the sentences of `farm.campaign.caution.cautions`.
-    """
+    """Print the cautions of every trace on standard error, one line each."""
     for trace, said in found.items():
         for sentence in said.values():
             click.echo(f"caution: {trace}: {sentence}", err=True)

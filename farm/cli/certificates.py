@@ -1,4 +1,4 @@
-"""`farm certificates`: what lets a farm's own programs in, and nobody else's."""
+"""`farm certificates`: create TLS certificates for a cluster."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from schedfarm.farm.cli.command import command
 
 @command()
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
-@click.option("--days", type=int, help="Validity of the certificate; by default a year.")
-@click.option(
-    "--renew", is_flag=True, help="Have the authority that is there sign a new certificate."
-)
+@click.option("--days", type=int, help="Validity of the certificate, days; by default a year.")
+@click.option("--renew", is_flag=True, help="Sign a new certificate with the existing authority.")
 def certificates(folder: Path | None, days: int | None, renew: bool) -> None:
-    """Make the certificates of a farm in FOLDER, and Dask's configuration that names them.
+    """Create a certificate authority, a certificate and Dask's configuration for them in FOLDER.
 
-    The folder has to be one that every worker sees; by default it is schedfarm's own in your
-    home, where `farm run` and `farm submit` look for it, and make it for the clusters that they
-    start. Whoever can read key.pem or ca-key.pem is let in: both stay readable for you alone.
+    Every worker must be able to read the folder. The default is a folder in your home directory,
+    which `farm run` and `farm submit` also use, and create, for the clusters that they start.
+    key.pem and ca-key.pem grant access to the cluster: only you can read them.
     """
     from schedfarm.cluster import certificates as made
 
     where = (folder or made.default_folder()).absolute()
     end = made.make(where, days=made.DAYS if days is None else days, renew=renew)
     click.echo(
-        f"certificates: {where}, valid until {end:%Y-%m-%d}; 'export "
-        f"DASK_CONFIG={where / made.CONFIGURATION}' has dask scheduler, dask worker and farm use "
-        "them"
+        f"certificates: {where}, valid until {end:%Y-%m-%d}; to use them with dask scheduler, dask "
+        f"worker and farm: export DASK_CONFIG={where / made.CONFIGURATION}"
     )

@@ -1,4 +1,4 @@
-"""`farm clusters`: where campaigns can run, and files to start from."""
+"""`farm clusters`: list launchers and print template files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def _names() -> list[str]:
 
 @command()
 @click.argument("name", required=False, shell_complete=words.listed(_names))
-@click.option("--json", "as_json", is_flag=True, help="Print the list, or the file, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def clusters(name: str | None, as_json: bool) -> None:
-    """List what --on takes, or print the file to start from for NAME, such as slurm.
+    """List the launchers for --on, or print the template file of the launcher NAME, such as slurm.
 
-    `farm clusters slurm > slurm.toml`, changed where it says so, goes with `--on slurm.toml`, or
-    as [cluster] into a campaign.
+    Edit the output of `farm clusters slurm > slurm.toml` and use it with `--on slurm.toml`, or as
+    [cluster] of a campaign.
     """
     from schedfarm.cluster.examples import examples
     from schedfarm.cluster.launchers import LAUNCHERS
@@ -39,9 +39,9 @@ def clusters(name: str | None, as_json: bool) -> None:
         wide = max(len(row.form) for row in LAUNCHERS.values())
         for row in LAUNCHERS.values():
             click.echo(f"{row.form:<{wide}}  {row.meaning}")
-        click.echo(f"\nfiles to start from, by farm clusters NAME: {', '.join(known)}")
+        click.echo(f"\ntemplate files, printed by farm clusters NAME: {', '.join(known)}")
         return
     if name not in known:
-        raise InputError(f"there is no file for {name!r}; {choices(name, known)}")
+        raise InputError(f"there is no template file for {name!r}; {choices(name, known)}")
     text = known[name].read_text(encoding="utf-8")
     click.echo(json.dumps({"name": name, "text": text}, indent=1) if as_json else text.rstrip("\n"))

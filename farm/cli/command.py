@@ -1,4 +1,4 @@
-"""What every command shares: how options are read, and the words that name a store."""
+"""Parts shared by all commands: option parsing, common options and arguments."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from click.shell_completion import CompletionItem
 from schedfarm.farm.cli import words
 
 READER_GONE = 141
-"""Exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""
+"""Exit status after a closed output pipe: 128 + SIGPIPE."""
 
 
 class Command(click.Command):
-    """Refuse an option that is given twice; end quietly when nobody reads the output any more.
+    """Refuse an option that is given twice; exit quietly when the output pipe is closed.
 
-    Click would take the last of two options and say nothing, and call a closed pipe a failure.
+    Click would silently take the last of two values, and report a closed pipe as a failure.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Carry the command out."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             with suppress(OSError):
-                # What is still buffered would be written, and complained about, at the exit.
+                # Buffered output would be written at exit and raise again.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(READER_GONE)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words of a command line."""
+        """Parse the arguments of a command line."""
         if not ctx.resilient_parsing:
             for option, values in self._given(ctx, args).items():
                 if len(values) > 1:
@@ -47,7 +47,7 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def _given(self, ctx: click.Context, args: list[str]) -> dict[str, list[str]]:
-        """Return all values of each option that takes one."""
+        """Return all values given for each single-valued option."""
         parser: Any = self.make_parser(ctx)
         single = {p.name: p.opts[0] for p in self.params if _takes_one(p)}
         for option in (*parser._long_opt.values(), *parser._short_opt.values()):
@@ -58,39 +58,33 @@ class Command(click.Command):
 
 
 def _takes_one(param: click.Parameter) -> bool:
-    """Tell whether it is an option with a value, which may be given once."""
+    """Return whether the parameter is an option that takes one value, once."""
     if not isinstance(param, click.Option) or param.is_flag or param.count:
         return False
     return param.nargs == 1 and not param.multiple
 
 
 def command() -> Callable[[Callable[..., Any]], Command]:
-    """Declare a command, as click's own decorator does."""
+    """Declare a command, like `click.command`."""
     return click.command(cls=Command)
 
 
 class Sections(click.Group):
-    """List the commands under titles, each with a summary that is never cut.
-
-    Parameters
-    ----------
-    **given
-        As of a click group.
-    """
+    """List commands under titles, with summaries that are never cut."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self._sections: dict[str, list[str]] = {}
 
     def add_section(self, title: str, rows: Mapping[click.Command, str]) -> None:
-        """Add commands with their summaries, in the order in which help lists them."""
+        """Add a section of commands with their summaries, in order."""
         self._sections[title] = [str(command.name) for command in rows]
         for command, summary in rows.items():
             command.short_help = summary
             self.add_command(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections."""
+        """Write the sections into the help text."""
         wide = max(map(len, self.commands))
         for title, names in self._sections.items():
             with formatter.section(title):
@@ -99,18 +93,18 @@ class Sections(click.Group):
 
 
 class StoreName(click.ParamType[str]):
-    """Read what a store is called, which has to be something that this program can work in."""
+    """Parse the folder or address of a store."""
 
     name = "store"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """Return the folder or the address, or refuse the text."""
+        """Return the folder or address, or raise InputError."""
         from schedfarm.farm.store.place import place_of
 
         return str(place_of(value))
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-        """Leave folders to the shell."""
+        """Let the shell complete folders."""
         return [CompletionItem(incomplete, type="dir")]
 
 
@@ -118,33 +112,27 @@ CAMPAIGN = click.argument("campaign", shell_complete=words.campaigns)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
-QUIET = click.option("--quiet", is_flag=True, help="Print no progress.")
+QUIET = click.option(
+    "--quiet", is_flag=True, help="Suppress progress messages and hints; print results only."
+)
 
 STORE = click.argument("store", type=StoreName())
 
 STORE_OPTION = click.option(
     "--store",
     type=StoreName(),
-    help="Folder of the results, or address such as s3://BUCKET/NAME; by default NAME.farm here. A "
-    "store that is there is resumed, or grown.",
+    help="Store: a folder, or an address such as s3://BUCKET/NAME; by default NAME.farm in the "
+    "current folder. An existing store is resumed or extended.",
 )
 
 
 COMPILE_TIME = "some seconds"
-"""How long it takes: 3 to 10 s of one processor for a rule, up to 25 s with fair start times."""
+"""Compilation time as printed: 3 to 10 s of CPU per rule, up to 25 s with fair start times."""
 
 
 @contextmanager
 def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
-    """Say it once when kernels are compiled, as long as this lasts, to who waits at a terminal.
-
-    Parameters
-    ----------
-    of : str
-        Policy whose kernels they are, if it is one.
-    quiet : bool
-        Whether not to.
-    """
+    """Print a note on a terminal, once, if kernels are compiled inside this context."""
     from schedfarm.core.engine.compiling import compiling
 
     def say() -> None:
@@ -159,15 +147,7 @@ def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
 
 
 def needs(name: str, *others: str) -> None:
-    """Refuse options of the command that would do nothing without the one that they belong to.
-
-    Parameters
-    ----------
-    name : str
-        The parameter that they belong to.
-    *others : str
-        Theirs.
-    """
+    """Refuse options that do nothing without the option `name`, if it is missing."""
     ctx = click.get_current_context()
     if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
         return

@@ -1,4 +1,4 @@
-"""`farm completion`: what makes a shell complete the words of `farm`."""
+"""`farm completion`: print a shell completion script."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import click
 from schedfarm.farm.cli.command import command
 
 SHELLS = ("bash", "zsh", "fish")
-"""Those that click writes a script for."""
+"""Shells for which click has a script."""
 
 VARIABLE = "_FARM_COMPLETE"
-"""By this variable of the environment the script asks `farm` for words."""
+"""Environment variable by which the script asks `farm` for completions."""
 
 
 @command()
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the script by which SHELL completes policies, metrics, campaigns, logs and labels.
+    """Print a script that lets SHELL complete policies, metrics, campaigns, logs and labels.
 
-    The commands for each shell, once:
+    Install it once, by the commands for your shell:
 
     \b
     farm completion bash > ~/.farm-complete
@@ -30,7 +30,7 @@ def completion(shell: str) -> None:
 
     \b
     farm completion fish > ~/.config/fish/completions/farm.fish
-    """  # noqa: D301  \b is the character by which click keeps lines as they are.
+    """  # noqa: D301  \b makes click keep the line breaks.
     from click.shell_completion import get_completion_class
 
     root = click.get_current_context().find_root()

@@ -1,4 +1,4 @@
-"""`farm init`: a first campaign for some logs, to be read, changed and run."""
+"""`farm init`: write a commented campaign file for logs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from schedfarm.farm.cli.traces import CLEAN, TRACES
 @command()
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
 @click.option(
-    "--out", help="File to write; by default the logs' names with .toml, here. - is stdout."
+    "--out", help="File to write, or - for standard output; by default named after the logs."
 )
 @click.option(
     "--policy",
     "policies",
     multiple=True,
     shell_complete=words.policies,
-    help="A policy to compare, again for each; the first is the baseline.",
+    help="Policy to compare; repeatable. The first is the baseline.",
 )
-@click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
+@click.option(
+    "--processors", type=int, help="Processors of the machine; by default those of the log."
+)
 @CLEAN
 @TRACES
 def init(
@@ -34,9 +36,9 @@ def init(
     folder: Path | None,
     **source: Any,
 ) -> None:
-    """Write a campaign for logs, each by NAME or from a FILE, every line with its meaning.
+    """Write a campaign file for logs, by NAME or from a FILE, with a comment on every line.
 
-    It can be run as it is. No file is ever replaced.
+    The file runs as it is. An existing file is never replaced.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.logs.machine import machine_file
@@ -65,5 +67,6 @@ def init(
     target.write(text.encode())
     if not target.standard:
         click.echo(
-            f"campaign: {path}; farm plan {path} says what it costs, farm run {path} runs it"
+            f"campaign: {path}; estimate its cost with farm plan {path}, or run it with farm run "
+            f"{path}"
         )

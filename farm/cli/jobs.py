@@ -1,4 +1,4 @@
-"""The jobs of a store: noted as they are submitted, listed with their states, ended."""
+"""Batch jobs of a store: recorded when submitted, listed with their states, cancelled."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from schedfarm.farm.store.place import Place
 
 WRITE_SECONDS = 2.0
-"""Least time between two times that ids are written: a thousand jobs are submitted in seconds."""
+"""Least time between two writes of the ids: a thousand jobs are submitted within seconds."""
 
 CANCELLED_AT_ONCE = 500
-"""Ids on one command line."""
+"""Largest number of ids on one command line."""
 
 UNKNOWN = "unknown"
-"""State of a job whose batch system cannot be asked from here."""
+"""State of a job whose batch system cannot be queried from this host."""
 
 CANCELLED = "cancelled"
-"""State of a job that has ended since its user wanted that."""
+"""State of a job that its user has cancelled."""
 
 
 def folder_beside(store: Place) -> Path:
-    """Return the folder for what the jobs of a store say: beside it, not to be copied with it.
+    """Return the folder for the output of a store's jobs, next to the store.
 
-    Of a store in a bucket it is in the working folder.
+    For a store in a bucket it is in the current folder.
 
     Examples
     --------
@@ -44,15 +44,7 @@ def folder_beside(store: Place) -> Path:
 
 
 class Noted:
-    """Write down the ids of workers' jobs, in a thread: Dask is not to wait for a disk.
-
-    Parameters
-    ----------
-    store : Place
-        Where.
-    launcher : str
-        What submits them.
-    """
+    """Record the ids of the workers' jobs, in a thread so that Dask does not wait for a disk."""
 
     def __init__(self, store: Place, launcher: str) -> None:
         self._store, self._launcher = store, launcher
@@ -62,7 +54,7 @@ class Noted:
         self._thread = threading.Thread(target=self._work, daemon=True)
 
     def __call__(self, job: str) -> None:
-        """Take note of a job."""
+        """Record a job."""
         self._ids.append(job)
 
     def __enter__(self) -> Noted:
@@ -86,7 +78,7 @@ class Noted:
     def _write(self) -> None:
         count = len(self._ids)
         if count > self._written:
-            # A run is not to end for want of a list: who is missing from it is only not shown.
+            # The list is for display only: a failed write must not end the run.
             with suppress(OSError):
                 write_jobs(self._store, WORKERS, Jobs(self._launcher, tuple(self._ids[:count])))
             self._written = count
@@ -94,20 +86,7 @@ class Noted:
 
 @dataclass(frozen=True)
 class Job:
-    """Say what became of one job.
-
-    Parameters
-    ----------
-    role : str
-        Of a coordinator or of workers.
-    launcher : str
-        What submitted it.
-    id : str
-        As its batch system calls it.
-    state : str
-        As that says; ``unknown`` where it cannot be asked from here, ``cancelled`` of one that
-        its user has ended.
-    """
+    """Hold one job of a batch system with its state."""
 
     role: str
     launcher: str
@@ -116,14 +95,14 @@ class Job:
 
     @property
     def queue(self) -> Queue:
-        """Its batch system."""
+        """Batch system of the job."""
         from schedfarm.cluster.queues import QUEUES
 
         return QUEUES[self.launcher]
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the job has ended."""
         from schedfarm.cluster.queues import is_over
 
         if self.state in (UNKNOWN, CANCELLED):
@@ -132,12 +111,12 @@ class Job:
 
     @property
     def waits(self) -> bool:
-        """Whether it has not begun."""
+        """Whether the job is pending."""
         return self.state in self.queue.waiting
 
 
 def jobs_of(store: Place) -> list[Job]:
-    """Return the jobs that are known of a store, with their states, the coordinator's first."""
+    """Return the recorded jobs of a store with their states, the coordinator's first."""
     from schedfarm.cluster.queues import QUEUES, states
 
     found = []
@@ -153,7 +132,7 @@ def jobs_of(store: Place) -> list[Job]:
 
 
 def of_submitted(store: Place) -> dict[str, Any] | None:
-    """Return what is known of a store whose coordinator has not made it yet; None of another."""
+    """Return the jobs of a store that does not exist yet; None for an existing store."""
     from schedfarm.core.format.names import MANIFEST
 
     if store.has(MANIFEST) or read_jobs(store, COORDINATOR) is None:
@@ -162,7 +141,7 @@ def of_submitted(store: Place) -> dict[str, Any] | None:
 
 
 def sentences(jobs: list[Job]) -> Iterator[str]:
-    """Say which jobs there are: those that have not ended by their ids, the others by number."""
+    """Yield one sentence per role: active jobs by id, ended jobs by number."""
     from schedfarm.core.numerals import counted
 
     for role in FILES:
@@ -181,7 +160,7 @@ def sentences(jobs: list[Job]) -> Iterator[str]:
 
 
 def cancel(jobs: list[Job]) -> None:
-    """End jobs by the command of their batch system, if they are still there."""
+    """Cancel jobs by the command of their batch system."""
     from schedfarm.cluster.jobs import cancel_command
     from schedfarm.cluster.queues import said
 
@@ -192,7 +171,7 @@ def cancel(jobs: list[Job]) -> None:
 
 
 def end_leftovers(store: Place) -> int:
-    """Cancel jobs of workers whose run is no more, and return how many there were."""
+    """Cancel the workers' jobs of ended runs, and return their number."""
     known = [job for job in jobs_of(store) if job.role == WORKERS and job.state != UNKNOWN]
     left = [job for job in known if not job.is_over]
     cancel(left)

@@ -1,4 +1,4 @@
-"""`farm policies`, `farm metrics` and `farm campaigns`: what there is to choose from."""
+"""`farm policies`, `farm metrics` and `farm campaigns`: lists of the available names."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import click
 from schedfarm.farm.cli.command import JSON, command
 
 OWN = (
-    "An order or a rule of your own is module:function in its place, such as mine:by_age+easy for\n"
-    "by_age in mine.py, beside the campaign or, for farm simulate and farm audit, in this folder. "
-    "A\nmodule that can be imported goes as well, and a package enters plain names as entry points "
-    "of\nthe groups schedfarm.orders and schedfarm.rules."
+    "Name your own order or rule as module:function, such as mine:by_age+easy for the "
+    "function by_age in\n"
+    "mine.py, next to the campaign or, for farm simulate and farm audit, in the current "
+    "folder. Installed\n"
+    "modules work as well, and packages can register plain names as entry points of the "
+    "groups\n"
+    "schedfarm.orders and schedfarm.rules."
 )
-"""How to name what is not listed."""
+"""How to name a plug-in order or rule."""
 
 
 @command()
 @JSON
 def policies(as_json: bool) -> None:
-    """List the queue orders, backfilling rules and options that make a policy's name."""
+    """List the queue orders, backfilling rules and options of policies."""
     from schedfarm.core import own
     from schedfarm.core.policy.options import OPTIONS
     from schedfarm.core.policy.orders import ORDERS
@@ -56,7 +59,7 @@ def _whose(group: str, name: str) -> str:
 @command()
 @JSON
 def metrics(as_json: bool) -> None:
-    """List the metrics that every store has, and those that installed packages bring."""
+    """List the metrics of every store, and those of installed packages."""
     from schedfarm.core import own
     from schedfarm.core.metrics.declared import METRICS
 
@@ -78,15 +81,16 @@ def metrics(as_json: bool) -> None:
                 click.echo(f"  {name:<{width}}  {row['meaning']}{unit}")
         click.echo()
     click.echo(
-        "A metric of your own is module:function in metrics = [...] of a campaign, such as\n"
-        "mine:p95_wait for p95_wait in mine.py beside it."
+        "Name your own metric as module:function in metrics = [...] of a campaign, such as "
+        "mine:p95_wait for\n"
+        "the function p95_wait in mine.py next to it."
     )
 
 
 @command()
 @JSON
 def campaigns(as_json: bool) -> None:
-    """List the campaigns that ship with the package."""
+    """List the built-in campaigns."""
     from schedfarm.core.numerals import grouped
     from schedfarm.farm.campaign.shipped import find, shipped
 

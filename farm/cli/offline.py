@@ -1,4 +1,4 @@
-"""`farm offline`: schedules of moldable jobs that are all there from the beginning."""
+"""`farm offline`: schedule moldable jobs without arrivals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE_SECONDS = 5.0
 """Time between two plain lines of progress."""
 
 DRAWN = ("jobs", "processors", "model", "shortest", "longest", "instances")
-"""Parameters that say what is drawn, and nothing of a file."""
+"""Parameters of drawn instances, which do not apply to a file."""
 
 COLUMNS = ("instance", "algorithm", "job", "weight", "processors", "start", "end")
 """Columns of the file of schedules."""
@@ -46,59 +46,61 @@ def _models() -> list[str]:
 
 @command()
 @click.argument("file", required=False)
-@click.option("--jobs", type=int, default=100, show_default=True, help="Jobs of an instance.")
-@click.option("--processors", type=int, default=64, show_default=True, help="Size of the machine.")
+@click.option("--jobs", type=int, default=100, show_default=True, help="Jobs per instance.")
+@click.option(
+    "--processors", type=int, default=64, show_default=True, help="Processors of the machine."
+)
 @click.option(
     "--model",
     default="amdahl",
     show_default=True,
     shell_complete=words.listed(_models),
-    help="How much faster a job is on more processors: amdahl or downey.",
+    help="Speedup model of the jobs: amdahl or downey.",
 )
 @click.option(
     "--shortest",
     type=int,
     default=600,
     show_default=True,
-    help="Least time of a job on one processor, s.",
+    help="Shortest time of a job on one processor, s.",
 )
 @click.option(
     "--longest",
     type=int,
     default=36_000,
     show_default=True,
-    help="Greatest time of a job on one processor, s.",
+    help="Longest time of a job on one processor, s.",
 )
 @click.option(
     "--instances",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many are drawn.",
+    help="Number of instances to draw.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all that is random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
 @click.option(
     "--algorithm",
     "names",
     multiple=True,
     shell_complete=words.listed(_algorithms),
-    help="An algorithm; may be given several times. By default all.",
+    help="Algorithm to run; repeatable. By default all.",
 )
 @click.option(
     "--shuffles",
     type=int,
     default=10,
     show_default=True,
-    help="Random orders that shelves tries.",
+    help="Number of random orders that shelves tries.",
 )
 @click.option(
     "--precision",
     type=float,
     default=0.01,
     show_default=True,
-    help="How far, relatively, the guess of the makespan may end above its bound.",
+    help="Relative precision of the makespan that dual searches for.",
 )
-@click.option("--out", help="Write the schedules as CSV; - is standard output.")
+@click.option("--out", help="CSV file for the schedules; - is standard output.")
 @JSON
 @QUIET
 def offline(
@@ -113,11 +115,11 @@ def offline(
     quiet: bool,
     **drawn: Any,
 ) -> None:
-    """Schedule moldable jobs that are all there at once, and print how far from bounds that is.
+    """Schedule moldable jobs without arrivals, and compare the results with lower bounds.
 
-    The jobs are drawn, or read from FILE: CSV with the columns job, weight, 1, 2, 3 and so on, the
-    job's time in seconds on so many processors. Each algorithm's makespan and weighted sum of ends
-    stand beside what no schedule can be below.
+    The jobs are drawn, or read from FILE: a CSV with the columns job, weight, 1, 2, 3 and so on,
+    where column k holds the time on k processors, in seconds. Prints makespan and weighted sum of
+    end times of each algorithm, next to their lower bounds.
     """
     from schedfarm.farm.output import output
     from schedfarm.offline.algorithms import ALGORITHMS, find_algorithm

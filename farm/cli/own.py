@@ -1,4 +1,4 @@
-"""A policy from the command line, with the orders and rules that its user brings."""
+"""Policies of the command line, with plug-in orders and rules."""
 
 from __future__ import annotations
 
@@ -20,21 +20,10 @@ if TYPE_CHECKING:
 def brought_policy(
     text: str, folder: Path | None = None, *, quiet: bool = False
 ) -> Iterator[Policy]:
-    """Read a policy's name, and have its own modules at hand as long as this lasts.
+    """Parse a policy, and make its plug-in modules importable inside this context.
 
-    Parameters
-    ----------
-    text : str
-        ``ORDER+RULE[,option=value]``; a rule alone goes with fcfs, as those who name one mean it.
-    folder : Path, optional
-        Where files of such modules are looked for first; by default the current one.
-    quiet : bool
-        Whether not to say that kernels are compiled.
-
-    Raises
-    ------
-    InputError
-        If it is no policy, or what is the user's own raises anything.
+    Modules are searched first in `folder`, by default the current one. An error raised by a plug-in
+    is reported as InputError with file and line.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.own import RaisedError, sources
@@ -53,7 +42,7 @@ def brought_policy(
     except InputError:
         raise
     except Exception as error:
-        # Audits and reference simulations call what is the user's without a guard.
+        # Audits and reference simulations call plug-ins without catching their errors.
         where = _place(error, text, known)
         if where is None:
             raise
@@ -62,14 +51,14 @@ def brought_policy(
 
 
 def own_files(text: str) -> list[Path]:
-    """Return the files that a policy's own modules would be read from."""
+    """Return the files of a policy's plug-in modules."""
     from schedfarm.core.own import modules_of
 
     return [Path(*module.split(".")).with_suffix(".py") for module in modules_of([text])]
 
 
 def _installed(text: str) -> dict[str, str]:
-    """Return the files of the modules that installed packages entered for a policy's names."""
+    """Return the files of entry-point modules for the names of a policy."""
     from schedfarm.core import own
 
     parts = re.split(r"[+,=\s]", text)
@@ -79,12 +68,12 @@ def _installed(text: str) -> dict[str, str]:
 
 
 def _place(error: BaseException | None, text: str, known: Iterable[str]) -> str | None:
-    """Return the last line of a user's module on the way to an error; None if there is none."""
+    """Return the last plug-in line in an error's traceback; None without one."""
     if error is None:
         return None
     files = {**_installed(text), **{f"{module}.py": module for module in known}}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        # What was given as a text has its digest behind the file's name.
+        # The file name of a module loaded from text ends in its digest.
         file, _, _ = frame.filename.partition("@")
         if file in files:
             return f"{files[file]}.py, line {frame.lineno}, in {frame.name}"

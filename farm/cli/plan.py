@@ -1,4 +1,4 @@
-"""`farm plan`: what a campaign would cost, without running it."""
+"""`farm plan`: estimate the cost of a campaign."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ SHOWN = {
     "memory_bytes": ("memory", "size"),
     "disk_bytes": ("disk", "size"),
 }
-"""By key of the JSON the title of a line, and what its number is."""
+"""Title and kind of number of each JSON key."""
 
 MOST_SLOWNESS = 10.0
-"""A machine so busy is not taken to stay so: a short probe may have waited for its disk."""
+"""Upper limit of the measured slowdown: a short probe may have waited for a disk."""
 
-MODELLED = "CPU time as planned with, on one slow core; nothing was measured"
+MODELLED = "CPU time by the planner's rates, on one slow core; not measured"
 
 COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe does without"
 
@@ -47,15 +47,21 @@ COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe 
 @STORE_OPTION
 @TRACES
 @click.option(
-    "--no-probe", "modelled", is_flag=True, help="Simulate nothing: CPU time as it is planned with."
+    "--no-probe",
+    "modelled",
+    is_flag=True,
+    help="Do not measure; use the planner's rates for CPU time.",
 )
 @click.option(
-    "--trust", is_flag=True, help="Run Python code of the campaign's own orders, rules and metrics."
+    "--trust",
+    is_flag=True,
+    help="Run the Python code of the campaign's own orders, rules and metrics.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Worker processes; by default those of the campaign's [cluster], or one a core here.",
+    help="Number of worker processes; by default that of [cluster], or one per core of this "
+    "machine.",
 )
 @JSON
 def plan(
@@ -67,15 +73,14 @@ def plan(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Say what is left to do for CAMPAIGN: cells, CPU time, wall time, memory and disk.
+    """Estimate the remaining work of CAMPAIGN: cells, CPU time, wall time, memory and disk.
 
-    Nothing is written. Each kind of fairness of a simulation is a cell, too. Jobs and bytes are at
-    most so many: they reckon with the longest resample, and bytes with arrays before compression.
-    CPU time is measured: one cell of each trace, load and rule is simulated for a moment, together
-    for a tenth of what the run takes at most, and what is not over by then goes on in proportion to
-    its queue. With --no-probe it is what blocks are laid out by, which knows no queue and was too
-    low by up to 20 on logs of long queues. Wall time has starting processes and drawing the answer
-    in it, and no wait for a batch system.
+    Nothing is written. A fairness measure of a simulation counts as a cell. Jobs and bytes are
+    upper bounds, computed for the longest resample and without compression. CPU time is measured:
+    the command simulates part of one cell of each trace, load and rule, for at most a tenth of the
+    run's CPU time, and extrapolates by the length of the queue. --no-probe uses the planner's
+    rates, which ignore queues: they were too low by a factor of up to 20 on logs with long queues.
+    Wall time includes starting processes and drawing figures, but no wait for a batch system.
     """
     import json
 
@@ -149,7 +154,7 @@ def plan(
 
 
 def _hands(campaign: Campaign, workers: int | None) -> tuple[int, int]:
-    """Return how many workers a run has, and how many cores these have between them."""
+    """Return the numbers of workers and of their cores."""
     from schedfarm.cluster import ClusterSpec
 
     here = len(os.sched_getaffinity(0))
@@ -161,6 +166,6 @@ def _hands(campaign: Campaign, workers: int | None) -> tuple[int, int]:
 
 
 def _slowness(clock: float, used: float) -> float:
-    """Return the time that has passed here for each second of CPU time, since some time ago."""
+    """Return the wall time per second of CPU time since the given clock readings."""
     passed, took = time.monotonic() - clock, time.process_time() - used
     return min(MOST_SLOWNESS, max(1.0, passed / took)) if took else 1.0

@@ -1,4 +1,4 @@
-"""A campaign's report: refused at the start where it does not fit, since the end is too late."""
+"""Checks of a campaign's report before the run."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ if TYPE_CHECKING:
 
 
 def check_report(campaign: Campaign) -> None:
-    """Refuse a campaign whose report is unknown, or needs what the campaign does not have.
-
-    Raises
-    ------
-    InputError
-        Naming the report and all that is missing.
-    """
+    """Refuse a campaign whose report is unknown or has requirements that the campaign lacks."""
     if not campaign.report:
         return
     from schedfarm.analysis.papers import needs_of

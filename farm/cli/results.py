@@ -1,4 +1,4 @@
-"""`farm status`, `farm bands` and `farm gains`: how far a store is, and what is in it."""
+"""`farm status`, `farm bands` and `farm gains`: progress and results of a store."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 @command()
 @STORE
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--openmetrics", is_flag=True, help="Print the counts for Prometheus and its like.")
-@click.option("--failed", is_flag=True, help="Print each failed cell and why.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option(
+    "--openmetrics",
+    is_flag=True,
+    help="Print the counts in the OpenMetrics format, as for Prometheus.",
+)
+@click.option("--failed", is_flag=True, help="Print each failed cell with its error.")
 def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
-    """Say how far STORE is: cells done, failed and missing, for each trace; and its jobs."""
+    """Print the progress of STORE: cells done, failed and missing by trace, and its jobs."""
     from schedfarm.core.numerals import counted, grouped, timed
     from schedfarm.farm.cli.jobs import jobs_of, of_submitted, sentences
     from schedfarm.farm.store.place import place_of
@@ -70,7 +74,7 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Say what computed the blocks, a line for each set of versions."""
+    """Yield a line for each set of package versions that computed blocks."""
     from schedfarm.core.numerals import counted
     from schedfarm.farm.store.provenance import PACKAGE, PACKAGES
 
@@ -89,25 +93,15 @@ def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 WHERE = ("trace", "load", "policy")
-"""Axes of a store of which a command may show one label alone."""
+"""Axes of a store that an option can restrict to one label."""
 
 KINDS = ("auto", "trimmed", "range", "quantile", "interval")
-"""What a shell offers for --kind."""
+"""Values of --kind, for shell completion."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """Say what is asked of a store.
-
-    Parameters
-    ----------
-    metric : str
-        Of its summary; of the weeks, one that it has by week.
-    rule : mapping
-        The rule of the bands: `kind`, `trim`, `q`, `level` of `analysis.bands`.
-    where : mapping
-        By axis the only label to show.
-    """
+    """Hold the query of `bands` or `gains`: the metric, the band rule, and the labels to show."""
 
     metric: str = "bounded_slowdown"
     rule: Mapping[str, Any] = field(default_factory=dict)
@@ -122,7 +116,7 @@ def _quantiles(_ctx: click.Context, _param: click.Parameter, text: str | None) -
 
 
 def _check_rule(rule: Mapping[str, Any]) -> None:
-    """Refuse an option that the kind of band has no use for."""
+    """Refuse an option that the kind of band does not use."""
     from schedfarm.analysis.band_rule import band_rule
 
     known = band_rule(**rule).options
@@ -137,12 +131,12 @@ def _check_rule(rule: Mapping[str, Any]) -> None:
 
 
 def question(takes: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what is asked of a store, and hand them over as a `Question`."""
+    """Add the query options to a command, and pass them as a `Question`."""
 
     @wraps(takes)
     def handed(metric: str, **given: Any) -> None:
         options = {key: given.pop(key) for key in ("kind", "trim", "q", "level")}
-        # What is not given is as analysis has it.
+        # Missing options take the defaults of the analysis package.
         rule = {key: value for key, value in options.items() if value not in (None, [])}
         _check_rule(rule)
         where = {axis: given.pop(axis) for axis in WHERE}
@@ -159,7 +153,7 @@ QUESTION = (
         default=Question.metric,
         show_default=True,
         shell_complete=words.metrics,
-        help="A metric of the store's summary, such as wait, or of each participant, such as "
+        help="Metric of the store's summary, such as wait, or of each participant, such as "
         "origin_wait.",
     ),
     click.option(
@@ -167,40 +161,42 @@ QUESTION = (
         default=KINDS[0],
         show_default=True,
         shell_complete=words.listed(lambda: KINDS),
-        help="What stands for the samples: trimmed (without the best and the worst), range (all of "
-        "them), quantile, interval (the mean and a 90 % interval of it); auto is trimmed of ten "
-        "samples or more, range of fewer.",
+        help="Kind of band: trimmed (without the best and worst samples), range (all samples), "
+        "quantile, or interval (a 90 % confidence interval of the mean); auto is trimmed for "
+        "ten or more samples, else range.",
     ),
-    click.option("--trim", type=float, help="Share that trimmed leaves out on each side.  [0.1]"),
+    click.option(
+        "--trim", type=float, help="Share of samples that trimmed omits on each side.  [0.1]"
+    ),
     click.option(
         "--quantiles",
         "q",
         callback=_quantiles,
-        help="Shares that quantile shows.  [0.1,0.5,0.9]",
+        help="Quantiles of the kind quantile.  [0.1,0.5,0.9]",
     ),
-    click.option("--level", type=float, help="Level of interval.  [0.9]"),
+    click.option("--level", type=float, help="Confidence level of interval.  [0.9]"),
     *(
         click.option(
             f"--{axis}",
             shell_complete=words.labels(axis),
-            help=f"The only {axis} to show, such as {example}; by default all.",
+            help=f"Restrict to one {axis}, such as {example}.",
         )
         for axis, example in zip(WHERE, ("KTH-SP2", "0.9", "sjf+easy"), strict=True)
     ),
 )
-"""The options of `bands` and `gains` that say what is asked."""
+"""Query options of `bands` and `gains`."""
 
-CSV = click.option("--csv", help="Also write the table as CSV; - is standard output.")
+CSV = click.option("--csv", help="CSV file for the table; - is standard output.")
 
 
 LARGEST = 100.0
-"""Width or height beyond which a figure is taken for a mistake, inches."""
+"""Largest accepted width or height of a figure, inches."""
 
 
 def _size(
     context: click.Context, parameter: click.Parameter, text: str | None
 ) -> tuple[float, float] | None:
-    """Read a width and a height."""
+    """Parse a width and a height."""
     if text is None:
         return None
     try:
@@ -217,12 +213,14 @@ def _size(
 @command()
 @STORE
 @question
+@click.option("--weekly", is_flag=True, help="Print weekly bands, the values that --plot draws.")
 @click.option(
-    "--weekly", is_flag=True, help="Print the bands week by week, those that --plot draws."
+    "--plot", help="Image file for a plot of the weekly bands; - is standard output, as PNG."
 )
-@click.option("--plot", help="Also draw the bands over the weeks; - is standard output, as PNG.")
-@click.option("--log-axis", is_flag=True, help="Draw the metric on a logarithmic axis.")
-@click.option("--size", callback=_size, metavar="WxH", help="Size of the figure, inches: 7x3.5.")
+@click.option("--log-axis", is_flag=True, help="Use a logarithmic axis for the metric.")
+@click.option(
+    "--size", callback=_size, metavar="WxH", help="Size of the figure in inches, such as 7x3.5."
+)
 @CSV
 @JSON
 def bands(
@@ -235,10 +233,10 @@ def bands(
     csv: str | None,
     as_json: bool,
 ) -> None:
-    """Print bands of a metric over the resamples of STORE, with the log's own value beside them.
+    """Print bands of a metric over the resamples of STORE, next to the value of the log.
 
-    Each line says which samples stand behind it, and what share of all such samples these can be
-    expected to hold. Where there are too few samples, the numbers of single cells are printed.
+    Each line names the samples that the band spans, and the share of all possible samples that it
+    is expected to hold. With too few samples the values of single cells are printed.
     """
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.analysis.figures import drawn_rule
@@ -265,20 +263,20 @@ def bands(
 @click.option(
     "--baseline",
     shell_complete=words.labels("policy"),
-    help="The policy that the others are compared with; by default the store's first.",
+    help="Policy to compare with; by default the first of the store.",
 )
 @CSV
 @JSON
 def gains(
     store: str, asked: Question, baseline: str | None, csv: str | None, as_json: bool
 ) -> None:
-    """Print how much each policy of STORE gains over a baseline, paired by resample, as bands.
+    """Print bands of each policy's gain over a baseline, paired by resample.
 
-    A sample's gain is 1 - policy / baseline of the same sample, so that what both owe to the sample
-    cancels: 0.2 is a wait a fifth shorter, below 0 is a loss. Of a metric of which larger is better
-    the sign is the other way round. Each line says which samples stand behind it, and what share of
-    all such samples these can be expected to hold; the log's own gain stands beside them. Of
-    a store without samples the gain of each single cell is printed.
+    The gain of a sample is 1 - policy / baseline on the same sample: 0.2 means that the metric is a
+    fifth lower, a negative gain is a loss. The sign is reversed for metrics where larger is better.
+    Each line names the samples that the band spans, and the share of all possible samples that it
+    is expected to hold, next to the gain in the log. Without samples the gains of single cells are
+    printed.
     """
     from schedfarm.farm.output import output
 
@@ -289,14 +287,14 @@ def gains(
 
 
 def show_bands(store: str, plot: Output) -> None:
-    """Print bands of the bounded slowdown, else single cells, and draw them."""
+    """Print and plot bands of the bounded slowdown, or print single cells."""
     _tell(_bands(store, Question()))
     _draw(store, Question(), plot)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Hold an answer in each form: text, CSV, what JSON can hold, and what is to be noted."""
+    """Hold a result as text, CSV and JSON, with its notes."""
 
     text: Callable[[], str]
     csv: Callable[[], str]
@@ -369,7 +367,7 @@ def _check_json(as_json: bool, *targets: str | None) -> None:
 def _tell(
     answer: Answer, csv: Output | None = None, *, as_json: bool = False, apart: bool = False
 ) -> None:
-    """Print an answer, with its notes on standard error; write it, where asked to."""
+    """Print a result, its notes on standard error, and write its CSV file."""
     if as_json:
         click.echo(json.dumps(answer.facts(), indent=1))
     else:

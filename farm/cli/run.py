@@ -1,4 +1,4 @@
-"""`farm run`: carry a campaign out, or what is missing of it, and show bands or a report."""
+"""`farm run`: simulate the missing cells of a campaign, then print bands or a report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SOME_FAILED = 1
 INTERRUPTED = 130
 
-NONE_BEGUN = "no cell was begun; the same command begins anew"
+NONE_BEGUN = "no cell was begun; the same command starts over"
 
 
 @command()
@@ -38,23 +38,23 @@ NONE_BEGUN = "no cell was begun; the same command begins anew"
 @STORE_OPTION
 @TRACES
 @where
-@click.option("--retry-failed", is_flag=True, help="Run cells again that failed before.")
+@click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option(
     "--performance-report",
     "report",
-    help="Write Dask's report of the run to this HTML file.",
+    help="HTML file for Dask's performance report of the run.",
 )
 @click.option(
     "--dashboard",
     is_flag=True,
-    help="Print the link of a local cluster's dashboard, on the loopback interface.",
+    help="Open a local cluster's dashboard on the loopback interface, and print its address.",
 )
 @click.option(
     "--stop-after",
     metavar="TIME",
-    help="Stop as by Ctrl-C after so long, such as 90m; the same command goes on from there.",
+    help="Stop after this time, such as 90m, as with Ctrl-C; the same command resumes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON, and no table.")
+@click.option("--json", "as_json", is_flag=True, help="Print only the counts, as JSON.")
 @QUIET
 def run(
     campaign: str,
@@ -68,11 +68,11 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Simulate every cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
+    """Simulate every missing cell of CAMPAIGN (a TOML file, or a name from `farm campaigns`).
 
-    The same command again goes on where the last run stopped. Ctrl-C finishes what ends within
-    10 s and leaves the rest; a second one abandons all. Exit status: 0 all cells done, 1 some
-    failed, 2 bad input, or the store or the cluster gave out, 130 interrupted.
+    The same command resumes a stopped run. Ctrl-C finishes the cells that end within 10 s and drops
+    the rest; a second Ctrl-C aborts at once. Exit status: 0 all cells done, 1 some failed, 2 bad
+    input or a store or cluster that cannot be used, 130 interrupted.
     """
     from schedfarm.cluster import connect, exposure
     from schedfarm.cluster.watching import check_bokeh, reported, seen_at
@@ -95,7 +95,7 @@ def run(
     with ExitStack() as stack:
         stack.enter_context(_ended_after(stop_after))
         begun = stack.enter_context(_said_if_none_began())
-        # A cluster that has to be there already is asked first: without it nothing is written.
+        # An existing cluster is connected first: without it nothing is written.
         client = stack.enter_context(connect(spec)) if spec.launcher.found else None
         prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
         if not as_json:
@@ -115,14 +115,14 @@ def run(
         outcome = carry_out(prepared, client, Quiet(sys.stderr) if quiet else watcher())
     click.echo(_as_json(outcome, target) if as_json else _as_text(outcome, target))
     if outcome.interrupted:
-        click.echo("interrupted; the same command goes on from here", err=True)
+        click.echo("interrupted; the same command resumes", err=True)
         sys.exit(INTERRUPTED)
     if not as_json:
         _show(wanted, target)
     if outcome.failed:
         click.echo(
-            f"farm status {target} --failed says why cells failed; what could not be added to "
-            "cells that are done is said above",
+            f"farm status {target} --failed prints why cells failed; the messages above name the "
+            "metrics that could not be added to finished cells",
             err=True,
         )
         sys.exit(SOME_FAILED)
@@ -158,7 +158,7 @@ def _as_json(outcome: Outcome, store: Place) -> str:
 def _opening(
     spec: ClusterSpec, store: Place, campaign: Campaign, watched: bool
 ) -> Iterator[Opening]:
-    """Say for whom a cluster is opened; jobs of workers are noted in the store meanwhile."""
+    """Yield the cluster's settings; record the workers' jobs in the store meanwhile."""
     from schedfarm.cluster import Opening
     from schedfarm.farm.cli.jobs import Noted, end_leftovers, folder_beside
 
@@ -170,7 +170,7 @@ def _opening(
     if spec.launcher.queue is None:
         yield opening
         return
-    # Of a coordinator that was killed: they wait in the queue for a scheduler that is no more.
+    # Jobs of a killed coordinator may still be queued, for a scheduler that no longer exists.
     end_leftovers(store)
     with Noted(store, spec.kind) as noted:
         yield replace(opening, note=noted)
@@ -178,7 +178,7 @@ def _opening(
 
 @contextmanager
 def _said_if_none_began() -> Iterator[threading.Event]:
-    """Say of an interrupt that comes before the event is set that no cell was begun."""
+    """Report that no cell was begun if an interrupt comes before the event is set."""
     begun = threading.Event()
     try:
         yield begun
@@ -190,7 +190,7 @@ def _said_if_none_began() -> Iterator[threading.Event]:
 
 @contextmanager
 def _ended_after(text: str | None) -> Iterator[None]:
-    """Interrupt this process after a time, as somebody would who has to go."""
+    """Send SIGTERM to this process after the given time."""
     if text is None:
         yield
         return

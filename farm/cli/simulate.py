@@ -32,31 +32,31 @@ GROUPS = {
     "slowdowns": ("bounded_slowdown", "bounded_slowdown_p50", "bounded_slowdown_p90"),
     "machine": ("offered_load", "utilisation", "queue_length", "makespan"),
 }
-"""What is printed of a schedule first, by title."""
+"""Metrics that are printed by default, by title."""
 
 SELDOM = frozenset({"refused", "lost"})
-"""What is printed where there is any."""
+"""Metrics that are printed only if they are not zero."""
 
 LABEL, COLUMN = 46, 16
-"""Widths of the names of metrics and of a column of numbers: two columns are 80 letters."""
+"""Widths of labels and number columns: two columns fit 80 characters."""
 
 UNKNOWN_TO_LOGS = frozenset({"backfilled"})
-"""What the starts of a log do not say: which of its jobs its scheduler let overtake others."""
+"""Metrics that do not follow from the starts of a log."""
 
 MOST_GROUPS = 3
-"""How many users, accounts, queues or partitions are printed, from the one with most jobs on."""
+"""Number of users, accounts, queues or partitions that are printed, largest first."""
 
 FEW = 0.05
-"""Where the log does not say the wait of more jobs than this share, nothing stands beside."""
+"""Share of jobs without a logged wait above which the column `as logged` is omitted."""
 
 
 class Rows(click.ParamType[tuple[int, int]]):
-    """Read A:B as a pair of row numbers."""
+    """Parse A:B into a pair of row numbers."""
 
     name = "A:B"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
-        """Return the pair, or refuse the text."""
+        """Return the pair, or fail."""
         first, colon, last = str(value).partition(":")
         if not colon or not first.isdigit() or not last.isdigit() or int(first) >= int(last):
             self.fail(f"{value!r} is not A:B with A < B, such as 0:5000", param, ctx)
@@ -70,53 +70,57 @@ class Rows(click.ParamType[tuple[int, int]]):
     "--policy",
     required=True,
     shell_complete=words.policies,
-    help="ORDER+RULE[,option=value], such as saf+easy; a rule alone goes with fcfs.",
+    help="ORDER+RULE[,option=value], such as saf+easy; a rule alone implies fcfs.",
 )
-@click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
-@click.option("--grid", is_flag=True, help="The clusters of a named log, each job inside one.")
-@click.option("--rows", type=Rows(), help="Rows of the file, [A, B), before any filter.")
-@click.option("--jobs", type=int, help="The first K jobs that can be simulated.")
+@click.option(
+    "--processors", type=int, help="Processors of the machine; by default those of the log."
+)
+@click.option(
+    "--grid", is_flag=True, help="Simulate a named log on its clusters instead of one pool."
+)
+@click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
+@click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")
 @CLEAN
 @click.option(
     "--resample",
     type=int,
     default=0,
     show_default=True,
-    help="Number of a resample by users; 0 is the log itself.",
+    help="Index of a resample; 0 is the log itself.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the resamples.")
-@click.option("--weeks", type=int, help="Weeks of a resample; by default the log's own.")
+@click.option("--weeks", type=int, help="Weeks of a resample; by default those of the log.")
 @click.option(
     "--draw",
     default=next(iter(DRAWS)),
     shell_complete=words.listed(lambda: DRAWS),
     show_default=True,
     callback=lambda _, __, draw: find_draw(draw).name,
-    help=f"What a resample draws: {', '.join(row.meaning for row in DRAWS.values())}.",
+    help=f"Resampling method: {', '.join(row.meaning for row in DRAWS.values())}.",
 )
 @click.option(
     "--load",
     default=ORIGINAL,
     show_default=True,
-    help="Offered load to bring the jobs to, such as 0.9.",
+    help="Offered load to scale the jobs to, such as 0.9.",
 )
 @click.option(
     "--load-by",
     default=next(iter(LOAD_BY)),
     show_default=True,
     type=click.Choice(tuple(LOAD_BY)),
-    help=f"What reaches the load: {', '.join(row.meaning for row in LOAD_BY.values())}.",
+    help=f"Scaling method: {', '.join(row.meaning for row in LOAD_BY.values())}.",
 )
-@click.option("--overload", is_flag=True, help="A load above 2 is meant, and no slip.")
+@click.option("--overload", is_flag=True, help="Allow loads above 2.")
 @click.option(
     "--tau", type=int, default=10, show_default=True, help="Threshold of the bounded slowdown, s."
 )
 @click.option(
     "--out",
-    help="Write the schedule: SWF, - is standard output; on nodes and networks NAME.csv and .toml.",
+    help="Schedule file: SWF, or - for standard output; NAME.csv on nodes and networks.",
 )
-@click.option("--all", "every", is_flag=True, help="Print every metric, not only the first ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print every metric, as JSON.")
+@click.option("--all", "every", is_flag=True, help="Print all metrics.")
+@click.option("--json", "as_json", is_flag=True, help="Print all metrics as JSON.")
 @QUIET
 def simulate(
     trace: str,
@@ -136,10 +140,10 @@ def simulate(
     quiet: bool,
     **source: Any,
 ) -> None:
-    """Simulate a log, by NAME or from a FILE, under one policy and print what users felt.
+    """Simulate a log, by NAME or from a FILE, under one policy and print its metrics.
 
-    With a campaign's --resample, --seed, --weeks, --draw, --load and --load-by it gives that
-    cell again.
+    With the campaign's --resample, --seed, --weeks, --draw, --load and --load-by the command
+    reproduces a cell.
     """
     from schedfarm.farm.campaign.campaign import load_label
     from schedfarm.farm.campaign.caution import Case, cautions
@@ -151,7 +155,7 @@ def simulate(
     needs("load", "load_by", "overload")
     label = load_label(load)
     check_overload([label], overload)
-    # A slip in the policy is told before a log is fetched.
+    # Reports a misspelt policy before a log is fetched.
     with brought_policy(policy, quiet=quiet) as wanted:
         machine = _grid_of(trace) if grid else {}
         origin = named(trace, folder, name="log", **machine, **source)
@@ -181,7 +185,7 @@ def simulate(
 
 
 def _grid_of(log: str) -> dict[str, Any]:
-    """Return the key of a trace that stands for a named log's clusters, or refuse another log."""
+    """Return the trace key for a named log's clusters, or raise InputError."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.machines.grid.platform import Grid
     from schedfarm.farm.logs.registry import entries, find
@@ -197,7 +201,7 @@ def _grid_of(log: str) -> dict[str, Any]:
 
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
-    """Return where the schedule goes, with the machine beside it where SWF cannot hold it."""
+    """Return the output, and that of the machine where SWF cannot hold the schedule."""
     from schedfarm.farm.cli.table_files import table_files
     from schedfarm.farm.output import output
 
@@ -219,14 +223,14 @@ def _write(
 
 
 def _as_logged(jobs: Workload) -> Schedule | None:
-    """Return what became of the jobs by their log; None where it does not say, or not of enough."""
+    """Return the schedule of the log; None if too many waits are unknown."""
     from schedfarm.core import Pool, simulate as run_policy
 
     known = jobs.logged_wait >= 0
     enough = known.any() and known.mean() >= 1 - FEW
     if not enough:
         return None
-    # The log's starts say nothing of places, and no figure here asks for them.
+    # The log does not say the places of jobs; no metric here needs them.
     return run_policy(jobs.take(known, platform=Pool(jobs.processors)), "fcfs+logged")
 
 
@@ -273,7 +277,7 @@ def _plain_of_log(was: Schedule, tau: int) -> dict[str, float | None]:
 
 
 def _plain_participants(schedule: Schedule, tau: int) -> dict[str, dict[str, float | None]]:
-    """Return the metrics of each participant, by its name; empty where there are none."""
+    """Return the metrics of each participant by name; empty without participants."""
     from schedfarm.core import by_origin
 
     found = {name: values.tolist() for name, values in by_origin(schedule, tau).items()}
@@ -289,7 +293,7 @@ def _fact(value: float) -> float | None:
 
 
 def _notes(log: Workload, schedule: Schedule, how: Mapping[str, Any]) -> dict[str, str]:
-    """Return what leads to the schedule again, for the header of its file."""
+    """Return the parameters that reproduce the schedule, for the header of its file."""
     from importlib.metadata import version
 
     weeks = f", {how['weeks']} weeks" if how["weeks"] else ""
@@ -315,7 +319,7 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     jobs = schedule.workload
     lines = [f"{jobs.name} on {jobs.machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
-    # What nobody reads costs a first run four kernels, a tenth of its CPU time.
+    # The other metrics cost a first run four kernels, a tenth of its CPU time.
     printed = None if every else {name for names in GROUPS.values() for name in names}
     found = summarise(schedule, tau, names=printed)
     beside: dict[str, float | None] = {**summarise(was, tau, names=printed)} if was else {}
@@ -335,15 +339,15 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
         lines.append(f"--all prints {unprinted} more")
     if was:
         without = len(jobs) - len(was.workload)
-        jobs_without = f"; {counted(without, 'job')} whose wait it does not say are not in it"
+        jobs_without = f"; without {counted(without, 'job')} whose wait is unknown"
         left = jobs_without if without else ""
-        note = f"as logged: by the starts of the log, with run times as simulated{left}"
+        note = f"as logged: with the starts of the log and the simulated run times{left}"
         lines += wrap(note, LABEL + 2 + 2 * COLUMN)
     return "\n".join(lines)
 
 
 def _participants(schedule: Schedule, tau: int) -> list[str]:
-    """Return a table of what each participant has, where there are any."""
+    """Return a table of the participants' metrics; empty without participants."""
     from schedfarm.core import by_origin
     from schedfarm.core.metrics.declared import METRICS
     from schedfarm.core.numerals import significant
@@ -360,7 +364,7 @@ def _participants(schedule: Schedule, tau: int) -> list[str]:
 
 
 def _counted(schedule: Schedule) -> list[str]:
-    """Return lines of what the simulation counted beside, where that is anything."""
+    """Return lines of the simulation's counters that are not zero."""
     from schedfarm.core.policy.rules import COUNTS
 
     found = {name: count for name, count in schedule.counts.items() if count}
@@ -381,7 +385,7 @@ def _line(name: str, value: float, logged: Mapping[str, float | None]) -> list[s
 
 
 def _errors(schedule: Schedule) -> list[str]:
-    """Return lines of how far waits are from those of the log, by job and by group of jobs."""
+    """Return lines of the differences to the logged waits, by job and by group of jobs."""
     from schedfarm.core.metrics.logged import ERRORS, GROUPS, group_waits, wait_errors
     from schedfarm.core.numerals import counted
 
@@ -396,7 +400,7 @@ def _errors(schedule: Schedule) -> list[str]:
             label = f"{by} {group.name}, {counted(group.jobs, 'job')}: mean wait, s"
             lines += _row(label, [_value(group.simulated), _value(group.logged)])
         if len(shown) < len(groups):
-            lines.append(f"  {by}: {len(groups) - len(shown)} more, which --json has")
+            lines.append(f"  {by}: {len(groups) - len(shown)} more with --json")
     return lines
 
 
@@ -405,7 +409,7 @@ def _label(metric: Metric) -> str:
 
 
 def _row(label: str, columns: Sequence[str]) -> list[str]:
-    """Return the lines of a row; a label that is too long for one has its columns on the last."""
+    """Return the lines of a row; the columns of a wrapped label are on its last line."""
     *above, last = wrap(label, LABEL - 1, subsequent_indent="  ")
     return [*(f"  {line}" for line in above), f"  {last:<{LABEL}}{''.join(columns)}".rstrip()]
 

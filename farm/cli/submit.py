@@ -1,4 +1,4 @@
-"""`farm submit`: run a campaign from within a job, so that nothing stays where it was submitted."""
+"""`farm submit`: run a campaign from within a job of a batch system."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @STORE_OPTION
 @TRACES
 @where
-@click.option("--retry-failed", is_flag=True, help="Run cells again that failed before.")
-@click.option("--print-script", is_flag=True, help="Print the job's script, and submit nothing.")
+@click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
+@click.option("--print-script", is_flag=True, help="Print the job script without submitting it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the job's id and the store as JSON.")
 def submit(
     campaign: str,
@@ -37,11 +37,11 @@ def submit(
     print_script: bool,
     as_json: bool,
 ) -> None:
-    """Submit a job that carries CAMPAIGN out as `farm run` does, and return at once.
+    """Submit a job that runs CAMPAIGN like `farm run`, and return at once.
 
-    The job holds the coordinator and submits the workers' jobs itself. It stops by itself before
-    its walltime is over; the same command again goes on from there. `farm status` and `farm
-    cancel` know the jobs by the store.
+    The job runs the coordinator, which submits the workers' jobs. It stops before its walltime
+    ends; the same command resumes. Use `farm status` and `farm cancel` with the store to see and
+    end the jobs.
     """
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.cli.jobs import folder_beside
@@ -64,7 +64,7 @@ def submit(
     if print_script:
         click.echo(job.script(words), nl=False)
         if not there and logs.exists():
-            # dask-jobqueue makes it as soon as a job is described.
+            # dask-jobqueue creates the folder when a job is described.
             logs.rmdir()
         return
     _refuse_second(target)
@@ -82,13 +82,13 @@ def _coordinator(spec: ClusterSpec, campaign: Campaign, logs: Path) -> Coordinat
 
 
 def _lasting(campaign: str) -> str:
-    """Return what names a campaign wherever its job begins."""
+    """Return the campaign's name, or its absolute path."""
     path = Path(campaign)
     return str(path.absolute()) if path.exists() else campaign
 
 
 def _refuse_second(target: Place) -> None:
-    """Refuse to submit a coordinator for a store that one waits for, or works at."""
+    """Refuse a second coordinator for a store while one is pending or running."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.jobs import jobs_of
     from schedfarm.farm.store.jobs import COORDINATOR
@@ -96,7 +96,7 @@ def _refuse_second(target: Place) -> None:
     for job in jobs_of(target):
         if job.role == COORDINATOR and not job.is_over:
             raise InputError(
-                f"store {target}: job {job.id} of {job.launcher} is there for it already "
+                f"store {target}: job {job.id} of {job.launcher} is already submitted for it "
                 f"({job.state}); wait for it, or end it with farm cancel {target}"
             )
 
@@ -109,6 +109,6 @@ def _told(number: str, spec: ClusterSpec, target: Place, logs: Path, *, as_json:
         return json.dumps(said, indent=1)
     return (
         f"job {number} of {spec.kind}; store {target}\n"
-        f"farm status {target} says how far it is, farm cancel {target} ends it; what its jobs "
-        f"say is in {logs}"
+        f"see its progress with farm status {target}, end it with farm cancel {target}; the jobs' "
+        f"output is in {logs}"
     )

@@ -1,4 +1,4 @@
-"""Where commands write jobs that SWF cannot hold: a table, and the machine in a file beside it."""
+"""Output files for jobs that SWF cannot hold: a table, and the machine in a sidecar file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from schedfarm.core.logs.formats import Beside
+    from schedfarm.core.logs.formats import Sidecar
     from schedfarm.core.machines.platform import Platform
     from schedfarm.core.schedule import Schedule
     from schedfarm.core.workload.workload import Workload
@@ -17,23 +17,7 @@ if TYPE_CHECKING:
 def table_files(
     out: str, read: Iterable[str | os.PathLike[str]], platform: Platform
 ) -> tuple[Output, Output]:
-    """Return where the table and its machine go, if that destroys nothing.
-
-    Parameters
-    ----------
-    out : str
-        What ``--out`` names: NAME.csv, of which the machine is NAME.toml.
-    platform : Platform
-        The machine, one whose jobs ask for more than processors.
-    read : iterable of path
-        Files that the command reads; the machines of tables among them are read, too.
-
-    Raises
-    ------
-    InputError
-        If `out` is no CSV file, either file is read from or cannot be made, or what stands in the
-        place of the machine is not one.
-    """
+    """Return the outputs for the table and its machine; refuse to overwrite other files."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.logs.machine import machine_file
     from schedfarm.farm.output import output
@@ -64,24 +48,18 @@ def write_table(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs, and what became of them, as a table and its machine.
-
-    Raises
-    ------
-    InputError
-        If the operating system refuses.
-    """
+    """Write jobs, and optionally their schedule, as a table and its machine."""
     import gzip
 
-    table, machine = _form(jobs.platform).both(jobs, schedule, notes)
+    table, machine = _form(jobs.platform).write(jobs, schedule, notes)
     files[1].write(machine)
     packed = files[0].name.lower().endswith(".gz")
     files[0].write(gzip.compress(table, mtime=0) if packed else table)
 
 
-def _form(platform: Platform) -> Beside:
-    from schedfarm.core.logs.formats import beside_of
+def _form(platform: Platform) -> Sidecar:
+    from schedfarm.core.logs.formats import sidecar_of
 
-    form = beside_of(platform.name)
+    form = sidecar_of(platform.name)
     assert form is not None, f"jobs on {platform.part}s have a form of their own"
     return form

@@ -1,4 +1,4 @@
-"""`farm traces`: the logs that have names, where they are, and what one holds."""
+"""`farm traces`: list, fetch and describe logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRACES = click.option(
     "--traces",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of logs to look in first; nothing is written to it.",
+    help="Folder to search first for named logs; never written to.",
 )
 
 TITLES = {
@@ -32,16 +32,16 @@ TITLES = {
     "communicating": "jobs that communicate",
     "sha256_columns": "sha256 of columns",
 }
-"""How people read the keys of the JSON that are not words of theirs."""
+"""Printed titles of JSON keys that are not readable as they are."""
 
 
 class Options(click.ParamType[dict[str, Any]]):
-    """Read KEY=VALUE,... as a table: numbers, true and false as such, the rest as text."""
+    """Parse KEY=VALUE,... into a table of numbers, booleans and texts."""
 
     name = "KEY=VALUE,..."
 
     def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
-        """Return the table, or refuse what is not of this form."""
+        """Return the table, or raise InputError."""
         from schedfarm.core.errors import InputError
 
         table: dict[str, Any] = {}
@@ -59,20 +59,20 @@ CLEAN = click.option(
     "--clean",
     type=Options(),
     default="",
-    help="How rows become jobs, as [traces.clean] of a campaign, such as kill=false.",
+    help="Cleaning options, as in [traces.clean] of a campaign, such as kill=false.",
 )
 
 
 @click.group(cls=Sections)
 def traces() -> None:
-    """Fetch logs and look at them."""
+    """List, fetch and describe logs."""
 
 
 @traces.command("list", cls=Command)
 @TRACES
 @JSON
 def list_(folder: Path | None, as_json: bool) -> None:
-    """List the logs that can be named instead of a file: machine, rows, weeks, whether here."""
+    """List the named logs: machine, rows, weeks, and whether the file is present."""
     from schedfarm.core.numerals import NOTHING, grouped
 
     rows = _known(folder)
@@ -92,9 +92,9 @@ def list_(folder: Path | None, as_json: bool) -> None:
 @TRACES
 @JSON
 def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
-    """Bring logs here, by NAME from the archive or by URL, and check their content.
+    """Download logs by NAME from the archive or by URL, and check their content.
 
-    They are kept in the folder that SCHEDFARM_TRACES names, by default in the user's cache.
+    The files go to the folder SCHEDFARM_TRACES, by default a folder of the user's cache.
     """
     from schedfarm.farm.logs.fetch import fetch as bring
     from schedfarm.farm.logs.registry import acknowledgement
@@ -118,7 +118,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 @CLEAN
 @JSON
 def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
-    """Say what a log holds: machine, jobs, span, offered load, what was dropped, whom to thank."""
+    """Describe a log: machine, jobs, span, offered load, dropped rows, acknowledgement."""
     from schedfarm.core.numerals import grouped
     from schedfarm.farm.campaign.trace import named
 
@@ -145,17 +145,21 @@ def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
 @TRACES
 @CLEAN
 @click.option(
-    "--count", type=click.IntRange(min=1), default=6, show_default=True, help="How many windows."
+    "--count", type=click.IntRange(min=1), default=6, show_default=True, help="Number of windows."
 )
 @click.option(
-    "--days", type=click.IntRange(min=1), default=7, show_default=True, help="Length of a window."
+    "--days",
+    type=click.IntRange(min=1),
+    default=7,
+    show_default=True,
+    help="Length of a window, days.",
 )
 @click.option(
     "--jobs",
     type=(int, int),
     default=None,
     metavar="LEAST MOST",
-    help="Jobs of a window; by default 239 to 1391.",
+    help="Least and greatest number of jobs in a window.  [239 1391]",
 )
 @JSON
 def busiest(
@@ -167,9 +171,9 @@ def busiest(
     as_json: bool,
     **source: Any,
 ) -> None:
-    """Find windows of high activity: of each log the one of the largest load, then the next ones.
+    """Find the windows with the highest offered load: first the best of each log, then the next.
 
-    A window begins at midnight (UTC) and is told as `select.dates` of a campaign.
+    A window begins at midnight (UTC) and is printed as the `select.dates` of a campaign.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.workload.windows import JOBS, busiest as found
@@ -195,11 +199,13 @@ def busiest(
 @CAMPAIGN
 @click.argument("trace")
 @TRACES
-@click.option("--out", required=True, help="NAME.csv; the machine goes to NAME.toml beside it.")
+@click.option(
+    "--out", required=True, help="File NAME.csv for the jobs; the machine is written to NAME.toml."
+)
 def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
-    """Write jobs of a campaign's TRACE on nodes or a network as a table, to look at or change.
+    """Write the jobs of a campaign's TRACE on nodes or a network as an editable table.
 
-    The files are a log like others: `file = "NAME.csv"` of a campaign, `farm simulate NAME.csv`.
+    The files are a log: use `file = "NAME.csv"` in a campaign, or `farm simulate NAME.csv`.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.names import choices
@@ -225,17 +231,17 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
 traces.add_section(
     "Commands",
     {
-        list_: "List the logs that can be named instead of a file.",
-        fetch: "Bring logs here, by name or by URL, and check their content.",
-        info: "Say what a log holds.",
-        busiest: "Find the windows of a log in which most was asked of its machine.",
-        write: "Write jobs of a campaign on nodes or a network as a table.",
+        list_: "List the named logs.",
+        fetch: "Download logs by name or by URL.",
+        info: "Describe a log.",
+        busiest: "Find the windows with the highest load.",
+        write: "Write the jobs of a trace as a table.",
     },
 )
 
 
 def _shown(key: str, value: Any) -> str:
-    """Return a fact as people read it."""
+    """Format a value for the terminal."""
     from schedfarm.core.numerals import significant, timed
 
     if value is None or isinstance(value, str):
@@ -293,19 +299,19 @@ SHARED = {
     "queue": "by queue or quality of service",
     "partition": "by partition",
 }
-"""Of columns that a log may have: how the text calls their shares."""
+"""Titles of the shares of jobs, by column."""
 
-IGNORED = "that no policy considers as the log's did"
-"""How the text calls the shares of what is ignored."""
+IGNORED = "with attributes that the log's scheduler used and no policy does"
+"""Title of the shares of jobs with ignored attributes."""
 
 MOST = 12
-"""How many accounts, queues or partitions are listed, from the one with most jobs on."""
+"""Number of accounts, queues or partitions that are listed, largest first."""
 
 
 def _shares(log: Workload) -> dict[str, dict[str, float]]:
-    """Return the shares of jobs by account, queue and partition, and of those with what is ignored.
+    """Return the shares of jobs by account, queue and partition, and of ignored attributes.
 
-    A column whose jobs have all one value is left out.
+    A column with one value is omitted.
     """
     import numpy as np
 
@@ -332,12 +338,13 @@ ASKED = {
     "serial": ("moldable", -1),
     "communication": ("communicating", 0),
 }
-"""Of columns that jobs ask for on some platforms: the key of how many do, and what none of them has
-less than."""
+"""Columns of requests on some platforms: the key of the number of jobs that make one, and the value
+that means no request.
+"""
 
 
 def _asked(log: Workload) -> dict[str, Any]:
-    """Return places, and how many jobs ask for what, where the platform knows more than procs."""
+    """Return the numbers of places and of jobs with requests, on a platform that has them."""
     platform = log.platform
     if not platform.asks:
         return {}

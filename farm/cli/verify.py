@@ -1,4 +1,4 @@
-"""`farm verify`: prove that a store holds what its records say."""
+"""`farm verify`: check the data of a store against its records."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ FAULTY = 1
     type=click.IntRange(min=0),
     default=1,
     show_default=True,
-    help="Cells of each policy to simulate again, and of each kind of fairness under it.",
+    help="Number of cells to simulate again, of each policy and each kind of fairness.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Draws these cells; by default another number each time, which is said.",
+    help="Seed for choosing these cells; by default random, and printed.",
 )
 @click.option(
     "--repair",
     is_flag=True,
-    help="Mend what the rest determines; have bad cells run again with the next `farm run`.",
+    help="Repair damaged data that can be derived; let the next `farm run` repeat damaged cells.",
 )
 @click.option(
     "--trust",
     is_flag=True,
-    help="Run Python code of the store's own orders, rules and metrics, to simulate cells again.",
+    help="Run the Python code of the store's own orders, rules and metrics to simulate cells "
+    "again.",
 )
-@click.option("--quiet", is_flag=True, help="Print nothing but faults.")
+@click.option("--quiet", is_flag=True, help="Print faults only.")
 @JSON
 def verify(
     store: str,
@@ -55,10 +56,10 @@ def verify(
 ) -> None:
     """Check every byte of STORE's arrays and records, and simulate random cells again.
 
-    A store may bring Python code: orders, rules and metrics of its own. Without --trust none of it
-    runs, and no cell of such a store is simulated again.
+    A store may contain Python code: its own orders, rules and metrics. Without --trust this code
+    does not run, and no cell of such a store is simulated again.
 
-    Exit status: 0 sound, 1 faults found (also when they were repaired), 2 not a store.
+    Exit status: 0 sound, 1 faults found (even if repaired), 2 not a store.
     """
     from schedfarm.farm.store.place import place_of
     from schedfarm.farm.verify import Again, repair as mend, verify as check
@@ -71,7 +72,7 @@ def verify(
     if faults and repair:
         with place_of(store).locked():
             mended.update(mend(store, faults))
-            # Altered metadata hides what is behind it until it is mended.
+            # Damaged metadata hides the data behind it until it is repaired.
             hidden = _told(check(store, Again(sample, again.seed, trust)), store, as_json)
             mended.update(mend(store, hidden))
             found += hidden
@@ -99,21 +100,21 @@ def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bo
 
     if again.left_out:
         click.echo(
-            "no cell was simulated again, since that executes Python code of the store "
-            f"({', '.join(again.left_out)}); --trust allows it",
+            "no cell was simulated again, since that would run Python code of the store "
+            f"({', '.join(again.left_out)}); allow it with --trust",
             err=True,
         )
     if again.cells:
         click.echo(
             f"simulated {grouped(again.done)} of {counted(again.cells, 'cell')} again "
-            f"(--seed {again.seed} draws the same)"
+            f"(--seed {again.seed} chooses the same)"
         )
     if not found:
         click.echo(f"{store} is sound")
     elif repaired:
-        click.echo(f"repaired; the next run does {counted(mended, 'block')} again")
+        click.echo(f"repaired; the next run repeats {counted(mended, 'block')}")
     else:
-        click.echo(f"{counted(len(found), 'fault')}; --repair mends them", err=True)
+        click.echo(f"{counted(len(found), 'fault')}; repair them with --repair", err=True)
 
 
 def _facts(

@@ -1,4 +1,4 @@
-"""`farm warm`: compile all kernels now, and not when the first simulation needs them."""
+"""`farm warm`: precompile kernels."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from schedfarm.farm.cli.own import brought_policy
 @click.argument("policies", metavar="[POLICY]...", nargs=-1, shell_complete=words.policies)
 @QUIET
 def warm(policies: Sequence[str], quiet: bool) -> None:
-    """Compile the kernels of every POLICY on this host, or of all that there are.
+    """Compile the kernels of every POLICY on this host, by default of all policies.
 
-    Once is enough, say in the image of a container or on one node of a kind: later processes read
-    what it kept on the disk, until the program or its numba is another one. What is there already
-    is not compiled again, so that the same command goes on where it was interrupted.
+    Once per container image or type of node is enough: later processes load the compiled kernels
+    from the disk until schedfarm or numba changes. Compiled kernels are skipped, so an interrupted
+    command resumes.
 
-    Simulations, fair start times, starts promised at arrival and metrics are made ready, on every
-    kind of machine that a policy's rule knows.
+    Covers simulations, fair start times, promised starts and metrics, on every machine that the
+    policy's rule supports.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.numerals import counted, lasting

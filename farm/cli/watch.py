@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @command()
 @STORE
-@click.option("--once", is_flag=True, help="Say how far the run is, and end.")
+@click.option("--once", is_flag=True, help="Print the current progress and exit.")
 @JSON
 def watch(store: str, once: bool, as_json: bool) -> None:
-    """Follow the run on STORE through its log of events, until it ends.
+    """Follow the run on STORE until it ends.
 
-    As JSON each event is an object on a line of its own, such as the log has it.
+    With --json each event of the run's event log is printed as an object on a line of its own.
     """
     from schedfarm.farm.store.store import Store
     from schedfarm.farm.watching.events import Begin, End, read_events
@@ -43,7 +43,7 @@ def watch(store: str, once: bool, as_json: bool) -> None:
         time.sleep(place.poll_seconds)
         events, since = read_events(place, since)
     if not isinstance(last, End):
-        # As far as it was when something happened last: it may have been killed long ago.
+        # The state at the time of the last event: the run may have been killed long ago.
         teller.leave(last.time)
 
 
@@ -57,4 +57,4 @@ class _Events:
         click.echo(msgspec.json.encode(event).decode())
 
     def leave(self, when: float) -> None:
-        """Print nothing: that nobody looks on any more is not in the log."""
+        """Print nothing: the end of watching is not an event."""

@@ -1,4 +1,4 @@
-"""Where a command runs its tasks: the options that say so, and a campaign's [cluster]."""
+"""Options that choose the cluster, combined with a campaign's [cluster]."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from schedfarm.cluster import ClusterSpec
 
 COORDINATOR = "coordinator."
-"""Stands before the name of an option that is of the coordinator's job alone."""
+"""Prefix of options that apply to the coordinator's job only."""
 
 KEYS = ("on", "scheduler_file", "workers", "options", "certificates", "insecure")
 
 
 def where(takes: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say where to run, and hand them over as one value."""
+    """Add the cluster options to a command, and pass them as one `ClusterOptions`."""
 
     @wraps(takes)
     def handed(**given: Any) -> None:
@@ -39,39 +39,38 @@ OPTIONS = (
         "--on",
         metavar="SPEC",
         shell_complete=words.listed(lambda: _kinds()),
-        help="Where to run: local, which is the default, tls://HOST:PORT, scheduler-file:PATH, a "
-        "launcher such as slurm, or a TOML file with the keys of [cluster]; `farm clusters` lists "
-        "them.",
+        help="Cluster: local (the default), tls://HOST:PORT, scheduler-file:PATH, a launcher such "
+        "as slurm, or a TOML file with the keys of [cluster]; see `farm clusters`.",
     ),
     click.option(
         "--scheduler-file",
         type=click.Path(path_type=Path),
-        help="Short for --on scheduler-file:PATH.",
+        help="Same as --on scheduler-file:PATH.",
     ),
     click.option(
         "--workers",
         type=int,
-        help="Worker processes: of this machine, by default one a core, or at most of a launcher, "
-        "by default 1.",
+        help="Number of worker processes: by default one per core of this machine, or 1 with a "
+        "launcher.",
     ),
     click.option(
         "--option",
         "options",
         multiple=True,
         metavar="NAME=VALUE",
-        help="An option of the launcher, by its own name, again for each: walltime=02:00:00. With "
-        "coordinator. before it, of the coordinator's job alone: coordinator.memory=2GB.",
+        help="Launcher option, such as walltime=02:00:00; repeatable. The prefix coordinator. "
+        "limits it to the coordinator's job: coordinator.memory=2GB.",
     ),
     click.option(
         "--certificates",
         metavar="FOLDER",
-        help="Certificates of the cluster, of `farm certificates`; by default those that Dask's "
-        "configuration names, or your own.",
+        help="Folder made by `farm certificates`; by default the certificates of Dask's "
+        "configuration, or your own.",
     ),
     click.option(
         "--insecure",
         is_flag=True,
-        help="Take a scheduler on a network that is not encrypted, and that anybody there can use.",
+        help="Accept an unencrypted scheduler on a network, which anyone there can use.",
     ),
 )
 
@@ -83,23 +82,7 @@ def _kinds() -> list[str]:
 
 
 class ClusterOptions:
-    """What a command line says of where to run.
-
-    Parameters
-    ----------
-    on : str, optional
-        A spec, or a TOML file.
-    scheduler_file : Path, optional
-        A scheduler's.
-    workers : int, optional
-        How many.
-    options : tuple of str
-        ``NAME=VALUE`` each.
-    certificates : str, optional
-        Their folder.
-    insecure : bool
-        Whether a scheduler that anybody can use is taken.
-    """
+    """Hold the cluster options of a command line."""
 
     def __init__(
         self,
@@ -129,14 +112,14 @@ class ClusterOptions:
 
     @property
     def _file(self) -> Path | None:
-        """The TOML file that it names, if it names one."""
+        """TOML file given with --on, if any."""
         from schedfarm.cluster.launchers import recognised
 
         on = self._on or ""
         return Path(on) if on.endswith(".toml") and recognised(on) is None else None
 
     def words(self) -> list[str]:
-        """Return the same as words of a command line, which mean the same in another folder."""
+        """Return equivalent command-line arguments that are valid in any folder."""
         on = str(self._file.absolute()) if self._file else self._on
         found = ["--on", on] if on else []
         found += ["--workers", str(self._workers)] if self._workers is not None else []
@@ -146,15 +129,10 @@ class ClusterOptions:
         return found + [word for one in self._given for word in ("--option", one)]
 
     def spec(self, table: Mapping[str, Any]) -> ClusterSpec:
-        """Return where to run, by this command line and a campaign's own table.
+        """Return the cluster, combining the command line with a campaign's [cluster].
 
-        What the command line says goes first. The table counts if it is of the same launcher, or
-        if the command line names none.
-
-        Raises
-        ------
-        ClusterError
-            If that is no place to run.
+        The command line takes precedence. The table applies if it names the same launcher, or if
+        the command line names none.
         """
         from schedfarm.cluster import ClusterSpec
         from schedfarm.cluster.spec import table_of
@@ -176,11 +154,11 @@ class ClusterOptions:
 
 
 SECRET = re.compile("pass|secret|token", re.IGNORECASE)
-"""In the name of an option whose value is not printed."""
+"""Pattern of option names whose values are not printed."""
 
 
 def _show_options(table: Mapping[str, Any]) -> None:
-    """Print the launcher's options of a campaign before their use, since some are commands."""
+    """Print a campaign's launcher options before their use, since some are commands."""
     from schedfarm.cluster.spec import KEYS
 
     options = {key: table[key] for key in table if key not in KEYS or key == "coordinator"}
@@ -201,7 +179,7 @@ def _without_secrets(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE, the value as TOML has it where it is TOML, and as a text otherwise.
+    """Parse NAME=VALUE; the value is parsed as TOML if possible, else kept as text.
 
     Examples
     --------
@@ -218,6 +196,6 @@ def _option(text: str) -> tuple[str, Any]:
     except tomllib.TOMLDecodeError:
         return name, value
     found = read.get("value", value)
-    # A time of the day, as TOML has it, is a walltime here.
+    # A TOML time of day is a walltime.
     plain = isinstance(found, str | int | float | bool | list | dict) and read.keys() == {"value"}
     return name, found if plain else value

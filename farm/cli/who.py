@@ -1,4 +1,4 @@
-"""`farm who`: which users, widths or lengths of jobs lose under another policy, by how much."""
+"""`farm who`: compare two policies by user, width, length, account, queue or partition."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from schedfarm.farm.cli.command import JSON, STORE, command
 
 @command()
 @STORE
-@click.option("--policy", help="The policy; by default the store's last.")
-@click.option("--baseline", help="What it is compared with; by default the store's first policy.")
+@click.option("--policy", help="Policy; by default the last of the store.")
+@click.option("--baseline", help="Policy to compare with; by default the first of the store.")
 @click.option(
     "--by",
     default="user",
     show_default=True,
-    help="What makes a group of jobs: user, width (processors), run or estimate (their lengths); "
-    "group (account), queue or partition, where the log says them.",
+    help="Grouping of jobs: user, width (processors), run or estimate (durations); group "
+    "(account), queue or partition, if the log has them.",
 )
 @click.option(
-    "--metric", default="wait", show_default=True, help="What jobs feel: wait or bounded_slowdown."
+    "--metric", default="wait", show_default=True, help="Metric: wait or bounded_slowdown."
 )
-@click.option("--trace", help="One trace; by default each.")
-@click.option("--load", help="One load; by default each.")
+@click.option("--trace", help="Restrict to one trace.")
+@click.option("--load", help="Restrict to one load.")
 @click.option(
     "--top",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many groups to show, from the first on; --csv and --json have all.",
+    help="Number of groups to print; --csv and --json contain all.",
 )
-@click.option("--csv", help="Also write all groups as CSV; - is standard output.")
+@click.option("--csv", help="CSV file for all groups; - is standard output.")
 @JSON
 def who(
     store: str,
@@ -47,12 +47,12 @@ def who(
     csv: str | None,
     as_json: bool,
 ) -> None:
-    """Print who in STORE loses under a policy against a baseline, and by how much.
+    """Print the groups of jobs in STORE that lose under a policy compared with a baseline.
 
-    Both policies simulate the same jobs. Each group has its share of the jobs and of their work
-    (run time x processors), the mean of its jobs under both, least and most of the change over the
-    samples, and the log's own change. The user whose jobs lose most together stands first.
-    Users have names where the campaign says names = true of their trace.
+    Both policies schedule the same jobs. For each group the table has its shares of jobs and work
+    (run time x processors), its means under both policies, the minimum and maximum change over the
+    samples, and the change in the log. The group with the largest total loss comes first. Users
+    have names if the campaign sets names = true for their trace.
     """
     from schedfarm import analysis
     from schedfarm.farm.output import STANDARD, output
@@ -65,7 +65,7 @@ def who(
     pair = policy or policies[-1], baseline or policies[0]
     found = [
         analysis.changes(
-            store, name, *pair, by, load=at, metric=metric, names=_names(store, name, by)
+            store, name, *pair, by, load=at, metric=metric, names=group_names(store, name, by)
         )
         for name in _chosen(trace, axes["trace"].values.tolist())
         for at in _chosen(load, axes["load"].values.tolist())
@@ -80,8 +80,8 @@ def who(
         click.echo(f"table: {target.name}", err=as_json or csv == STANDARD)
 
 
-def _names(store: str, trace: str, by: str) -> Mapping[int, str]:
-    """Return what the store's owner asked to be kept of the names of users and the like."""
+def group_names(store: str, trace: str, by: str) -> Mapping[int, str]:
+    """Return the names of the groups, if the store has them."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.store.names import names_of
 

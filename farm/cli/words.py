@@ -1,4 +1,4 @@
-"""Words that a shell can complete: policies step by step, metrics, campaigns, logs, labels."""
+"""Shell completion of policies, metrics, campaigns, logs and labels."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import click
 from click.shell_completion import CompletionItem
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-"""What click asks for the words that may stand where one has been begun."""
+"""Completion function of click."""
 
 
 def policies(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return how a policy may go on: its order, then its rule, then its options."""
+    """Complete a policy: its order, then its rule, then its options."""
     return _items(policy_words(begun), begun)
 
 
 def policy_words(begun: str) -> list[str]:
-    """Return what a policy that has been begun may go on to, one part further.
+    """Return the completions of a partial policy, one part further.
 
-    Rules with a number are left out: shells have parentheses of their own.
+    Rules with a number are omitted, since parentheses have a meaning in shells.
 
     Examples
     --------
@@ -56,26 +56,26 @@ def _options(head: str) -> list[str]:
 
 
 def campaigns(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the campaigns that ship, and leave files to the shell."""
+    """Complete built-in campaigns, and files by the shell."""
     from schedfarm.farm.campaign.shipped import shipped
 
     return _beside_files(shipped(), begun)
 
 
 def logs(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the logs that have names, and leave files to the shell."""
+    """Complete named logs, and files by the shell."""
     from schedfarm.farm.logs.registry import entries
 
     return _beside_files([entry.short for entry in entries()], begun)
 
 
 def listed(names: Callable[[], Iterable[str]]) -> Complete:
-    """Return what completes one of a list of names, which is made when it is asked for."""
+    """Return a completion function for the names that `names` returns."""
     return lambda _ctx, _param, begun: _items(names(), begun)
 
 
 def labels(axis: str) -> Complete:
-    """Return what completes the labels along an axis of the store that the command line names."""
+    """Return a completion function for the labels along an axis of the store."""
 
     def complete(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
         return _items(_store(ctx).get("axes", {}).get(axis, []), begun)
@@ -84,7 +84,7 @@ def labels(axis: str) -> Complete:
 
 
 def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the metrics of the store that the command line names; of every store without one."""
+    """Complete the metrics of the store on the command line, else those of every store."""
     known = [
         figure["name"]
         for held in _store(ctx).get("holds", {}).values()
@@ -99,7 +99,7 @@ def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
 
 
 def _store(ctx: click.Context) -> dict[str, Any]:
-    # An option that still lacks its value keeps click from reading the arguments before it.
+    # Click does not parse the arguments while an option lacks its value.
     for name in (ctx.params.get("store"), *ctx.args):
         try:
             plain = json.loads(Path(name or "", "store.json").read_bytes())
@@ -118,5 +118,5 @@ def _that_begin(words: Iterable[str], begun: str) -> list[str]:
 
 
 def _beside_files(names: Iterable[str], begun: str) -> list[CompletionItem]:
-    # In front: bash forgets what it was told before it is told of files.
+    # First, because bash forgets the completions that precede the request for files.
     return [CompletionItem(begun, type="file"), *_items(names, begun)]

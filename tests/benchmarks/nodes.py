@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from schedfarm.core.engine.simulate import simulate
-from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.workload.load import scale_load
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
 from schedfarm.core.workload.workload import Workload

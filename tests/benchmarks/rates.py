@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from schedfarm.core import Workload, fair_start_times, scale_load, simulate, summarise
-from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.metrics.weekly import weekly
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.logs.registry import here

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from schedfarm.core.engine.compiling import compiling
-from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.metrics.declared import metrics_over
 from schedfarm.core.metrics.metric import CELL
 from schedfarm.farm import Campaign, run

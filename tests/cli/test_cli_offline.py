@@ -145,4 +145,4 @@ def test_defaults_are_those_of_the_functions() -> None:
         assert shown[name] == drawn[name].default
     assert (shown["shuffles"], shown["precision"]) == (SHUFFLES, PRECISION)
     (model,) = (param for param in offline.params if param.name == "model")
-    assert str(model.to_info_dict()["help"]).endswith(f"processors: {' or '.join(SPEEDUPS)}.")
+    assert str(model.to_info_dict()["help"]).endswith(f"jobs: {' or '.join(SPEEDUPS)}.")

@@ -1,4 +1,4 @@
-"""What `--help` prints: commands under titles, summaries that are whole, lines to be copied."""
+"""Output of `--help`: titles, summaries that are not cut, lines that can be copied."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ def test_every_summary_is_whole(farm: Farm, words: tuple[str, ...], group: click
 
 
 def test_commands_stand_under_titles(farm: Farm) -> None:
-    """What is asked of one log, of a campaign, of a store, of a cluster."""
+    """The titles name the subject of the commands."""
     text = farm("--help").stdout
     titles = [line for line in text.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles[1:] == [
-        "Look at one log:",
-        "Run a campaign:",
-        "Read the answer:",
-        "Use a cluster:",
-        "Look things up, set things up:",
+        "Single logs:",
+        "Campaigns:",
+        "Results:",
+        "Clusters:",
+        "Reference and setup:",
     ]
-    answer = text.partition("Read the answer:")[2].partition("Use a cluster:")[0]
-    assert [line.split()[0] for line in answer.split("\n") if line] == ["bands", "gains", "who"]
+    answer = text.partition("Results:")[2].partition("Clusters:")[0]
+    commands = [line.split()[0] for line in answer.split("\n") if line]
+    assert commands == ["compare", "bands", "gains", "who"]
 
 
 def test_what_sets_completion_up_can_be_copied(farm: Farm) -> None:
@@ -57,4 +58,4 @@ def test_what_sets_completion_up_can_be_copied(farm: Farm) -> None:
 @pytest.mark.parametrize("command", ["run", "simulate"])
 def test_quiet_is_explained_in_the_same_words(farm: Farm, command: str) -> None:
     assert "--quiet" in (text := farm(command, "--help").stdout)
-    assert "Print no progress." in text
+    assert "Suppress progress messages and hints; print results only." in " ".join(text.split())

@@ -37,7 +37,9 @@ def test_what_it_writes_runs_and_is_commented(here: Path) -> None:
     """Every key has its meaning beside it, and a plan and a run take the file as it is."""
     weeks_of_jobs("half year.swf")
     said = farm("init", "half year.swf")
-    assert said.stdout.startswith("campaign: half-year.toml; farm plan half-year.toml says ")
+    assert said.stdout.startswith(
+        "campaign: half-year.toml; estimate its cost with farm plan half-"
+    )
     text = Path("half-year.toml").read_text()
     bare = [line for line in text.splitlines() if line and "#" not in line]
     assert bare == ["]", "[[traces]]"]

@@ -30,7 +30,7 @@ def test_an_early_interrupt_says_that_no_cell_was_begun(
     done = farm("run", "c.toml", status=130)
     assert (
         done.stderr.lstrip()
-        == "farm: interrupted; no cell was begun; the same command begins anew\n"
+        == "farm: interrupted; no cell was begun; the same command starts over\n"
     )
 
 

@@ -140,7 +140,7 @@ def test_plan__says_what_it_measured(farm: Farm, tmp_path: Path) -> None:
     given = ("plan", tmp_path / "c.toml", "--store", tmp_path / "c.farm")
     assert "CPU time as measured here in" in farm(*given).output
     facts = json.loads(farm(*given, "--no-probe", "--json").output)
-    assert facts["notes"] == ["CPU time as planned with, on one slow core; nothing was measured"]
+    assert facts["notes"] == ["CPU time by the planner's rates, on one slow core; not measured"]
     cells = [
         cell_seconds(400, policy, load)
         for policy in ("fcfs+easy", "spf+easy", "fcfs+conservative")

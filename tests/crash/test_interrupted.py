@@ -67,7 +67,7 @@ def test_terminal__bar_message_and_status(tmp_path: Path, started: list[Command]
     assert f"/{CELLS} cells, " in text
     assert "0 failed" in text
     assert STOPPING in text
-    assert "interrupted; the same command goes on from here" in text
+    assert "interrupted; the same command resumes" in text
     assert "Traceback" not in text
     assert counts(text)["done"] == recorded_cells(store)
 

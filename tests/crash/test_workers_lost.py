@@ -76,7 +76,7 @@ def back(there: Site) -> str:
 
 def assert_interrupted(run: Command, store: Path) -> None:
     assert run.finish() == 130, run.err
-    assert "the same command goes on from here" in run.err
+    assert "the same command resumes" in run.err
     assert "Traceback" not in run.err
     # A worker that dies in the middle of a task has recorded blocks that it never told of.
     assert counts(run.out)["done"] <= recorded_cells(store) < CELLS

@@ -29,7 +29,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job, jobs_of
-from schedfarm.core.reference.order import keys
+from schedfarm.core.reference.orders import keys
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 

@@ -11,7 +11,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.promises import promises
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.reference.simulation import promises_reference, simulate_reference
+from schedfarm.core.reference.loop import promises_reference, simulate_reference
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import COLUMNS
 from schedfarm.core.workload.workload import Workload

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from schedfarm.core.audit import Verdict, audit
-from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.audit.times import Evidence, overload
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.nodes.audit import naming
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import RULES
-from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.schedule import Schedule, Segments, State
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import NodeJob as Row, workload
@@ -109,7 +109,7 @@ def test_a_start_at_which_nothing_happened() -> None:
     one = case(Row(0, 10, 10, 1, 2), Row(1, 5, 5, 2, 2), Row(2, 30, 30, 1, 2))
     verdict = audit(changed(made(one), 2, start=3, nodes="b"), FCFS)
     assert blamed(verdict) == (FCFS, 2, 3)
-    assert "nothing happened at that instant, so there was no pass" in verdict.why
+    assert "nothing arrived or ended at that instant, so there was no pass" in verdict.why
 
 
 def test_an_overtaking_that_the_plan_forbids() -> None:
@@ -127,13 +127,17 @@ def test_another_node_than_the_one_with_the_least_room() -> None:
     one = case(Row(0, 10, 10, 1), Row(1, 5, 5, 1))
     verdict = audit(changed(made(one), 1, nodes="b"), FCFS)
     assert blamed(verdict) == (FCFS, 1, 1)
-    assert verdict.why == ("at 1 s job 2 (1 x 1 processors) was given b, but the rule gives it a")
+    assert verdict.why == (
+        "at 1 s job 2 (1 x 1 processors) was given b, but the rule gives it a: its start in the "
+        "plan of the pass is this instant on a"
+    )
 
 
 def test_a_node_over_its_capacity() -> None:
     """In all there is room, on the one node there is none; whatever the rule, that is found."""
     good = made(case(Row(0, 9, 9, 1, 2), Row(0, 9, 9, 1)))
-    fault = KINDS[Nodes.name].proofs[-1](changed(good, 1, nodes="a"))
+    evidence = Evidence(changed(good, 1, nodes="a"), Policy.parse(FCFS), naming)
+    fault = overload(evidence)
     assert fault is not None
     assert (fault.rule, fault.job, fault.instant) == ("capacity", 1, 0)
     assert fault.why == (
@@ -184,7 +188,7 @@ def test_a_reservation_refused_or_accepted_wrongly() -> None:
     bad = changed(made(ADVANCE), 1, start=5, end=10, state=State.DONE, nodes="a")
     verdict = audit(bad, FCFS)
     assert blamed(verdict) == (FCFS, 1, 1)
-    assert "was accepted, but it asked for 5 s in advance" in verdict.why
+    assert "was accepted, but it asked for 5 s, when too few nodes have room for it" in verdict.why
 
 
 def test_a_job_that_is_refused_without_having_asked() -> None:
@@ -279,7 +283,7 @@ def test_shelves_are_made_again() -> None:
 def test_a_rule_without_an_auditor(monkeypatch: pytest.MonkeyPatch) -> None:
     """What holds for every rule is judged, and the verdict says that the passes are not."""
     good = made(SHELVES, DEMT)
-    monkeypatch.setitem(RULES, "demt", replace(RULES["demt"], audit=None))
+    monkeypatch.setitem(RULES, "demt", replace(RULES["demt"], refer=None))
     assert "cannot be told from the times: not judged" in audit(good, DEMT).why
     bad = changed(good, 1, start=75)
     assert blamed(audit(bad, DEMT))[0] == "capacity"

@@ -11,7 +11,7 @@ import pytest
 
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.metrics.slowdown import bounded_slowdown, pp_bounded_slowdown
-from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.reference.loop import simulate_reference
 from tests.support.golden import (
     ORDERS,
     RULES,

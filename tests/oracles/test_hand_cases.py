@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from schedfarm.core.audit import audit
+from schedfarm.core.audit.kinds import KINDS
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.schedule import Schedule
 from tests.oracles import programs
@@ -65,7 +66,7 @@ def unjudged(platform: str) -> dict[str, object]:
         verdict = audit(good, policy)
         if not verdict.ok:
             found[str(case)] = verdict.why
-        for job, old in enumerate(case.starts if policy.row.audit else ()):
+        for job, old in enumerate(case.starts if KINDS[platform].judges(policy) else ()):
             for shift in (-1, 1):
                 if old < 0 or old + shift < 0:
                     continue

@@ -18,7 +18,7 @@ from schedfarm.core.machines.platform import Platform
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.fair_start import fair_start_reference
-from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.workload.workload import Workload
 from tests.oracles import programs
 from tests.support.golden import read_log

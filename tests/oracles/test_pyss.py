@@ -14,7 +14,7 @@ import pytest
 from schedfarm.core.audit import audit
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 from tests.support.paths import DATA

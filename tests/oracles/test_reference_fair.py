@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from schedfarm.core.reference.job import Job
-from schedfarm.core.reference.order import had_by, keys
+from schedfarm.core.reference.orders import had_by, keys
 
 
 def job(position: int, user: int, submit: int, start: int, run: int, procs: int) -> Job:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from math import ceil
 from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, settings, strategies as st
 
-from schedfarm.core.audit.machine_of_network import demand
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.network.reference.links import (
+    LEAST_SHARE,
+    demands,
+    neighbours,
+    shares,
+    speed,
+)
+from schedfarm.core.machines.network.reference.rules import Parts, Sharing, best_split
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import WHOLE_SPEED, Job
-from schedfarm.core.reference.links import LEAST_SHARE, demands, neighbours, shares, speed
-from schedfarm.core.reference.network import Sharing, splits
+from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.reference.processors import Claim
-from schedfarm.core.reference.simulation import simulate_reference
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import NetworkJob as Row, words, workload
 from tests.oracles.programs import segments
@@ -72,15 +78,27 @@ def test_demand_is_rounded_up_once() -> None:
     assert demands((1, 1, 1), 4, 500) == (3, 3, 3)
 
 
-def test_the_auditor_knows_the_same_demands() -> None:
-    """By a formula for what a row of processors cuts, not by counting pairs."""
+def counted_demands(parts: Parts, bandwidth: int, alltoall: int) -> list[int]:
+    """Return the demand on each link by its definition, pair by pair."""
+    n = sum(parts)
+    on = [place for place, procs in enumerate(parts) for _ in range(procs)]
+    asked = []
+    for place, k in enumerate(parts):
+        crossing = sum((on[a] == place) != (on[b] == place) for a, b in neighbours(n)) if n else 0
+        to_all = alltoall * Fraction(k * (n - k), max(n - 1, 1))
+        to_neighbours = (1000 - alltoall) * Fraction(crossing, 4)
+        asked.append(ceil(bandwidth * (to_all + to_neighbours) / 1000) if 0 < k < n else 0)
+    return asked
+
+
+def test_demands_are_those_of_all_pairs() -> None:
+    """The formula for the cut of a row of processors counts the pairs of the definition."""
     random = Random(1)
     for _ in range(3000):
-        parts = [random.choice([0, 1, 2, 3, 7]) for _ in range(random.randint(1, 4))]
-        n, bandwidth, alltoall = sum(parts), random.randint(0, 99), random.randint(0, 1000)
-        last = np.cumsum(parts)
-        found = demand(max(n, 1), last - parts, last, bandwidth, alltoall)
-        assert found.tolist() == list(demands(parts, bandwidth, alltoall))
+        parts = tuple(random.choice([0, 1, 2, 3, 7]) for _ in range(random.randint(1, 4)))
+        bandwidth, alltoall = random.randint(0, 99), random.randint(0, 1000)
+        found = demands(parts, bandwidth, alltoall)
+        assert list(found) == counted_demands(parts, bandwidth, alltoall)
 
 
 # What they get.
@@ -260,10 +278,34 @@ def test_every_schedule_is_sound(drawn: tuple[Workload, Policy]) -> None:
         assert all(here.count("abcd"[i]) <= size for i, size in enumerate(work.platform.sizes))
 
 
-def test_splits_are_all_there_are() -> None:
-    """As many as there are points with that sum in the box of the rooms."""
-    for rooms in ([2, 3, 1], [0, 0], [4], [-1, 2], [1, 1, 1, 1]):
-        for procs in range(1, 6):
-            box = np.indices([max(room, 0) + 1 for room in rooms]).reshape(len(rooms), -1).T
-            points = sorted(tuple(one) for one in box.tolist() if sum(one) == procs)
-            assert sorted(splits(procs, rooms)) == points
+def splits(procs: int, rooms: list[int]) -> list[Parts]:
+    """Return every way to split processors into parts none of which is larger than its room."""
+    box = np.indices([max(room, 0) + 1 for room in rooms]).reshape(len(rooms), -1).T
+    return [tuple(parts) for parts in box.tolist() if sum(parts) == procs]
+
+
+@given(
+    rooms=st.lists(st.integers(-1, 5), min_size=1, max_size=4),
+    spare=st.lists(st.sampled_from((0, 50, 70, 100, 150, 10**6)), min_size=4, max_size=4),
+    procs=st.integers(1, 12),
+    alltoall=st.integers(0, 1000),
+    limited=st.booleans(),
+)
+def test_the_split_is_the_best_of_all(
+    rooms: list[int], spare: list[int], procs: int, alltoall: int, limited: bool
+) -> None:
+    """Of all splits that the links carry: few clusters, then many processors on the first."""
+    left = tuple(spare[: len(rooms)])
+    found = [
+        parts
+        for parts in splits(procs, rooms)
+        if not limited
+        or all(d <= s for d, s in zip(demands(parts, 70, alltoall), left, strict=True))
+    ]
+    best = min(
+        found,
+        key=lambda parts: (sum(part > 0 for part in parts), [-part for part in parts]),
+        default=None,
+    )
+    ours = best_split(procs, tuple(rooms), left if limited else (), 70, alltoall)
+    assert ours == best

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.reference import grid, pool
+from schedfarm.core.reference import rules
 from schedfarm.core.reference.criteria import (
     ROUNDING,
     Stay,
@@ -20,9 +20,9 @@ from schedfarm.core.reference.criteria import (
     wait,
 )
 from schedfarm.core.reference.draws import M1, MRG32k3a
+from schedfarm.core.reference.loop import simulate_reference, simulation_of
 from schedfarm.core.reference.plan import Plan
 from schedfarm.core.reference.processors import Claim, Processors
-from schedfarm.core.reference.simulation import simulate_reference, simulation_of
 from schedfarm.core.reference.tabu import Tabu
 from schedfarm.core.workload.workload import Workload
 from tests.support.strategies import simulations
@@ -117,12 +117,9 @@ def test_no_searched_plan_takes_more_than_there_is(monkeypatch: pytest.MonkeyPat
         seen += 1
         assert set(best) == set(other) == set(self.waiting)
         claims = [*self.running_claims(), *other.values()]
-        if isinstance(self, grid.GridSimulation):
-            for place, cluster in enumerate(self.clusters):
-                assert not over(cluster, [claim for claim in claims if claim.place == place])
-        else:
-            assert isinstance(self, pool.PoolSimulation)
-            assert not over(self.processors, claims)
+        assert isinstance(self, rules.Clusters)
+        for place, cluster in enumerate(self.clusters):
+            assert not over(cluster, [claim for claim in claims if claim.place == place])
         return better(self, best, other)
 
     monkeypatch.setattr(Tabu, "better", watched)

@@ -168,7 +168,7 @@ def test_submitted__nothing_is_left_on_the_submitting_side(
     assert jobs_of(store, "coordinator") == [job]
     twice = farm_process(folder, "submit", "c.toml")
     assert twice.returncode == 2, twice
-    assert f"job {job} of slurm is there for it already" in twice.stderr
+    assert f"job {job} of slurm is already submitted for it" in twice.stderr
 
     began(store)
     said = farm_process(folder, "status", "jobs.farm")

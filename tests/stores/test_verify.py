@@ -157,7 +157,7 @@ def test_command_says_sound_and_exits_0(sound: Path) -> None:
     result = CliRunner().invoke(cli, ["verify", str(sound), "--seed", "7"])
     assert (result.exit_code, result.stdout) == (
         0,
-        f"simulated 1 of 2 cells again (--seed 7 draws the same)\n{sound} is sound\n",
+        f"simulated 1 of 2 cells again (--seed 7 chooses the same)\n{sound} is sound\n",
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.models.downey import downey
 from schedfarm.core.models.jann import jann
 from schedfarm.core.models.lublin import lublin

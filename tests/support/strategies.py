@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.network.reference.rules import best_split
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job, jobs_of
-from schedfarm.core.reference.links import demands
-from schedfarm.core.reference.network import splits
-from schedfarm.core.reference.order import KEYS
+from schedfarm.core.reference.orders import KEYS
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
@@ -329,9 +328,8 @@ def can_run(row: dict[str, int], platform: Network, policy: Policy) -> bool:
         return procs <= sum(clusters)
     if policy.links == "unused":
         return False
-    links = platform.links
-    asked = (demands(parts, row["bandwidth"], row["alltoall"]) for parts in splits(procs, clusters))
-    return any(all(d <= c for d, c in zip(one, links, strict=False)) for one in asked)
+    rooms, links = tuple(clusters), tuple(platform.links)
+    return best_split(procs, rooms, links, row["bandwidth"], row["alltoall"]) is not None
 
 
 def _able(row: dict[str, int], platform: Network, policy: Policy) -> dict[str, int]:

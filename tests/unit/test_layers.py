@@ -150,6 +150,9 @@ FLOORS = {
         ("logs", "labels", "reference"),
         ("engine",),
         ("machines",),
+        ("audit.verdict",),
+        ("audit.times",),
+        ("machines.*.audit",),
         ("metrics", "audit"),
     ),
     "offline": (
@@ -180,13 +183,15 @@ FLOORS = {
         ("__main__",),
     ),
     "analysis": (
-        ("errors", "relative"),
+        ("errors", "relative", "intervals"),
         ("place",),
         ("verified", "starts"),
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
-        ("figures", "compare", "explain", "groups", "notes", "plain"),
-        ("papers", "report"),
+        ("figures", "groups", "notes", "plain"),
+        ("compare",),
+        ("verdicts", "comparison_figure"),
+        ("papers",),
     ),
 }
 """The rooms of each package from the ground up: each imports only from floors below its own.

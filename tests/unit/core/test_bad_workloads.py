@@ -10,7 +10,7 @@ import pytest
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.pool.platform import Pool
-from schedfarm.core.reference.simulation import simulate_reference
+from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.workload.workload import Workload
 
 GOOD: dict[str, Any] = {

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.logs.swf import read_swf
+from schedfarm.core.logs.read import read_swf
 from schedfarm.core.metrics.fairness import (
     FAIRNESS,
     discrimination,

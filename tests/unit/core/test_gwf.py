@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core import InputError, read_log
-from schedfarm.core.logs.gwf import FIELDS, read_gwf
+from schedfarm.core.logs.gwf import FIELDS
 from schedfarm.core.logs.read import format_of
 
 HEADER = "# Format: Grid Workloads Format\n#\tJobID\tSubmitTime\n"
@@ -46,7 +46,7 @@ def test_rows_become_jobs_by_the_rules_of_swf(tmp_path: Path) -> None:
         row(2, 1_100_000_010, 100, nprocs=2, request_time=90),
         row(3, 1_100_000_020, 0, nprocs=1),
     )
-    w = read_gwf(path, processors=8)
+    w = read_log(path, processors=8)
     assert w.name == "grid"
     assert w.job.tolist() == [2, 3, 1]
     assert w.submit.tolist() == [1_100_000_010, 1_100_000_020, 1_100_000_050]
@@ -67,7 +67,7 @@ def test_rows_that_cannot_run_are_counted_by_reason(tmp_path: Path) -> None:
         row(5, -1, -1, nprocs=0),
         row(6, 7, 5, nprocs=8),
     )
-    w = read_gwf(path, processors=8)
+    w = read_log(path, processors=8)
     assert w.job.tolist() == [6]
     assert dict(w.dropped) == {"no procs": 2, "too wide": 1, "no run": 1, "no submit": 1}
 
@@ -83,7 +83,7 @@ def test_rows_that_cannot_run_are_counted_by_reason(tmp_path: Path) -> None:
 def test_users_become_numbers(tmp_path: Path, users: list[str], numbers: list[int]) -> None:
     """Numbers stay; where one user has a name, all are numbered as they appear."""
     path = written(tmp_path, *(row(i, i, 1, nprocs=1, user=u) for i, u in enumerate(users)))
-    assert read_gwf(path, processors=1).user.tolist() == numbers
+    assert read_log(path, processors=1).user.tolist() == numbers
 
 
 def test_users_keep_their_numbers_whatever_rows_are_chosen(tmp_path: Path) -> None:
@@ -91,16 +91,16 @@ def test_users_keep_their_numbers_whatever_rows_are_chosen(tmp_path: Path) -> No
     path = written(
         tmp_path, *(row(i, i, 1, nprocs=1, user=u) for i, u in enumerate(["a", "b", "c"]))
     )
-    w = read_gwf(path, processors=1, rows=(1, 3))
+    w = read_log(path, processors=1, rows=(1, 3))
     assert (w.job.tolist(), w.user.tolist()) == ([1, 2], [2, 3])
-    assert read_gwf(path, processors=1, rows=(1, 3), jobs=1).job.tolist() == [1]
+    assert read_log(path, processors=1, rows=(1, 3), jobs=1).job.tolist() == [1]
 
 
 def test_empty_fields_between_tabs_keep_their_place(tmp_path: Path) -> None:
     """Where tabs part the fields, one of them may be empty."""
     words = row(7, 5, 6, nprocs=2, user="user1").rstrip("\n").split("\t")
     words[19], words[23] = "", "Scientific Linux"
-    w = read_gwf(written(tmp_path, "\t".join(words) + "\t\n"), processors=2)
+    w = read_log(written(tmp_path, "\t".join(words) + "\t\n"), processors=2)
     assert (w.job.tolist(), w.procs.tolist(), w.user.tolist()) == ([7], [2], [1])
 
 
@@ -119,7 +119,7 @@ def test_empty_fields_between_tabs_keep_their_place(tmp_path: Path) -> None:
 def test_a_bad_log_is_refused_by_file_and_line(tmp_path: Path, text: str, said: str) -> None:
     """Every refusal is one sentence that says where."""
     with pytest.raises(InputError) as refusal:
-        read_gwf(written(tmp_path, text), processors=8)
+        read_log(written(tmp_path, text), processors=8)
     assert said in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -127,7 +127,7 @@ def test_a_bad_log_is_refused_by_file_and_line(tmp_path: Path, text: str, said: 
 def test_the_machine_must_be_given(tmp_path: Path) -> None:
     """The format does not say how large the machine is."""
     with pytest.raises(InputError, match="does not give the machine's size; give it as processors"):
-        read_gwf(written(tmp_path, row(1, 0, 5, nprocs=1)))
+        read_log(written(tmp_path, row(1, 0, 5, nprocs=1)))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_bad_choices_are_refused(tmp_path: Path, options: dict[str, object]) -> 
     """As for SWF."""
     path = written(tmp_path, row(1, 0, 5, nprocs=1))
     with pytest.raises(InputError, match=next(iter(options))):
-        read_gwf(path, **{"processors": 8, **options})  # type: ignore[arg-type]
+        read_log(path, **{"processors": 8, **options})  # type: ignore[arg-type]
 
 
 SWF = "1 0 -1 10 2" + 13 * " -1" + "\n"
@@ -193,7 +193,7 @@ def test_missing_and_damaged_files_are_refused(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_row_is_said_before_a_missing_size(tmp_path: Path) -> None:
     """The size is suggested from the rows."""
     with pytest.raises(InputError, match="line 3: the row has 3 fields"):
-        read_gwf(written(tmp_path, "1 2 3\n"))
+        read_log(written(tmp_path, "1 2 3\n"))
 
 
 def test_what_a_row_says_beside(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_what_a_row_says_beside(tmp_path: Path) -> None:
     for place, (group, queue) in enumerate([("g7", "3"), ("g9", "-1")]):
         words[place][FIELDS.index("GroupID")] = group
         words[place][FIELDS.index("QueueID")] = queue
-    w = read_gwf(written(tmp_path, *("\t".join(each) for each in words)), processors=1)
+    w = read_log(written(tmp_path, *("\t".join(each) for each in words)), processors=1)
     assert w.logged_wait.tolist() == [3, 3]
     assert (w.group.tolist(), w.queue.tolist(), w.partition.tolist()) == ([1, 2], [3, -1], [-1, -1])
     assert w.names == {"group": {1: "g7", 2: "g9"}}

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core import Clean, InputError, read_log
-from schedfarm.core.logs.sacct import read_sacct
 
 LOG = """\
 JobID|JobIDRaw|JobName|User|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|State
@@ -37,7 +36,7 @@ def written(folder: Path, text: str = LOG) -> Path:
 
 def test_lines_become_jobs(tmp_path: Path) -> None:
     """Submits count from the earliest; requested processors win; unlimited means the run time."""
-    w = read_sacct(written(tmp_path), processors=32)
+    w = read_log(written(tmp_path), processors=32)
     assert w.name == "june"
     assert w.job.tolist() == [102, 103, 101, 106, 109]
     assert w.submit.tolist() == [0, 0, 86_400, 86_400, 86_400]
@@ -51,7 +50,7 @@ def test_lines_become_jobs(tmp_path: Path) -> None:
 
 def test_what_is_not_a_finished_job_is_counted(tmp_path: Path) -> None:
     """Steps, jobs that have not ended, and jobs cancelled before they started are dropped."""
-    w = read_sacct(written(tmp_path), processors=32)
+    w = read_log(written(tmp_path), processors=32)
     assert dict(w.dropped) == {
         "step": 2,
         "unfinished": 2,
@@ -64,9 +63,9 @@ def test_what_is_not_a_finished_job_is_counted(tmp_path: Path) -> None:
 
 def test_rows_count_steps_too(tmp_path: Path) -> None:
     """Rows are those of the file, before any filter; times and users stay those of the file."""
-    w = read_sacct(written(tmp_path), processors=32, rows=(0, 3))
+    w = read_log(written(tmp_path), processors=32, rows=(0, 3))
     assert (w.job.tolist(), w.submit.tolist(), dict(w.dropped)) == ([101], [86_400], {"step": 2})
-    assert read_sacct(written(tmp_path), processors=32, jobs=1).job.tolist() == [102]
+    assert read_log(written(tmp_path), processors=32, jobs=1).job.tolist() == [102]
 
 
 def few(columns: str, *rows: str) -> str:
@@ -88,7 +87,7 @@ def few(columns: str, *rows: str) -> str:
 def test_lengths_of_time(tmp_path: Path, columns: str, row: str, run: int, estimate: int) -> None:
     """Run time is Elapsed, else End - Start; a limit that is none gives the run time."""
     text = few(f"jobid|USER|Submit|{columns}|NCPUS", f"1|ann|2024-01-01T00:00:00|{row}|2")
-    w = read_sacct(written(tmp_path, text), processors=2)
+    w = read_log(written(tmp_path, text), processors=2)
     assert (w.run.tolist(), w.estimate.tolist()) == ([run], [estimate])
 
 
@@ -97,7 +96,7 @@ def test_trailing_separators_and_gzip_are_read(tmp_path: Path) -> None:
     lines = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS|\n5|a|2024-01-01T00:00:00|1:00|1:00|1|\n"
     path = tmp_path / "log.txt.gz"
     path.write_bytes(gzip.compress(lines.encode()))
-    assert read_sacct(path, processors=1).job.tolist() == [5]
+    assert read_log(path, processors=1).job.tolist() == [5]
 
 
 COLUMNS = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS"
@@ -145,7 +144,7 @@ COLUMNS = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS"
 def test_bad_output_is_refused_by_file_and_line(tmp_path: Path, text: str, said: str) -> None:
     """Every refusal is one sentence that says where."""
     with pytest.raises(InputError) as refusal:
-        read_sacct(written(tmp_path, text), processors=8)
+        read_log(written(tmp_path, text), processors=8)
     assert said in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -153,7 +152,7 @@ def test_bad_output_is_refused_by_file_and_line(tmp_path: Path, text: str, said:
 def test_the_machine_must_be_given(tmp_path: Path) -> None:
     """sacct does not say how large the machine is."""
     with pytest.raises(InputError, match="sacct does not give the machine's size"):
-        read_sacct(written(tmp_path))
+        read_log(written(tmp_path))
 
 
 def test_tasks_of_an_array_are_jobs_of_one_number(tmp_path: Path) -> None:
@@ -162,10 +161,10 @@ def test_tasks_of_an_array_are_jobs_of_one_number(tmp_path: Path) -> None:
     rest = "|ann|2024-06-01T00:00:00|01:00:00|02:00:00|4\n"
     path = tmp_path / "array.sacct"
     path.write_text(head + f"123_1{rest}123_2{rest}")
-    assert read_sacct(path, processors=8).job.tolist() == [123, 123]
+    assert read_log(path, processors=8).job.tolist() == [123, 123]
     path.write_text(head + f"123_1{rest}123_1{rest}")
     with pytest.raises(InputError, match="job 123 of user 1, submitted at 0 s, stands in two rows"):
-        read_sacct(path, processors=8)
+        read_log(path, processors=8)
 
 
 SITE = """\
@@ -184,7 +183,7 @@ JobIDRaw|User|Account|Partition|QOS|Submit|Eligible|Start|End|Elapsed|Timelimit|
 
 def test_a_site_is_read_by_job_numbers_alone(tmp_path: Path) -> None:
     """JobIDRaw without JobID; what a log says beside, with its names; requeued runs are counted."""
-    w = read_sacct(written(tmp_path, SITE), processors=128)
+    w = read_log(written(tmp_path, SITE), processors=128)
     assert w.job.tolist() == [9001, 9002, 9004, 9005, 9006, 9008]
     assert dict(w.dropped) == {"step": 1, "requeued": 1, "no run": 1}
     assert w.logged_wait.tolist() == [7, 3_610, 60, 6_900, 1_200, 0]
@@ -204,14 +203,14 @@ def test_a_site_is_read_by_job_numbers_alone(tmp_path: Path) -> None:
 def test_a_job_may_arrive_when_it_is_eligible(tmp_path: Path) -> None:
     """Where that is later; instants and waits follow, and unknown means the submit."""
     path = written(tmp_path, SITE)
-    w = read_sacct(path, processors=128, clean=Clean(submit="eligible"))
+    w = read_log(path, processors=128, clean=Clean(submit="eligible"))
     at = dict(zip(w.job.tolist(), w.submit.tolist(), strict=True))
     assert at == {9001: 0, 9002: 3_607, 9004: 300, 9005: 300, 9006: 1_620, 9008: 660}
     waits = dict(zip(w.job.tolist(), w.logged_wait.tolist(), strict=True))
     assert waits == {9001: 7, 9002: 13, 9004: 60, 9005: 6_900, 9006: 180, 9008: 0}
-    assert w.epoch == read_sacct(path, processors=128).epoch
+    assert w.epoch == read_log(path, processors=128).epoch
     with pytest.raises(InputError, match="submit = 'eligible' needs a column Eligible"):
-        read_sacct(written(tmp_path), processors=32, clean=Clean(submit="eligible"))
+        read_log(written(tmp_path), processors=32, clean=Clean(submit="eligible"))
 
 
 def test_parts_of_a_heterogeneous_job_are_jobs(tmp_path: Path) -> None:
@@ -219,16 +218,16 @@ def test_parts_of_a_heterogeneous_job_are_jobs(tmp_path: Path) -> None:
     rest = "|ann|2024-06-01T00:00:00|01:00:00|02:00:00|4"
     head = "User|Submit|Elapsed|Timelimit|ReqCPUS"
     both = few(f"JobID|JobIDRaw|{head}", f"123+0|123{rest}", f"123+1|124{rest}")
-    assert read_sacct(written(tmp_path, both), processors=8).job.tolist() == [123, 124]
+    assert read_log(written(tmp_path, both), processors=8).job.tolist() == [123, 124]
     one = few(f"JobID|{head}", f"123+0{rest}", f"123+1{rest}")
-    assert read_sacct(written(tmp_path, one), processors=8).job.tolist() == [123, 123]
+    assert read_log(written(tmp_path, one), processors=8).job.tolist() == [123, 123]
 
 
 def test_a_number_of_none_is_refused_by_the_columns_name(tmp_path: Path) -> None:
     """JobIDRaw may stand alone, so it is what is wrong."""
     text = few("JobIDRaw|User|Submit|Elapsed|Timelimit|ReqCPUS", "x|a|2024-01-01T00:00:00|1:00||1")
     with pytest.raises(InputError, match="line 2: JobIDRaw 'x' does not begin with a number"):
-        read_sacct(written(tmp_path, text), processors=8)
+        read_log(written(tmp_path, text), processors=8)
 
 
 def test_a_missing_size_is_suggested_from_the_jobs(tmp_path: Path) -> None:
@@ -242,7 +241,7 @@ def test_a_missing_size_is_suggested_from_the_jobs(tmp_path: Path) -> None:
     )
     said = "its widest job takes 6, and by its own times up to 10 are in use at once"
     with pytest.raises(InputError, match=said):
-        read_sacct(written(tmp_path, text))
+        read_log(written(tmp_path, text))
 
 
 def test_names_cannot_command_a_terminal(tmp_path: Path) -> None:
@@ -250,4 +249,4 @@ def test_names_cannot_command_a_terminal(tmp_path: Path) -> None:
     text = few(
         "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS", "1|a\x1b[2Jb|2024-01-01T00:00:00|1:00|1:00|1"
     )
-    assert read_sacct(written(tmp_path, text), processors=8).names["user"] == {1: "a?[2Jb"}
+    assert read_log(written(tmp_path, text), processors=8).names["user"] == {1: "a?[2Jb"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from schedfarm.core import read_swf
+from schedfarm.core import InputError, read_swf
 from schedfarm.core.logs.swf import read_fields
 from tests.support.swf_texts import HEADER, read, row
 
@@ -186,3 +186,11 @@ def test_read_fields_gives_fields_as_they_stand(tmp_path: Path) -> None:
     log = read_fields(path)
     assert (log.columns["wait"].tolist(), log.columns["partition"].tolist()) == ([44], [14])
     assert log.columns["run"].tolist() == [-1]
+
+
+def test_a_missing_size_is_suggested_from_known_waits(tmp_path: Path) -> None:
+    """From the starts of the log: 2 processors from 5 to 15 s, and 3 from 9 s on."""
+    rows = row(1, wait=5, procs=2), row(2, submit=9, wait=0, procs=3)
+    said = "its widest job takes 3, and by its own times up to 5 are in use at once"
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, *rows, header="")

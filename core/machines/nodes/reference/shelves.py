@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from schedfarm.core.durations import seconds_of
+from schedfarm.core.machines.nodes.reference.plan import Plan
+from schedfarm.core.machines.nodes.reference.rules import NodesSimulation
+from schedfarm.core.machines.nodes.reference.selection import selected
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job
-from schedfarm.core.reference.nodes import NodesSimulation, Plan
-from schedfarm.core.reference.selection import selected
 from schedfarm.core.workload.workload import Workload
 
 DAY = 24 * 60 * 60
@@ -21,7 +24,7 @@ WORTH: dict[str, Callable[[Job], int]] = {
     "procs": lambda job: job.weight * job.width,
     "area": lambda job: job.weight * job.width * job.lasts,
 }
-"""What a job is worth, by the policy's word."""
+"""Worth of a job, by the option of the policy."""
 
 
 @dataclass
@@ -33,27 +36,27 @@ class Shelf:
 
 
 class Demt(NodesSimulation):
-    """`demt`: a plan is made anew each pass, shelf by shelf."""
+    """`demt`: waiting jobs are planned again at each pass, shelf by shelf."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
         self.shelves: list[Shelf] = []
         self.smallest = seconds_of(policy.shelf) or 0
         self.resets = [seconds_of(text) or 0 for text in policy.resets.split(":")]
-        # What local time is at instant 0.
+        # Local time of instant 0, s.
         known = workload.epoch >= 0
         self.midnight = workload.epoch + (seconds_of(policy.utc) or 0) if known else 0
         self.reset_at = -1
         self.counts = {"selections": 0, "given_up": 0}
 
     def told(self) -> dict[str, Any]:
-        """Add how many selections were made, and in how many the search was given up."""
+        """Add the number of selections, and of those whose search was given up."""
         return {**super().told(), "counts": self.counts}
 
     # Shelves.
 
     def instants(self) -> list[int]:
-        """Add the next reset, which is an event where somebody waits."""
+        """Add the next reset, which is an event if a job waits."""
         instants = super().instants()
         if self.waiting:
             passed = self.now + self.midnight
@@ -61,7 +64,7 @@ class Demt(NodesSimulation):
         return instants
 
     def is_reset(self, instant: int) -> bool:
-        """Whether an instant is one of the local times at which shelves are made anew."""
+        """Whether an instant is one of the local times of resets."""
         return (instant + self.midnight) % DAY in self.resets
 
     def in_order(self, jobs: list[Job]) -> list[Job]:
@@ -73,12 +76,12 @@ class Demt(NodesSimulation):
         return [job for shelf in self.shelves for job in self.in_order(shelf.jobs)]
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Plan and start; a shelf in which nobody waits any more is gone."""
+        """Plan and start; a shelf in which no job waits any more is gone."""
         super().scheduling_pass(arrived)
         self.clear()
 
     def clear(self) -> None:
-        """Leave out who does not wait any more, and shelves without a job."""
+        """Leave out jobs that do not wait any more, and shelves without a job."""
         for shelf in self.shelves:
             shelf.jobs = [job for job in shelf.jobs if job in self.waiting]
         self.shelves = [shelf for shelf in self.shelves if shelf.jobs]
@@ -89,8 +92,8 @@ class Demt(NodesSimulation):
         self.clear()
 
     def fewest(self, job: Job, length: int) -> int | None:
-        """Return with how few nodes a job is no longer than a shelf; None if with none."""
-        possible = [job.asked] if job.serial < 0 else range(1, len(self.rooms.allowed(job)) + 1)
+        """Return the fewest nodes with which a job is no longer than a shelf, if any."""
+        possible = [job.asked] if job.serial < 0 else range(1, len(self.inventory.allowed(job)) + 1)
         return next((k for k in possible if job.on(job.estimate, k) <= length), None)
 
     def is_long_enough(self, length: int, jobs: list[Job]) -> bool:
@@ -98,13 +101,13 @@ class Demt(NodesSimulation):
         return all(self.fewest(job, length) is not None for job in jobs)
 
     def put(self, job: Job, length: int) -> None:
-        """Give a job as many nodes as it has on a shelf."""
+        """Give a job the number of nodes that it has on a shelf."""
         job.molded = self.fewest(job, length) or 0
 
-    # Newcomers.
+    # Arrivals.
 
     def arrive(self, job: Job) -> None:
-        """Put a newcomer into the first shelf in which it fits, or into a new last one."""
+        """Put an arriving job into the first shelf in which it fits, or into a new last one."""
         for shelf in self.shelves:
             if self.is_long_enough(shelf.length, [job]):
                 self.put(job, shelf.length)
@@ -122,28 +125,27 @@ class Demt(NodesSimulation):
         self.shelves.append(Shelf(length, [job]))
 
     def fit(self, jobs: list[Job]) -> bool:
-        """Whether jobs in turn find their nodes at once where nobody runs."""
-        room = self.rooms.rooms(0, 0, [])
+        """Whether jobs in turn find their nodes at once on the idle machine."""
+        free = np.array(self.inventory.capacities, np.int64)
         for job in jobs:
-            nodes = self.rooms.picked(job, job.width, room)
+            nodes = self.inventory.found(job, free)
             if nodes is None:
                 return False
-            for node in nodes:
-                room[node] -= job.weight
+            free[list(nodes)] -= job.weight
         return True
 
     # Resets.
 
     def before_pass(self) -> None:
-        """Make all shelves anew at a reset at which somebody waits, once an instant."""
+        """Make all shelves again at a reset at which a job waits, once an instant."""
         if self.waiting and self.is_reset(self.now) and self.reset_at != self.now:
             self.reset_at = self.now
-            self.shelves = self.made_anew()
+            self.shelves = self.made_again()
 
-    def made_anew(self) -> list[Shelf]:
-        """Return shelves of all who wait, each filled for the greatest worth."""
+    def made_again(self) -> list[Shelf]:
+        """Return shelves of all waiting jobs, each filled for the greatest worth."""
         shelves: list[Shelf] = []
-        plan: Plan = []
+        plan = Plan(self.now, self.inventory, self.held())
         left, begin, length = self.queue(), self.now, self.smallest
         while left:
             candidates = [job for job in left if self.is_long_enough(length, [job])]
@@ -152,7 +154,7 @@ class Demt(NodesSimulation):
                 continue
             taken = self.choice(candidates, begin, length, plan)
             if not taken:
-                later = [end for end in self.ends(plan) if end > begin]
+                later = [end for end in plan.ends if end > begin]
                 if later:
                     begin = min(later)
                     continue
@@ -162,22 +164,22 @@ class Demt(NodesSimulation):
             shelves.append(Shelf(length, taken))
             for job in taken:
                 self.put(job, length)
-                plan = self.with_job(plan, job)
+                entry = plan.put(job)
+                if entry:
+                    begin = max(begin, entry.end)
             left = [job for job in left if job not in taken]
-            begin = max([begin] + [start + job.lasts for start, job in plan if job in taken])
             if not self.is_long_enough(length, left):
                 length *= 2
         return shelves
 
     def choice(self, candidates: list[Job], begin: int, length: int, plan: Plan) -> list[Job]:
-        """Select from the candidates of a shelf, with what room is left all through it."""
+        """Select from the candidates of a shelf, by the free processors all through it."""
         for job in candidates:
             self.put(job, length)
-        got = self.carried_out(plan)
-        assert got is not None
-        room = self.rooms.rooms(begin, begin + length, self.held() + list(got.values()))
+        free = plan.room(begin, begin + length).tolist()
         worth = [WORTH[self.policy.worth](job) for job in candidates]
-        taken, given_up = selected(candidates, worth, self.rooms, room, int(self.policy.budget))
+        budget = int(self.policy.budget)
+        taken, given_up = selected(candidates, worth, self.inventory, free, budget)
         self.counts["selections"] += 1
         self.counts["given_up"] += given_up
         return taken

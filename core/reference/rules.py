@@ -1,6 +1,6 @@
-"""The reference simulator of a grid of clusters: slow, obvious, objects and lists.
+"""Rules of the reference on a pool and on a grid of clusters: slow, obvious, objects and lists.
 
-A job runs inside one cluster; which one is an index in declared order.
+A pool is one cluster. A job runs inside one cluster; which one is an index in declared order.
 """
 
 from __future__ import annotations
@@ -10,36 +10,43 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference import plan, tabu
 from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.loop import Simulation
 from schedfarm.core.reference.processors import Claim, Processors
-from schedfarm.core.reference.simulation import Simulation
 from schedfarm.core.workload.workload import Workload
 
 
-class GridSimulation(Simulation):
-    """The machine is several clusters."""
+class Clusters(Simulation):
+    """The machine is one cluster or several."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
-        if policy.events != "instant":
+        self.keeps = workload.platform.keeps
+        if policy.events != "instant" and self.keeps:
             raise InputError(
                 f"policy {policy.name!r}: events={policy.events} is for pools only; "
-                "on a grid leave it out"
+                f"on a {workload.platform.name} leave it out"
             )
-        assert isinstance(workload.platform, Grid)
-        self.clusters = [Processors(size) for size in workload.platform.clusters]
+        self.clusters = [Processors(size) for size in workload.platform.sizes]
 
     def told(self) -> dict[str, Any]:
-        """Return in which cluster each job ran."""
-        return {"place": np.array([job.place for job in self.jobs], np.int64)}
+        """Return in which cluster each job ran, where there are several."""
+        place = np.array([job.place for job in self.jobs], np.int64)
+        return {"place": place} if self.keeps else {}
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether the processors of a cluster that are physically free now are enough."""
-        used = sum(other.procs for other in self.running if other.place == place)
-        return used + job.procs <= self.clusters[place].size
+        """Whether the processors of a cluster that are free now are enough.
+
+        They are counted physically, except under per-event.
+        """
+        holders = [other for other in self.running if other.place == place and self.holds(other)]
+        return sum(other.procs for other in holders) + job.procs <= self.clusters[place].size
+
+    def holds(self, job: Job) -> bool:
+        """Whether a running job keeps its processors, its completion not yet handled."""
+        return not self.per_event or job.predicted_end > self.now
 
     def fitting(self, job: Job) -> list[int]:
         """Return the clusters in which a job fits now, in declared order."""
@@ -62,7 +69,7 @@ class GridSimulation(Simulation):
         return [claim for claim in self.running_claims() + claims if claim.place == place]
 
 
-class Strict(GridSimulation):
+class Strict(Clusters):
     """`none`: start the head while it fits a cluster; stop at the first job that fits none."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
@@ -80,10 +87,10 @@ class Strict(GridSimulation):
 
 
 class Aggressive(Strict):
-    """`aggressive`: start everything that fits a cluster now; nobody holds a reservation."""
+    """`aggressive`: start everything that fits a cluster now; no job holds a reservation."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Start whatever fits, each job in the first cluster in which it does."""
+        """Start the jobs that fit, each in the first cluster in which it does."""
         for job in waiting:
             fitting = self.fitting(job)
             if fitting:
@@ -94,7 +101,7 @@ class Easy(Strict):
     """`easy`: the head that fits nowhere holds the one reservation, in one cluster."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Start whatever fits and does not delay the head."""
+        """Start the jobs that fit and do not delay the head."""
         shadows: list[tuple[int, int, int]] = []
         for place in self.wide_enough(head):
             claims = self.claims_in(place, [])
@@ -114,11 +121,11 @@ class Easy(Strict):
                 break
 
 
-class Reserving(GridSimulation):
-    """`depth(K)` and `conservative`: the first jobs hold reservations, all made anew each pass."""
+class Reserving(Clusters):
+    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Reserve for the first K that cannot start; then start whoever delays none of them."""
+        """Reserve for the first K that cannot start; then start jobs that delay none of them."""
         queue, behind = self.queue(), self.queue(self.policy.backfill)
         held: dict[Job, Claim] = {}
         for job in queue:
@@ -137,7 +144,7 @@ class Reserving(GridSimulation):
 
     def backfill(self, job: Job, held: list[Claim]) -> None:
         """Start a job in the first cluster in which it fits now and delays no reservation."""
-        # A holder with estimate 0 occupies nothing, yet easy, which is depth(1), lets nobody
+        # A holder with estimate 0 occupies nothing, yet easy, which is depth(1), lets no job
         # cross its start: beyond the depth it claims the second in which it starts.
         claims = [Claim(c.begin, max(c.end, c.begin + 1), c.procs, c.place) for c in held]
         for place in self.fitting(job):
@@ -147,9 +154,9 @@ class Reserving(GridSimulation):
                 return
 
 
-class Planned(plan.Planned, GridSimulation):
-    """`planned` on a grid."""
+class Planned(plan.Planned, Clusters):
+    """`planned`."""
 
 
-class Tabu(tabu.Tabu, GridSimulation):
-    """`tabu` on a grid."""
+class Tabu(tabu.Tabu, Clusters):
+    """`tabu`."""

@@ -12,6 +12,7 @@ predicted to end by now counts as gone already; and a plan is compressed at ever
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job, jobs_of
-from schedfarm.core.reference.order import keys
+from schedfarm.core.reference.orders import keys
 from schedfarm.core.reference.processors import Claim
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
@@ -144,7 +145,8 @@ class Simulation:
                 f"would wait for ever under {self.policy.name}: nothing happens after {self.now} s"
             )
         self.now = min(instants)
-        arriving = [job for job in self.coming if job.submit == self.now]
+        # Jobs to come are in order of submission.
+        arriving = list(takewhile(lambda job: job.submit == self.now, self.coming))
         ending = [job for job in self.running if job.end == self.now]
         if not self.per_event:
             return ending, arriving
@@ -153,7 +155,7 @@ class Simulation:
 
     def instants(self) -> list[int]:
         """Return when something is to happen; the present again if a job of run 0 started."""
-        return [job.submit for job in self.coming] + [job.end for job in self.running]
+        return [job.submit for job in self.coming[:1]] + [job.end for job in self.running]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
         """Take completions, then arrivals, then make one pass."""
@@ -173,6 +175,9 @@ class Simulation:
                 jobs.remove(job)
 
     # What the rule adds.
+
+    def check(self) -> None:
+        """Refuse a workload that the rule cannot simulate."""
 
     def after_completions(self, ended: list[Job]) -> None:
         """Do what the rule does between completions and arrivals."""
@@ -241,4 +246,5 @@ def simulation_of(workload: Workload, policy: Policy | str) -> Simulation:
     """
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
     made: Simulation = policy.row.find("refer", workload.platform.name)(workload, policy)
+    made.check()
     return made

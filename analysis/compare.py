@@ -1,0 +1,357 @@
+"""Comparisons of policies over the same samples: how much better, for whom, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from schedfarm.analysis.bands import bands
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.groups import FELT, changes
+from schedfarm.analysis.intervals import (
+    NO_INTERVAL,
+    Block,
+    better_share,
+    critical_difference,
+    difference,
+    holm,
+    interval,
+    log_ratio,
+    mean_ranks,
+)
+from schedfarm.analysis.notes import notes
+from schedfarm.analysis.store import (
+    LOG,
+    Store,
+    at_labels,
+    check_known,
+    has_log,
+    known_label,
+    open_summary,
+)
+from schedfarm.core.arrays import Float64
+
+METRICS = ("wait", "bounded_slowdown")
+"""Metrics of a comparison by default, of those that the store has."""
+
+LEVEL = 0.9
+
+BOUNDS = ("low", "estimate", "high")
+"""Labels of the dimension `bound`: an interval around its estimate."""
+
+CELL = ("trace", "load", "policy")
+
+
+@dataclass(frozen=True)
+class _Question:
+    """Hold the checked arguments of a comparison."""
+
+    metrics: list[str]
+    baseline: str
+    policies: list[str]
+    traces: list[str]
+    loads: list[str]
+    level: float
+
+
+def compare(
+    store: Store,
+    baseline: str | None = None,
+    policies: Sequence[str] = (),
+    *,
+    metrics: Sequence[str] = (),
+    trace: str | None = None,
+    load: float | str | None = None,
+    level: float = LEVEL,
+) -> xr.Dataset:
+    """Compare policies with a baseline, sample by sample.
+
+    Samples are paired: both policies simulate the same jobs. Traces are blocks, not samples: a
+    number over several traces is the mean over them, and its interval that of the samples within
+    each. The loads of a sample stay together.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder or address, or an open tree.
+    baseline : str, optional
+        The policy to compare with; by default the store's first.
+    policies : sequence of str
+        The policies to compare; by default all others.
+    metrics : sequence of str
+        Metrics of the summary; by default ``wait`` and ``bounded_slowdown``.
+    trace, load : optional
+        The only ones to compare, as in `bands`.
+    level : float
+        Share of such intervals that hold the true value, above 0 and below 1.
+
+    Returns
+    -------
+    Dataset
+        On (metric, trace, load, policy): ``mean`` and ``baseline_mean`` over the pairs, in the
+        metric's units; ``difference`` and ``ratio`` of policy to baseline, with ``bound`` (low,
+        estimate, high) as last dimension: a studentised bootstrap interval, Student's below five
+        pairs; ``p``, two-sided, of no ratio other than 1, and ``p_holm``, corrected for the number
+        of policies; ``better``, the share of pairs in which the policy is better, on ``bound``
+        (Wilson's interval); ``pairs``; ``ratio_of_log``, the ratio in the log itself. On
+        (metric, policy) over all traces and loads: ``overall`` (the geometric mean of the ratios,
+        on ``bound``), ``overall_p``, ``overall_p_holm``; and on (metric, ranked), with the
+        baseline: ``rank``, the mean over the traces of the mean rank over the loads, 1 the best;
+        ``critical_difference`` on metric (Nemenyi), NaN for a single trace. Attributes of the
+        dataset: ``baseline`` and ``level``; coordinates ``units``, ``long_name`` and ``better_is``
+        (``smaller`` or ``larger``) on metric.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read, a name is unknown, a metric is not a number of each policy, the
+        level is out of range, or there are not two policies with a finished cell in common.
+
+    Examples
+    --------
+    >>> waits = [[[100.0, 80.0]], [[10.0, 5.0]], [[30.0, 18.0]]]
+    >>> root = xr.Dataset({"wait": (("resample", "load", "policy"), waits, {"units": "s"})},
+    ...     {"resample": [1, 2, 3], "load": ["0.9"], "policy": ["fcfs+easy", "saf+easy"]})
+    >>> found = compare(xr.DataTree(root.expand_dims(trace=["KTH"])))
+    >>> found["ratio"].squeeze().round(3).values.tolist()
+    [0.558, 0.736, 0.97]
+    """
+    summary = open_summary(store)
+    asked = _checked(summary, baseline, policies, metrics, trace, load, level)
+    parts = [_of_metric(store, summary, metric, asked) for metric in asked.metrics]
+    found = xr.concat(parts, pd.Index(asked.metrics, name="metric"), combine_attrs="override")
+    if not bool(found["pairs"].any()) and not bool(found["ratio_of_log"].notnull().any()):
+        raise StoreError(
+            f"no two cells of one sample are finished under {asked.baseline!r} and another policy; "
+            "run the campaign first"
+        )
+    return found.assign_attrs(baseline=asked.baseline, level=level)
+
+
+def _checked(
+    summary: xr.Dataset,
+    baseline: str | None,
+    policies: Sequence[str],
+    metrics: Sequence[str],
+    trace: str | None,
+    load: float | str | None,
+    level: float,
+) -> _Question:
+    if not 0 < level < 1:
+        raise StoreError(f"level is {level}; it must be above 0 and below 1")
+    cells = {"resample", *CELL}
+    known = sorted(str(name) for name, values in summary.items() if set(values.dims) == cells)
+    for metric in metrics:
+        check_known(metric, "metric of each policy", known)
+    chosen = list(dict.fromkeys(metrics)) or [name for name in METRICS if name in known]
+    if not chosen:
+        raise StoreError(f"the store has none of {', '.join(METRICS)}; name a metric that it has")
+    labels = [str(name) for name in summary["policy"].values]
+    base = known_label("policy", labels[0] if baseline is None else baseline, labels)
+    others = [known_label("policy", one, labels) for one in policies]
+    others = [one for one in dict.fromkeys(others or labels) if one != base]
+    if not others:
+        known = [one for one in labels if one != base]
+        wanted = f"one of {', '.join(known)}" if known else "a store with more policies"
+        raise StoreError(f"{base!r} is the baseline; give {wanted} to compare with it")
+    narrowed = at_labels(summary[[chosen[0]]], trace=trace, load=load)
+    return _Question(
+        chosen,
+        base,
+        others,
+        [str(name) for name in narrowed["trace"].values],
+        [str(name) for name in narrowed["load"].values],
+        level,
+    )
+
+
+def _of_metric(store: Store, summary: xr.Dataset, metric: str, asked: _Question) -> xr.Dataset:
+    """Compare by one metric."""
+    shown = [asked.baseline, *asked.policies]
+    chosen = summary[metric].sel(trace=asked.traces, load=asked.loads, policy=shown)
+    values = chosen.transpose("trace", "resample", "load", "policy").astype(np.float64)
+    larger = summary[metric].attrs.get("better") == "larger"
+    samples = values.sel(resample=values["resample"] > LOG)
+    cells: dict[tuple[str, ...], dict[str, Any]] = {}
+    for place in product(asked.traces, asked.loads, asked.policies):
+        trace, load, policy = place
+        pairs = _paired(samples.sel(trace=trace, load=[load]), asked.baseline, policy)
+        cells[place] = _of_cell(pairs, larger, asked.level, (metric, *place))
+    data = _on_cells(cells, asked)
+    data["ratio_of_log"] = _ratio_of_log(store, values, asked)
+    data["p_holm"] = data["p"].copy(data=_corrected(data["p"]))
+    overall = [_overall(samples, policy, asked, metric) for policy in asked.policies]
+    data["overall"] = (("policy", "bound"), [[np.exp(x) for x in one[:3]] for one in overall])
+    data["overall_p"] = ("policy", [one.p for one in overall])
+    data["overall_p_holm"] = data["overall_p"].copy(data=holm(data["overall_p"].values))
+    data["rank"] = ("ranked", _ranks(samples, larger=larger))
+    data["critical_difference"] = critical_difference(
+        len(shown), len(asked.traces), level=asked.level
+    )
+    attrs = summary[metric].attrs
+    return data.assign_coords(
+        ranked=shown,
+        units=str(attrs.get("units", "1")),
+        long_name=str(attrs.get("long_name", metric)),
+        better_is="larger" if larger else "smaller",
+    )
+
+
+def _paired(samples: xr.DataArray, baseline: str, policy: str) -> Block:
+    """Return the finished pairs of one trace: float64[pairs, loads] of both policies."""
+    base, other = (samples.sel(policy=one).values for one in (baseline, policy))
+    there = np.isfinite(base).all(axis=1) & np.isfinite(other).all(axis=1)
+    return base[there], other[there]
+
+
+def _of_cell(pairs: Block, larger: bool, level: float, key: Sequence[object]) -> dict[str, Any]:
+    """Compare two policies on the pairs of one trace and load."""
+    base, other = pairs
+    better = int(((other > base) if larger else (other < base)).sum())
+    ratio = interval([pairs], log_ratio, level=level, key=("ratio", *key))
+    return {
+        "mean": other.mean() if len(other) else np.nan,
+        "baseline_mean": base.mean() if len(base) else np.nan,
+        "difference": interval([pairs], difference, level=level, key=("difference", *key))[:3],
+        "ratio": tuple(np.exp(ratio[:3])),
+        "p": ratio.p,
+        "better": better_share(better, len(base), level=level)[:3],
+        "pairs": len(base),
+    }
+
+
+def _on_cells(cells: Mapping[tuple[str, ...], Mapping[str, Any]], asked: _Question) -> xr.Dataset:
+    """Lay found values out on (trace, load, policy), intervals on a further dimension."""
+    shape = (len(asked.traces), len(asked.loads), len(asked.policies))
+    data = {}
+    for name, example in next(iter(cells.values())).items():
+        column = np.array([one[name] for one in cells.values()])
+        within = ("bound",) if isinstance(example, tuple) else ()
+        data[name] = ((*CELL, *within), column.reshape(*shape, *column.shape[1:]))
+    labels = (asked.traces, asked.loads, asked.policies)
+    return xr.Dataset(data, {**dict(zip(CELL, labels, strict=True)), "bound": list(BOUNDS)})
+
+
+def _ratio_of_log(store: Store, values: xr.DataArray, asked: _Question) -> xr.DataArray:
+    """Return the ratio of policy to baseline in the logs themselves; NaN of models."""
+    blank = values.isel(resample=0, drop=True).sel(policy=asked.policies)
+    if LOG not in values["resample"].values:
+        return blank * np.nan
+    own = values.sel(resample=LOG, drop=True)
+    base = own.sel(policy=asked.baseline, drop=True)
+    ratio = own.sel(policy=asked.policies) / base.where(base != 0)
+    logs = [has_log(store, trace) for trace in asked.traces]
+    return ratio.where(xr.DataArray(logs, dims="trace")).drop_attrs()
+
+
+def _corrected(p: xr.DataArray) -> Float64:
+    """Correct the p values of each trace and load for the number of policies."""
+    return np.apply_along_axis(holm, p.dims.index("policy"), p.values)
+
+
+def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) -> Any:
+    blocks = [_paired(samples.sel(trace=one), asked.baseline, policy) for one in asked.traces]
+    blocks = [block for block in blocks if len(block[0])]
+    key = ("overall", metric, policy)
+    return interval(blocks, log_ratio, level=asked.level, key=key) if blocks else NO_INTERVAL
+
+
+def _ranks(samples: xr.DataArray, *, larger: bool) -> Float64:
+    """Return the mean rank of each policy: over the loads of a trace, then over the traces."""
+    common = samples.where(samples.notnull().all("policy"))
+    means = common.mean("resample").transpose("trace", "load", "policy").values
+    ranks = []
+    for trace in -means if larger else means:
+        loads = trace[np.isfinite(trace).all(axis=1)]
+        if len(loads):
+            ranks.append(mean_ranks(loads))
+    found: Float64 = np.mean(ranks, axis=0) if ranks else np.full(means.shape[-1], np.nan)
+    return found
+
+
+def losers(
+    store: Store,
+    found: xr.Dataset,
+    by: str = "user",
+    names: Mapping[str, Mapping[int, str]] | None = None,
+) -> list[pd.DataFrame]:
+    """Return how the groups of jobs fare under each compared policy, by trace and load.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store that `compare` read.
+    found : Dataset
+        The result of `compare`; of its metrics the first that jobs have decides (``wait`` or
+        ``bounded_slowdown``).
+    by : str
+        A way to group jobs, as in `changes`.
+    names : mapping of str to mapping of int to str, optional
+        Names of the groups by trace and number.
+
+    Returns
+    -------
+    list of DataFrame
+        One for each trace, load and policy, as `changes` gives it; empty where no metric of the
+        comparison is one of single jobs.
+
+    Raises
+    ------
+    StoreError
+        As `changes`, such as of a store without single jobs.
+    """
+    metric = next((name for name in found["metric"].values.tolist() if name in FELT), None)
+    if metric is None:
+        return []
+    called = names or {}
+    return [
+        changes(
+            store,
+            trace,
+            policy,
+            str(found.attrs["baseline"]),
+            by,
+            load=load,
+            metric=metric,
+            names=called.get(trace, {}),
+        )
+        for trace in found["trace"].values.tolist()
+        for load in found["load"].values.tolist()
+        for policy in found["policy"].values.tolist()
+    ]
+
+
+def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
+    """Return what limits a comparison, a sentence each.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store that `compare` read.
+    found : Dataset
+        The result of `compare`.
+
+    Returns
+    -------
+    list of str
+        Missing pairs, too few pairs, and the notes on bands of the same samples.
+    """
+    said = []
+    pairs = found["pairs"].values
+    if not pairs.any():
+        said.append("no samples: each ratio is of one schedule, and nothing tells how sure it is")
+        return said
+    if pairs.min() < pairs.max():
+        said.append(f"some cells are missing: {pairs.min()} to {pairs.max()} pairs are compared")
+    if pairs.max() < 2:
+        return [*said, "a single pair gives no interval; run the campaign with more resamples"]
+    shown = {axis: found[axis].values for axis in CELL[:2]} | {"policy": found["ranked"].values}
+    for metric in found["metric"].values.tolist():
+        said += notes(store, bands(store, metric).sel(shown))
+    return list(dict.fromkeys(said))

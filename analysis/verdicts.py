@@ -1,0 +1,364 @@
+"""A comparison in words: a sentence for each policy, tables as text, CSV, LaTeX and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from schedfarm.analysis.compare import CELL
+from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact
+from schedfarm.core.arrays import Float64
+from schedfarm.core.numerals import NOTHING, grouped
+
+WORDS = {"s": ("shorter", "longer")}
+"""A smaller and a larger value of a metric in these units."""
+
+OTHER_WORDS = ("lower", "higher")
+
+LEAST_PAIRS = 2
+"""Pairs that an interval needs."""
+
+SHOWN_LOSERS = 3
+"""Groups named in the text for each policy, trace and load."""
+
+FLAT = ("low", "estimate", "high")
+
+COLUMNS = (
+    "mean",
+    "baseline_mean",
+    "difference",
+    "ratio",
+    "p",
+    "p_holm",
+    "better",
+    "pairs",
+    "ratio_of_log",
+)
+"""Columns of a table, in their order; intervals take three."""
+
+
+def verdicts(found: xr.Dataset, groups: Sequence[pd.DataFrame] = ()) -> list[str]:
+    """Return one sentence for each compared policy and metric: the number, its interval, the pairs.
+
+    Parameters
+    ----------
+    found : Dataset
+        The result of `compare`.
+    groups : sequence of DataFrame
+        The result of `losers`; adds how many groups gain.
+
+    Returns
+    -------
+    list of str
+        Over all traces and loads of the comparison; of the log itself where there are no samples.
+
+    Examples
+    --------
+    >>> from schedfarm.analysis.compare import compare
+    >>> waits = [[[100.0, 80.0]], [[10.0, 5.0]], [[30.0, 18.0]]]
+    >>> root = xr.Dataset({"wait": (("resample", "load", "policy"), waits, {"units": "s"})},
+    ...     {"resample": [1, 2, 3], "load": ["0.9"], "policy": ["fcfs+easy", "saf+easy"]})
+    >>> verdicts(compare(xr.DataTree(root.expand_dims(trace=["KTH"]))))
+    ['saf+easy: wait 26 % shorter than fcfs+easy (3.0 to 44 %, 90 %, 3 pairs)']
+    """
+    said = []
+    for metric in found["metric"].values.tolist():
+        for policy in found["policy"].values.tolist():
+            chosen = found.sel(metric=metric, policy=policy)
+            gain = _gaining(groups, str(metric), str(policy))
+            said.append(f"{policy}: {_verdict(chosen, found.attrs)}{gain}")
+    return said
+
+
+def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
+    name, base = str(chosen["long_name"].item()), attrs["baseline"]
+    words = WORDS.get(str(chosen["units"].item()), OTHER_WORDS)
+    pairs = chosen["pairs"].values
+    where = _where(chosen)
+    if not pairs.any():
+        ratios = chosen["ratio_of_log"].values
+        ratios = ratios[np.isfinite(ratios)]
+        if not len(ratios):
+            return f"{name} cannot be compared with {base}: no pair of finished cells"
+        value = float(np.exp(np.log(ratios).mean()))
+        return f"{name} {_change(value, words)} {base} in the log alone{where} (no interval)"
+    low, value, high = (float(x) for x in chosen["overall"].values)
+    if not np.isfinite(value):
+        few = pairs.max() < LEAST_PAIRS
+        why = "a single pair, no interval" if few else "a mean is 0 or missing"
+        return f"{name} cannot be compared with {base}{where}: {why}"
+    counted = f"{pairs.min()}" if pairs.min() == pairs.max() else f"{pairs.min()} to {pairs.max()}"
+    level = f"{100 * attrs['level']:g} %"
+    if low < 1 < high:
+        spread = f"{_percent(low, words)} to {_percent(high, words)}"
+        return f"{name} not shown to differ from {base}{where} ({spread}, {level}, {counted} pairs)"
+    nearer, further = sorted((abs(1 - low), abs(1 - high)))
+    spread = f"{_digits(nearer)} to {_digits(further)} %"
+    return f"{name} {_change(value, words)} {base}{where} ({spread}, {level}, {counted} pairs)"
+
+
+def _where(chosen: xr.Dataset) -> str:
+    traces, loads = chosen.sizes["trace"], chosen.sizes["load"]
+    said = [f"{traces} traces"] * (traces > 1) + [f"{loads} loads"] * (loads > 1)
+    return f", over {' and '.join(said)}" if said else ""
+
+
+def _change(ratio: float, words: tuple[str, str]) -> str:
+    if ratio == 1:
+        return "equal to that of"
+    return f"{_percent(ratio, words)} than"
+
+
+def _percent(ratio: float, words: tuple[str, str]) -> str:
+    return f"{_digits(abs(1 - ratio))} % {words[ratio > 1]}"
+
+
+def _digits(share: float) -> str:
+    """Write a share in per cent: with a decimal below 10."""
+    return f"{100 * share:.{0 if share >= 0.0995 else 1}f}"
+
+
+def _gaining(groups: Sequence[pd.DataFrame], metric: str, policy: str) -> str:
+    """Count the groups whose mean change over the loads of their trace is a gain."""
+    shown = [g for g in groups if g.attrs["policy"] == policy and g.attrs["metric"] == metric]
+    if not shown:
+        return ""
+    traces: dict[str, list[pd.Series]] = {}
+    for frame in shown:
+        traces.setdefault(frame.attrs["trace"], []).append(frame["change"])
+    means = [pd.concat(columns, axis=1).mean(axis=1) for columns in traces.values()]
+    gain, of = (sum(int(x) for x in column) for column in zip(
+        *(((one < 0).sum(), one.notna().sum()) for one in means), strict=True
+    ))  # fmt: skip
+    return f"; {gain} of {of} {shown[0].attrs['by']}s gain"
+
+
+def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
+    """Lay a comparison out as a frame: a row for each metric, trace, load and policy.
+
+    Parameters
+    ----------
+    found : Dataset
+        The result of `compare`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by (metric, trace, load, policy); an interval has three columns, such as
+        ``ratio_low``, ``ratio`` and ``ratio_high``; ``units`` are those of means and difference.
+    """
+    columns = {}
+    for name in COLUMNS:
+        values = found[name]
+        if "bound" in values.dims:
+            for bound in FLAT:
+                label = name if bound == "estimate" else f"{name}_{bound}"
+                columns[label] = values.sel(bound=bound, drop=True)
+        else:
+            columns[name] = values
+    order = [f"{n}_{b}" if b != "estimate" else n for n in ("difference", "ratio", "better")
+             for b in FLAT]  # fmt: skip
+    data = xr.Dataset(columns)
+    flat = data.reset_coords(drop=True).to_dataframe(dim_order=["metric", *CELL])
+    rest = [name for name in flat.columns if name not in order]
+    frame = flat[[*rest[:2], *order, *rest[2:]]]
+    units = dict(zip(found["metric"].values.tolist(), found["units"].values.tolist(), strict=True))
+    frame.insert(0, "units", [units[key[0]] for key in frame.index])
+    return frame
+
+
+def comparison_csv(found: xr.Dataset) -> str:
+    """Write a comparison as CSV: the columns of `comparison_frame`, every digit kept."""
+    frame = comparison_frame(found)
+    frame.insert(0, "baseline", found.attrs["baseline"])
+    frame["level"] = found.attrs["level"]
+    return frame.to_csv(lineterminator="\n")
+
+
+def comparison_facts(
+    found: xr.Dataset, groups: Sequence[pd.DataFrame] = (), warnings: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return a comparison as JSON can hold it; None where there is no number."""
+    rows = comparison_frame(found).reset_index().to_dict("records")
+    overall = [
+        {
+            "metric": metric,
+            "policy": policy,
+            **{
+                f"ratio_{bound}": fact(
+                    float(found["overall"].sel(metric=metric, policy=policy, bound=bound))
+                )  # fmt: skip
+                for bound in FLAT
+            },
+            "p_holm": fact(float(found["overall_p_holm"].sel(metric=metric, policy=policy))),
+        }
+        for metric in found["metric"].values.tolist()
+        for policy in found["policy"].values.tolist()
+    ]
+    ranks = [
+        {
+            "metric": metric,
+            "critical_difference": fact(float(found["critical_difference"].sel(metric=metric))),
+            "ranks": {
+                policy: fact(float(found["rank"].sel(metric=metric, ranked=policy)))
+                for policy in found["ranked"].values.tolist()
+            },
+        }
+        for metric in found["metric"].values.tolist()
+    ]
+    return {
+        "baseline": found.attrs["baseline"],
+        "level": found.attrs["level"],
+        "verdicts": verdicts(found, groups),
+        "overall": overall,
+        "ranks": ranks,
+        "cells": [{str(name): fact(value) for name, value in row.items()} for row in rows],
+        "losers": [dict(zip(("trace", "load", "policy", "groups"), one, strict=True))
+                   for one in _named_losers(groups)],
+        "warnings": list(warnings),
+    }  # fmt: skip
+
+
+def comparison_text(found: xr.Dataset, groups: Sequence[pd.DataFrame] = ()) -> str:
+    """Write a comparison for a terminal: the verdicts, a table for each metric, the losers.
+
+    Parameters
+    ----------
+    found : Dataset
+        The result of `compare`.
+    groups : sequence of DataFrame
+        The result of `losers`.
+
+    Returns
+    -------
+    str
+        Lines without a line break at the end.
+    """
+    lines = verdicts(found, groups)
+    for metric in found["metric"].values.tolist():
+        lines += ["", *_table(found.sel(metric=metric), found.attrs)]
+    lost = [
+        f"{block_label({'trace': trace, 'load': load})}, lose most under {policy}: {text}"
+        for trace, load, policy, text in _named_losers(groups)
+        if text
+    ]
+    return "\n".join(lines + [""] * bool(lost) + lost)
+
+
+def _table(found: xr.Dataset, attrs: Mapping[Any, Any]) -> Iterator[str]:
+    name, units = str(found["long_name"].item()), str(found["units"].item())
+    unit = "" if units == "1" else f" ({units})"
+    level = f"{100 * attrs['level']:g} %"
+    yield (
+        f"{name[:1].upper()}{name[1:]}{unit} against {attrs['baseline']}: change of the mean, its "
+        f"{level} interval, pairs in which the policy is better, p after Holm, change in the log"
+    )
+    for trace in found["trace"].values.tolist():
+        for load in found["load"].values.tolist():
+            yield ""
+            yield block_label({"trace": trace, "load": load})
+            yield from aligned(_rows(found.sel(trace=trace, load=load), str(attrs["baseline"])))
+    if found.sizes["policy"] > 1 and bool(found["rank"].notnull().all()):
+        yield ""
+        yield _ranks(found)
+
+
+def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
+    means = np.append(cell["mean"].values, cell["baseline_mean"].values[:1])
+    digits = decimals_for(means)
+    head = ["policy", "mean", "change", "interval", "better in", "p", "log"]
+    base = grouped(float(means[-1]), digits)
+    rows = [head, [baseline, base, *[NOTHING] * (len(head) - 2)]]
+    for policy in cell["policy"].values.tolist():
+        one = cell.sel(policy=policy)
+        low, ratio, high = one["ratio"].values
+        pairs, better = int(one["pairs"]), float(one["better"].sel(bound="estimate"))
+        rows.append([
+            policy,
+            grouped(float(one["mean"]), digits),
+            _signed(ratio),
+            f"{_signed(low)} to {_signed(high)}" if np.isfinite(low) else NOTHING,
+            f"{round(better * pairs)} of {pairs}" if pairs else NOTHING,
+            _p(float(one["p_holm"])),
+            _signed(float(one["ratio_of_log"])),
+        ])  # fmt: skip
+    return rows
+
+
+def _signed(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %" if np.isfinite(ratio) else NOTHING
+
+
+def _p(p: float) -> str:
+    if not np.isfinite(p):
+        return NOTHING
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _ranks(found: xr.Dataset) -> str:
+    order = np.argsort(found["rank"].values, kind="stable")
+    names, ranks = found["ranked"].values[order], found["rank"].values[order]
+    said = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(names, ranks, strict=True))
+    apart = float(found["critical_difference"])
+    if not np.isfinite(apart):
+        return f"Mean ranks over the loads: {said}; a single trace gives no critical difference"
+    return (
+        f"Mean ranks over {found.sizes['trace']} traces: {said}; ranks that differ by less than "
+        f"{apart:.2f} are not told apart (Nemenyi)"
+    )
+
+
+def _named_losers(groups: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, str, str]]:
+    for frame in groups:
+        asked = frame.attrs
+        losing = frame[frame["change"] > 0].head(SHOWN_LOSERS)
+        digits = decimals_for(losing["change"].to_numpy(dtype=np.float64))
+        unit = "" if asked["units"] == "1" else f" {asked['units']}"
+        parts = [
+            f"{asked['by']} {label} (+{grouped(row['change'], digits)}{unit} on "
+            f"{100 * row['jobs']:.1f} % of the jobs)"
+            for label, row in losing.iterrows()
+        ]
+        yield asked["trace"], asked["load"], asked["policy"], ", ".join(parts)
+
+
+def comparison_latex(found: xr.Dataset) -> str:
+    r"""Write a comparison as a LaTeX table in the style of booktabs.
+
+    One row for each metric, trace, load and policy: the mean, the change of the mean in per cent
+    with its interval, the corrected p value and the pairs. A document that includes it needs
+    ``\usepackage{booktabs}``.
+    """
+    frame = comparison_frame(found).reset_index()
+    level = f"{100 * found.attrs['level']:g}"
+    table = pd.DataFrame({
+        "metric": frame["metric"],
+        "trace": frame["trace"],
+        "load": frame["load"],
+        "policy": frame["policy"],
+        "mean": _numbers(frame["mean"].to_numpy()),
+        "change (\\%)": [_latex(x) for x in frame["ratio"]],
+        f"{level} \\% interval": [
+            f"{_latex(a)} to {_latex(b)}" for a, b in zip(
+                frame["ratio_low"], frame["ratio_high"], strict=True
+            )
+        ],
+        "$p$ (Holm)": [_p(p).replace("<", "$<$") for p in frame["p_holm"]],
+        "pairs": frame["pairs"],
+    })  # fmt: skip
+    for column in ("metric", "trace", "policy"):
+        table[column] = table[column].str.replace(r"([_&%#])", r"\\\1", regex=True)
+    alignment = "llll" + "r" * (len(table.columns) - 4)
+    return str(table.style.hide(axis="index").to_latex(hrules=True, column_format=alignment))
+
+
+def _latex(ratio: float) -> str:
+    return f"${100 * (ratio - 1):+.1f}$" if np.isfinite(ratio) else "--"
+
+
+def _numbers(values: Float64) -> list[str]:
+    return [grouped(float(x), 0 if abs(x) >= 100 else 2) for x in values]

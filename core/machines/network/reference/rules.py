@@ -1,0 +1,390 @@
+"""The reference simulator of clusters on a network: slow, obvious, objects and lists.
+
+A job has processors on one cluster or on several; a job on several is as fast as the links let it
+be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.network.reference.links import demand, demands, shares, speed
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.follow import Given, Replayable, Where
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.processors import Claim, Processors
+from schedfarm.core.schedule import Segments
+from schedfarm.core.workload.workload import Workload
+
+Parts = tuple[int, ...]
+"""Processors on each cluster."""
+
+
+class NetworkSimulation(Replayable):
+    """The machine is clusters, each with a link."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        assert isinstance(workload.platform, Network)
+        self.places = workload.platform.places
+        self.clusters = [Processors(size) for size in workload.platform.sizes]
+        self.links = workload.platform.links
+        # The reservations that a pass has made.
+        self.held: dict[Job, Claim] = {}
+        # Co-allocated jobs that ended at this instant.
+        self.gone: list[Job] = []
+
+    def told(self) -> dict[str, Any]:
+        """Return ends, and the processors of each job on each cluster."""
+        parts = [(job.position, *part) for job in self.jobs for part in self.where(job)]
+        columns = np.array(parts, np.int64).reshape(-1, 3).T
+        return {
+            "end": np.array([job.end for job in self.jobs], np.int64),
+            "segments": Segments(*columns),
+        }
+
+    # The clock.
+
+    def step(self, ending: list[Job], arriving: list[Job]) -> None:
+        """Share links out after completions, and again after the pass."""
+        super().step(ending, arriving)
+        self.share_links()
+
+    def after_completions(self, ended: list[Job]) -> None:
+        """Share links out among the remaining jobs."""
+        self.gone = [job for job in self.gone + ended if job.is_spread and job.end == self.now]
+        self.share_links()
+
+    def share_links(self) -> None:
+        """Count the work done until now; from now on each job is as fast as the links allow."""
+        spread = self.spread()
+        got = shares([job.demands for job in spread], self.links)
+        for job, share in zip(spread, got, strict=True):
+            job.done += job.speed * (self.now - job.counted)
+            job.counted = self.now
+            job.speed = speed(job.communication, share)
+
+    def spread(self) -> list[Job]:
+        """Return the co-allocated jobs that run, in the order in which they started."""
+        return [job for job in self.running if job.is_spread]
+
+    # The machine.
+
+    def start_on(self, job: Job, parts: Parts, reason: str) -> None:
+        """Give a waiting job its processors on each cluster."""
+        self.held.pop(job, None)
+        self.start(job, backfilled=False)
+        self.reason[job] = reason
+        job.parts = parts
+        job.demands = demands(parts, job.bandwidth, job.alltoall)
+        job.counted = self.now
+
+    def whole(self, job: Job, place: int) -> Parts:
+        """Return the parts of a job that is on one cluster."""
+        return tuple(job.procs * (place == i) for i in range(len(self.clusters)))
+
+    def free(self, place: int) -> int:
+        """Return how many processors of a cluster are free now, physically."""
+        return self.clusters[place].size - sum(job.parts[place] for job in self.running)
+
+    def running_on(self, place: int) -> list[Claim]:
+        """Return what the running jobs hold of a cluster as far as the scheduler knows."""
+        return [
+            Claim(job.start, job.predicted_end, job.parts[place], place)
+            for job in self.running
+            if job.parts[place]
+        ]
+
+    def plan(self, place: int, but: Job | None = None) -> list[Claim]:
+        """Return the running jobs and the reservations on a cluster, except that of one job."""
+        held = [
+            # A holder with estimate 0 occupies nothing, yet no job may cross its start.
+            Claim(claim.begin, max(claim.end, claim.begin + 1), claim.procs, place)
+            for job, claim in self.held.items()
+            if claim.place == place and job is not but
+        ]
+        return self.running_on(place) + held
+
+    # A pass.
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Make the parts of a pass; then see which jobs overtook which."""
+        if self.sought is not None and not self.sought and not self.could_start():
+            return
+        queue = self.queue()
+        self.parts_of_pass(queue)
+        if self.sought is None:
+            for place, job in enumerate(queue):
+                before = [other for other in queue[:place] if self.share_queue(job, other)]
+                job.backfilled = job.start >= 0 and any(other.start < 0 for other in before)
+
+    def could_start(self) -> bool:
+        """Whether a waiting job asks for no more processors than are free in all."""
+        free = sum(self.free(place) for place in range(len(self.clusters)))
+        return any(job.procs <= free for job in self.waiting)
+
+    def share_queue(self, job: Job, other: Job) -> bool:
+        """Whether two jobs wait in the same queue."""
+        return job.origin == other.origin
+
+    def parts_of_pass(self, queue: list[Job]) -> None:
+        """Start the jobs that the rule starts."""
+        raise NotImplementedError
+
+    def local(self, queue: list[Job]) -> None:
+        """Schedule each cluster's own jobs on it, as on a pool."""
+        self.held = {}
+        for place, cluster in enumerate(self.clusters):
+            own = [job for job in queue if job.origin == place and job.procs <= cluster.size]
+            self.reserve(place, own)
+            for job in own:
+                if job in self.waiting and job not in self.held and self.delays_none(job, place):
+                    reason = f"it fits {self.places[place]}, where {self.free(place)} are free"
+                    reason += ", and delays no reservation" * (self.policy.depth > 0)
+                    self.start_on(job, self.whole(job, place), reason)
+
+    def reserve(self, place: int, own: list[Job]) -> None:
+        """Start the jobs that can start at once; the first K of the others hold reservations."""
+        here: list[Claim] = []
+        for job in own:
+            if len(here) == self.policy.depth:
+                return
+            begin = self.clusters[place].earliest(job, self.now, self.running_on(place) + here)
+            if begin == self.now and job.procs <= self.free(place):
+                reason = f"its reservation on {self.places[place]} is this instant"
+                self.start_on(job, self.whole(job, place), reason)
+            else:
+                self.held[job] = Claim(begin, begin + job.estimate, job.procs, place)
+                here.append(self.held[job])
+
+    def delays_none(self, job: Job, place: int) -> bool:
+        """Whether a job fits a cluster now and delays no reservation there."""
+        if job.procs > self.free(place):
+            return False
+        end, cluster = self.now + job.estimate, self.clusters[place]
+        return not self.held or cluster.are_free(job.procs, self.now, end, self.plan(place))
+
+    # A replay.
+
+    def says(self, job: Job) -> str:
+        """Name a job in a sentence."""
+        return f"job {job.number} ({job.procs} processors, of {self.places[job.origin]})"
+
+    def where(self, job: Job) -> Where:
+        """Return the clusters of a job and its processors on each."""
+        return tuple((place, procs) for place, procs in enumerate(job.parts) if procs)
+
+    def where_given(self, given: Given, job: Job) -> Where:
+        """Return the same of a schedule."""
+        return tuple(given.parts[job.position])
+
+    def names(self, where: Where) -> str:
+        """Name the processors on each cluster."""
+        return " and ".join(
+            f"{procs} of {self.places[i] if 0 <= i < len(self.places) else f'place {i}'}"
+            for i, procs in where
+        )
+
+    def refusal(self, job: Job, where: Where) -> str:
+        """Say what the pass left too little of: processors, or time before a reservation."""
+        until = self.now + max(job.estimate, 1)
+        for place, procs in where:
+            if not 0 <= place < len(self.clusters):
+                return f"there is no place {place}"
+            name, free = self.places[place], self.free(place)
+            if procs > free:
+                return f"it takes {procs} processors of {name}, {free} are free"
+            plan = self.plan(place, but=job) if self.policy.depth else []
+            for instant in sorted({self.now, *(claim.begin for claim in plan)}):
+                spare = self.clusters[place].free_at(instant, plan)
+                if self.now <= instant < until and spare < procs:
+                    return (
+                        f"by its estimate it takes {procs} processors of {name} until "
+                        f"{self.now + job.estimate}, of which {spare} are to spare at {instant}, "
+                        f"when {self.reserved_at(place, instant, job)} reserved there"
+                    )
+        return "the rule gives it no processors in this pass"
+
+    def reserved_at(self, place: int, instant: int, but: Job) -> str:
+        """Name the job that is reserved last on a cluster before an instant, in a sentence."""
+        holders = [
+            job
+            for job, claim in self.held.items()
+            if job is not but and claim.place == place
+            if claim.begin <= instant < max(claim.end, claim.begin + 1)
+        ]
+        last = max(holders, key=lambda job: self.held[job].begin, default=None)
+        return f"{self.says(last)} is" if last else "others are"
+
+    def ends_of_interest(self) -> Iterable[Job]:
+        """Return the co-allocated jobs: links slow them down."""
+        return [*self.spread(), *self.gone]
+
+
+class Isolated(NetworkSimulation):
+    """`isolated(K)`: each cluster is a pool of its own."""
+
+    def check(self) -> None:
+        """Refuse jobs wider than their own clusters."""
+        for job in self.jobs:
+            size = self.clusters[job.origin].size
+            if job.procs > size:
+                raise InputError(
+                    f"job {job.number} asks for {job.procs} processors; under "
+                    f"{self.policy.rule!r} it runs on its own cluster, which has {size}"
+                )
+
+    def parts_of_pass(self, queue: list[Job]) -> None:
+        """Start the jobs that the rule starts."""
+        self.local(queue)
+
+    def refusal(self, job: Job, where: Where) -> str:
+        """Say which cluster or reservation a job has."""
+        if any(place != job.origin for place, _ in where):
+            return f"under {self.policy.rule} it runs on its own cluster, {self.places[job.origin]}"
+        if job in self.held:
+            begin, name = self.held[job].begin, self.places[job.origin]
+            return f"its reservation on {name}, given those of the jobs before it, is {begin}"
+        return super().refusal(job, where)
+
+
+class Sharing(NetworkSimulation):
+    """`ics` and `icsb(K)`: own jobs, then migration, then parts on several clusters."""
+
+    def parts_of_pass(self, queue: list[Job]) -> None:
+        """Start the jobs that the rule starts."""
+        if self.policy.queue == "local":
+            self.local(queue)
+        self.share(queue)
+
+    def share_queue(self, job: Job, other: Job) -> bool:
+        """Whether two jobs wait in the same queue."""
+        return self.policy.queue == "global" or super().share_queue(job, other)
+
+    def share(self, queue: list[Job]) -> None:
+        """Let waiting jobs migrate; then co-allocate those that still wait."""
+        for job in queue:
+            if job in self.waiting:
+                self.migrate(job)
+        for job in queue:
+            if job in self.waiting and self.policy.links != "unused":
+                self.co_allocate(job)
+
+    def rooms(self, job: Job) -> list[int]:
+        """Return the free capacity of each cluster for a job; without reservations all is free."""
+        return [self.room(job, place) for place in range(len(self.clusters))]
+
+    def room(self, job: Job, place: int) -> int:
+        """Return the free capacity of a cluster for a job."""
+        free = self.free(place)
+        if self.policy.depth == 0 or free == 0:
+            return free
+        plan, end = self.plan(place, but=job), self.now + job.estimate
+        # Only where a claim begins does the number of free processors fall.
+        falls = [self.now] + [claim.begin for claim in plan if self.now < claim.begin < end]
+        return min(free, *(self.clusters[place].free_at(instant, plan) for instant in falls))
+
+    def migrate(self, job: Job) -> None:
+        """Start a job on a cluster that has room for all of it, if there is one."""
+        rooms = self.rooms(job)
+        enough = [place for place, room in enumerate(rooms) if room >= job.procs]
+        if not enough:
+            return
+        chosen = {
+            "most": max(enough, key=lambda place: (rooms[place], -place)),
+            "least": min(enough, key=lambda place: (rooms[place], place)),
+            "first": enough[0],
+        }[self.policy.to]
+        reason = f"{self.places[chosen]} has room for {rooms[chosen]} processors"
+        self.start_on(job, self.whole(job, chosen), reason)
+
+    def co_allocate(self, job: Job) -> None:
+        """Start a job on parts of several clusters, if the links have room for one such split."""
+        rooms = self.rooms(job)
+        if sum(max(room, 0) for room in rooms) < job.procs:
+            return
+        spare = tuple(self.spare()) if self.policy.links == "kept" else ()
+        parts = best_split(job.procs, tuple(rooms), spare, job.bandwidth, job.alltoall)
+        if parts:
+            there = tuple((i, room) for i, room in enumerate(rooms) if room > 0)
+            reason = f"there is room for {self.names(there)}" + ", and on their links" * bool(spare)
+            self.start_on(job, parts, reason)
+
+    def spare(self) -> list[int]:
+        """Return the bandwidth that co-allocated jobs leave of each link, kbit/s."""
+        asked = [job.demands for job in self.spread()]
+        return [capacity - sum(one[i] for one in asked) for i, capacity in enumerate(self.links)]
+
+    def refusal(self, job: Job, where: Where) -> str:
+        """Say which link, too, would be asked for more than is left of it."""
+        places = [place for place, _ in where]
+        if self.policy.links == "unused" and len(places) > 1:
+            return f"under links={self.policy.links} no job runs on several clusters"
+        known = all(0 <= place < len(self.clusters) for place in places)
+        fits = known and all(procs <= self.room(job, place) for place, procs in where)
+        if fits and self.policy.links == "kept":
+            parts = tuple(dict(where).get(place, 0) for place in range(len(self.clusters)))
+            asked = demands(parts, job.bandwidth, job.alltoall)
+            for name, wants, left in zip(self.places, asked, self.spare(), strict=False):
+                if wants > left:
+                    return f"it asks the link of {name} for {wants} kbit/s, {left} are left"
+        return super().refusal(job, where)
+
+
+@lru_cache(4096)
+def best_split(
+    procs: int, rooms: Parts, spare: Parts, bandwidth: int, alltoall: int
+) -> Parts | None:
+    """Return the split on the fewest clusters, of these the one with most on the first ones.
+
+    Parameters
+    ----------
+    procs : int
+        Processors of the job in all.
+    rooms : tuple of int
+        Processors that it may have on each cluster.
+    spare : tuple of int
+        Bandwidth that it may ask of the link of each cluster, kbit/s; empty for no limit.
+    bandwidth, alltoall : int
+        As the columns of the same names.
+
+    Examples
+    --------
+    >>> best_split(3, (1, 0, 2), (), 0, 0), best_split(4, (2, 2, 2), (1500, 1000, 1500), 1000, 1000)
+    ((1, 0, 2), (2, 0, 2))
+    >>> best_split(4, (2, 2, 2), (1500, 1000, 1000), 1000, 1000)
+    (2, 1, 1)
+    """
+    wide = [sorted((max(room, 0) for room in rooms[i:]), reverse=True) for i in range(len(rooms))]
+    # Largest number of processors on any n of the clusters from the i-th on.
+    most = [list(accumulate(one, initial=0)) for one in [*wide, []]]
+
+    @cache
+    def rest(place: int, first: int, clusters: int) -> Parts | None:
+        """Split the processors from `first` on over so many of the clusters from `place` on."""
+        if place == len(rooms):
+            return () if first == procs else None
+        left = procs - first
+        for part in range(min(max(rooms[place], 0), left) if clusters else 0, -1, -1):
+            others = clusters - (part > 0)
+            if most[place + 1][min(others, len(rooms) - place - 1)] < left - part:
+                # A smaller part leaves more to the others; without one, one more of them is used.
+                if part > 0:
+                    continue
+                break
+            asked = demand(procs, first, first + part, bandwidth, alltoall) if part else 0
+            if not spare or asked <= spare[place]:
+                following = rest(place + 1, first + part, others)
+                if following is not None:
+                    return (part, *following)
+        return None
+
+    ways = (rest(0, 0, clusters) for clusters in range(1, len(rooms) + 1))
+    return next((parts for parts in ways if parts is not None), None)

@@ -1,0 +1,288 @@
+"""The reference simulator of nodes: slow, obvious, objects and lists.
+
+A job takes a number of processors on each of several nodes. Nodes go down and come up; some jobs
+ask for a start in advance. A plan gives starts to waiting jobs, and is carried out to see on which
+nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.nodes.reference.plan import Entry, Holding, Plan
+from schedfarm.core.machines.nodes.reference.timetable import Inventory
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.follow import Given, Replayable, Where
+from schedfarm.core.reference.job import Job
+from schedfarm.core.schedule import Segments, State
+from schedfarm.core.workload.workload import Workload
+
+UP, DOWN = 0, 1
+"""Changes of a node; at one instant nodes come up before others go down."""
+
+
+class NodesSimulation(Replayable):
+    """The machine is nodes."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        if policy.events != "instant":
+            raise InputError(
+                f"policy {policy.name!r}: events={policy.events} is for pools only; "
+                "on nodes leave it out"
+            )
+        assert isinstance(workload.platform, Nodes)
+        self.places = workload.platform.places
+        self.inventory = Inventory(workload.platform)
+        # Pending changes of nodes: when, which, and of which node.
+        self.changes: list[tuple[int, int, int]] = []
+        for node, down, up in workload.platform.outages.tolist():
+            self.changes += [(down, DOWN, node), (up, UP, node)]
+        # Reservations in advance that were accepted and are not due yet.
+        self.booked: dict[Job, Holding] = {}
+        # Reservations in advance: the nodes kept for those that were accepted.
+        self.in_advance = [job for job in self.jobs if job.reserved >= 0]
+        self.kept: dict[Job, tuple[int, ...]] = {}
+        # The starts of the last plan.
+        self.planned: dict[Job, int] = {}
+
+    def told(self) -> dict[str, Any]:
+        """Return ends, states and the nodes of each job."""
+        parts = [(job.position, node, job.weight) for job in self.jobs for node in job.nodes]
+        columns = np.array(parts, np.int64).reshape(-1, 3).T
+        return {
+            "end": np.array([job.end for job in self.jobs], np.int64),
+            "state": np.array([state_of(job) for job in self.jobs], np.int8),
+            "segments": Segments(*columns),
+        }
+
+    # The clock.
+
+    def goes_on(self) -> bool:
+        """Whether a job is yet to arrive, to start or to end."""
+        return super().goes_on() or bool(self.booked)
+
+    def instants(self) -> list[int]:
+        """Add when nodes go down or come up, and when reservations in advance are due."""
+        changes = [instant for instant, _, _ in self.changes]
+        return super().instants() + changes + [one.begin for one in self.booked.values()]
+
+    def step(self, ending: list[Job], arriving: list[Job]) -> None:
+        """Take completions, nodes, arrivals one by one and reservations; then make one pass."""
+        for job in ending:
+            self.running.remove(job)
+            self.completed.append(job)
+        self.change_nodes()
+        for job in sorted(arriving, key=lambda job: job.position):
+            self.coming.remove(job)
+            if job.reserved >= 0:
+                self.ask_in_advance(job)
+            else:
+                self.waiting.append(job)
+                self.arrive(job)
+        self.start_booked()
+        self.before_pass()
+        self.scheduling_pass(arriving)
+
+    def change_nodes(self) -> None:
+        """Let nodes come up and go down, which cuts off the jobs that run there."""
+        for change in sorted(change for change in self.changes if change[0] == self.now):
+            self.changes.remove(change)
+            _, what, node = change
+            if what == UP:
+                self.inventory.down.remove(node)
+                continue
+            self.inventory.down.add(node)
+            for job in [job for job in self.running if node in job.nodes]:
+                self.running.remove(job)
+                self.completed.append(job)
+                job.cut = self.now
+
+    def ask_in_advance(self, job: Job) -> None:
+        """Accept a reservation in advance, or refuse it."""
+        due = job.submit + job.reserved
+        free = Plan(self.now, self.inventory, self.held()).free.least(due, due + job.lasts)
+        nodes = self.inventory.found(job, free)
+        if nodes is None:
+            job.refused = True
+            return
+        job.promise = due
+        self.kept[job] = nodes
+        self.booked[job] = Holding(due, due + max(job.estimate, 1), nodes, job.weight)
+
+    def start_booked(self) -> None:
+        """Start the reservations in advance that are due; one whose node is down is lost."""
+        for job, holding in list(self.booked.items()):
+            if holding.begin != self.now:
+                continue
+            del self.booked[job]
+            job.start = self.now
+            if self.inventory.down & {*holding.nodes}:
+                job.cut = self.now
+                self.completed.append(job)
+            else:
+                job.nodes = holding.nodes
+                self.running.append(job)
+
+    def forget(self, job: Job) -> None:
+        """Let a job that has not started never have been."""
+        super().forget(job)
+        self.booked.pop(job, None)
+
+    # What the rule adds.
+
+    def arrive(self, job: Job) -> None:
+        """Do what the rule does with a job that has just begun to wait."""
+
+    def before_pass(self) -> None:
+        """Do what the rule does before a pass."""
+
+    def planning_order(self) -> list[Job]:
+        """Return the waiting jobs in the order in which they are put into a plan."""
+        raise NotImplementedError
+
+    # Plans.
+
+    def held(self) -> list[Holding]:
+        """Return what running jobs and reservations in advance hold, as the scheduler knows it."""
+        running = [
+            Holding(job.start, job.predicted_end, job.nodes, job.weight) for job in self.running
+        ]
+        return running + list(self.booked.values())
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Plan all waiting jobs again; start those whose start is now and whose nodes are free."""
+        order = self.planning_order()
+        if self.sought is not None:
+            order = self.up_to_the_last_that_could_start(order)
+        plan = Plan(self.now, self.inventory, self.held())
+        for job in order:
+            plan.put(job)
+        got = {entry.job: entry for entry in plan.entries}
+        self.planned = {job: entry.start for job, entry in got.items()}
+        for job in arrived:
+            if job in got:
+                job.promise = got[job].start
+        passed = False
+        for job in order:
+            if job in got and got[job].start == self.now and self.are_free(got[job]):
+                job.nodes = got[job].nodes
+                self.start(job, backfilled=passed)
+                names = self.names(job.nodes)
+                self.reason[job] = f"its start in the plan of the pass is this instant on {names}"
+            else:
+                passed = True
+
+    def up_to_the_last_that_could_start(self, order: list[Job]) -> list[Job]:
+        """Leave out the jobs behind the last that could start now, or that a schedule starts.
+
+        Of two entries with different starts the earlier finds its nodes first, so that nothing in
+        the plan behind the last of those jobs has a part in who starts now.
+        """
+        free = self.free_now()
+        last = 0
+        for i, job in enumerate(order, 1):
+            if job in (self.sought or ()) or self.inventory.found(job, free):
+                last = i
+        return order[:last]
+
+    def free_now(self) -> Int64:
+        """Return how many processors of each node are free now, physically."""
+        free = np.array(self.inventory.capacities, np.int64)
+        for job in self.running:
+            free[list(job.nodes)] -= job.weight
+        return free
+
+    def are_free(self, entry: Entry) -> bool:
+        """Whether no job still has the processors, as one of run time 0 may have them."""
+        return bool((self.free_now()[list(entry.nodes)] >= entry.job.weight).all())
+
+    # A replay.
+
+    def says(self, job: Job) -> str:
+        """Name a job in a sentence."""
+        return f"job {job.number} ({job.width} x {job.weight} processors)"
+
+    def where(self, job: Job) -> Where:
+        """Return the nodes of a job."""
+        return job.nodes
+
+    def where_given(self, given: Given, job: Job) -> Where:
+        """Return the same of a schedule."""
+        return given.nodes(job)
+
+    def names(self, where: Where) -> str:
+        """Name nodes."""
+        return ", ".join(self.places[node] for node in where if 0 <= node < len(self.places))
+
+    def refusal(self, job: Job, where: Where) -> str:
+        """Say when a job starts in the last plan."""
+        if job not in self.planned:
+            return "while nodes are down there is no start for it in the plan of the pass"
+        if self.planned[job] == self.now:
+            return "a job that started at this instant still has its nodes"
+        return f"its start in the plan of the pass is {self.planned[job]}"
+
+    def starts_itself(self, job: Job) -> bool:
+        """Whether a job asks for no start in advance."""
+        return job.reserved < 0
+
+    def differs_outside_passes(self, given: Given) -> tuple[Job, str] | None:
+        """Return the first reservation in advance that is accepted, refused or lost otherwise."""
+        for job in self.in_advance:
+            due = job.submit + job.reserved
+            if self.now == job.submit:
+                why = self._differs_when_asked(job, given.refused[job.position], due)
+                if why is None and not job.refused:
+                    why = self._differs_in_nodes(job, given.nodes(job))
+                if why:
+                    return job, f"{self.says(job)} {why}"
+            if self.now == due and not job.refused and given.nodes(job) != job.nodes:
+                down = [node for node in self.kept[job] if node in self.inventory.down]
+                state = f"{self.names(tuple(down))} is down" if down else "none of them is down"
+                what = f"{'started' if down else 'was lost'}, but of the nodes kept for it"
+                return job, f"{self.says(job)} {what}, {self.names(self.kept[job])}, {state}"
+        return None
+
+    def _differs_when_asked(self, job: Job, refused: bool, due: int) -> str | None:
+        if refused == job.refused:
+            return None
+        if refused:
+            return f"was refused, but there was room for it at {due} s on " + self.names(
+                self.kept[job]
+            )
+        return f"was accepted, but it asked for {due} s, when too few nodes have room for it"
+
+    def _differs_in_nodes(self, job: Job, had: Where) -> str | None:
+        if had in (self.kept[job], ()):
+            return None
+        names = self.names(had) or "no node"
+        return f"was given {names}, but the rule gives it {self.names(self.kept[job])}"
+
+
+class Reserving(NodesSimulation):
+    """`conservative`: all waiting jobs are planned again at each pass, in queue order."""
+
+    def planning_order(self) -> list[Job]:
+        """Return the waiting jobs in queue order."""
+        return self.queue()
+
+
+def state_of(job: Job) -> State:
+    """Return how a job ended.
+
+    Examples
+    --------
+    >>> state_of(Job(0, 1, 0, 5, 5, 1, -1, start=3, cut=4)).name
+    'LOST'
+    """
+    if job.refused:
+        return State.REFUSED
+    if job.cut >= 0:
+        return State.LOST
+    return State.KILLED if job.killed else State.DONE

@@ -1,0 +1,118 @@
+"""`farm compare`: how much better one policy is than another, for whom, and how surely."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import JSON, STORE, command
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+NO_GROUPS = "none"
+"""Value of --by without groups of jobs."""
+
+
+@command()
+@STORE
+@click.argument("policies", nargs=-1, metavar="[P Q ...]", shell_complete=words.labels("policy"))
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    shell_complete=words.metrics,
+    help="A metric to compare by; may be repeated.  [wait, bounded_slowdown]",
+)
+@click.option("--trace", shell_complete=words.labels("trace"), help="One trace; by default all.")
+@click.option("--load", shell_complete=words.labels("load"), help="One load; by default all.")
+@click.option("--level", type=float, default=0.9, show_default=True, help="Level of the intervals.")
+@click.option(
+    "--by",
+    default="user",
+    show_default=True,
+    help="Groups of jobs whose gains and losses are counted: user, width, run, estimate, group, "
+    "queue, partition, or none.",
+)
+@click.option("--csv", help="Also write the table as CSV; - is standard output.")
+@click.option("--latex", help="Also write the table for LaTeX (booktabs); - is standard output.")
+@click.option("--plot", help="Also draw dots with intervals: .png, .pdf or .svg; - is a PNG.")
+@JSON
+def compare(
+    store: str,
+    policies: tuple[str, ...],
+    metrics: tuple[str, ...],
+    trace: str | None,
+    load: str | None,
+    level: float,
+    by: str,
+    csv: str | None,
+    latex: str | None,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """Compare policies of STORE, sample by sample: the first one given is the baseline.
+
+    By default the store's first policy is compared with all others. The first lines are the
+    verdicts: the change of the mean over all traces and loads, its interval, the number of pairs,
+    and the users who gain. Then, for each metric, trace and load: means, changes with studentised
+    bootstrap intervals, p values corrected for the number of policies (Holm), the change in the log
+    itself, mean ranks, and the users who lose most.
+    """
+    from schedfarm import analysis
+    from schedfarm.analysis.drawing import checked_path
+    from schedfarm.farm.output import STANDARD, output, output_once
+
+    if as_json and STANDARD in (csv, latex, plot):
+        raise click.UsageError("--json and a file named - both write to standard output: give one")
+    target = plot if plot in (None, STANDARD) else checked_path(plot)
+    named = (("--csv", csv), ("--latex", latex), ("--plot", target))
+    outputs = {option: output(option, str(name)) for option, name in named if name is not None}
+    output_once(*outputs.values())
+    found = analysis.compare(
+        store,
+        policies[0] if policies else None,
+        policies[1:],
+        metrics=metrics,
+        trace=trace,
+        load=load,
+        level=level,
+    )
+    groups, notes = _losers(store, found, by)
+    notes += analysis.comparison_warnings(store, found)
+    elsewhere = as_json or any(one.standard for one in outputs.values())
+    if as_json:
+        click.echo(json.dumps(analysis.comparison_facts(found, groups, notes), indent=1))
+    else:
+        click.echo(analysis.comparison_text(found, groups), err=elsewhere)
+    for sentence in notes:
+        click.echo(f"note: {sentence}", err=True)
+    for option, made in outputs.items():
+        if option == "--plot":
+            with made.made(".png") as part:
+                analysis.comparison_figure(found, part)
+        else:
+            write = analysis.comparison_csv if option == "--csv" else analysis.comparison_latex
+            made.write(write(found).encode())
+        click.echo(f"{'figure' if option == '--plot' else 'table'}: {made.name}", err=elsewhere)
+
+
+def _losers(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame], list[str]]:
+    """Return the groups of jobs by change, and why they are missing."""
+    from schedfarm import analysis
+    from schedfarm.analysis.groups import GROUPINGS
+    from schedfarm.analysis.store import check_known
+    from schedfarm.farm.cli.who import group_names
+
+    if by == NO_GROUPS:
+        return [], []
+    check_known(by, "way to group jobs", [*GROUPINGS, NO_GROUPS])
+    names = {trace: group_names(store, trace, by) for trace in found["trace"].values.tolist()}
+    try:
+        return analysis.losers(store, found, by, names), []
+    except analysis.StoreError as error:
+        return [], [f"gains by {by} are not counted: {error}"]

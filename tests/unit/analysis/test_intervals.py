@@ -1,0 +1,109 @@
+"""Intervals of paired comparisons against SciPy's, and where there is no interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from schedfarm.analysis.intervals import (
+    FEW,
+    better_share,
+    critical_difference,
+    difference,
+    holm,
+    interval,
+    log_ratio,
+)
+
+BASE = np.array([14.0, 9.0, 30.0, 11.0, 17.0, 8.0, 21.0, 12.0, 19.0, 10.0])
+OTHER = np.array([11.0, 9.5, 22.0, 7.0, 15.0, 7.0, 16.0, 12.5, 13.0, 9.0])
+
+
+def block(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return BASE[:n, None], OTHER[:n, None]
+
+
+def test_below_five_pairs__it_is_students_interval() -> None:
+    found = interval([block(FEW - 1)], difference, level=0.9)
+    test = stats.ttest_rel(OTHER[: FEW - 1], BASE[: FEW - 1])
+    low, high = test.confidence_interval(0.9)
+    assert found == pytest.approx((low, (low + high) / 2, high, test.pvalue))
+
+
+def test_the_bootstrap_is_scipys__within_its_own_noise() -> None:
+    """SciPy has no studentised bootstrap of a paired difference: its quantiles, by hand."""
+    found = interval([block(10)], difference, level=0.9)
+    each = OTHER - BASE
+    error = each.std(ddof=1) / np.sqrt(10)
+    random = np.random.default_rng(5)
+    drawn = each[random.integers(0, 10, (40_000, 10))]
+    t = (drawn.mean(axis=1) - each.mean()) / (drawn.std(axis=1, ddof=1) / np.sqrt(10))
+    half = np.quantile(np.abs(t), 0.9) * error
+    assert found.value == each.mean()
+    assert found.high - found.value == pytest.approx(half, rel=0.05)
+    assert found.value - found.low == pytest.approx(half, rel=0.05)
+    share = (np.abs(t) >= np.abs(each.mean()) / error).mean()
+    # Three standard errors of 1,999 rounds.
+    assert found.p == pytest.approx(share, abs=0.01)
+
+
+def test_a_ratio_of_means() -> None:
+    found = interval([block(10)], log_ratio, level=0.9)
+    assert found.value == pytest.approx(np.log(OTHER.mean() / BASE.mean()))
+    assert found.low < found.value < found.high < 0
+    # The scale of a policy's numbers moves the ratio and nothing else.
+    scaled = interval([(BASE[:, None], 3 * OTHER[:, None])], log_ratio, level=0.9)
+    assert scaled[:3] == pytest.approx([x + np.log(3) for x in found[:3]])
+
+
+def test_several_blocks__traces_count_alike_whatever_their_samples() -> None:
+    small = (BASE[:9, None] / 100, OTHER[:9, None] / 50)
+    found = interval([block(10), small], log_ratio, level=0.9)
+    each = [interval([one], log_ratio, level=0.9).value for one in (block(10), small)]
+    assert found.value == pytest.approx(np.mean(each))
+
+
+def test_loads_of_a_sample_stay_together() -> None:
+    """The same numbers at a second load are no second sample: the interval is as wide as before."""
+    once = interval([block(10)], log_ratio, level=0.9, key=(1,))
+    twice = tuple(np.repeat(column, 2, axis=1) for column in block(10))
+    both = interval([(twice[0], twice[1])], log_ratio, level=0.9, key=(1,))
+    assert both == pytest.approx(once)
+
+
+def test_the_same_key_gives_the_same_interval() -> None:
+    first = interval([block(10)], log_ratio, level=0.9, key=("wait", "KTH"))
+    assert interval([block(10)], log_ratio, level=0.9, key=("wait", "KTH")) == first
+    assert interval([block(10)], log_ratio, level=0.9, key=("wait", "CTC")) != first
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [[], [block(1)], [block(10), block(1)], [(np.zeros((9, 1)), OTHER[:9, None])]],
+    ids=["no trace", "one pair", "one pair in one trace", "a mean of 0"],
+)
+def test_no_interval(blocks: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    assert np.isnan(interval(blocks, log_ratio, level=0.9)).all()
+
+
+def test_equal_pairs__no_difference_for_sure() -> None:
+    same = (BASE[:, None], BASE[:, None])
+    assert interval([same], log_ratio, level=0.9) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_wilson_and_critical_difference() -> None:
+    """Table 5 of Demsar 2006 has q(0.05) = 2.343 for three classifiers, 2.569 for four."""
+    ends = stats.binomtest(9, 10).proportion_ci(0.9, method="wilson")
+    assert better_share(9, 10, level=0.9)[:3] == (ends.low, 0.9, ends.high)
+    assert np.isnan(better_share(0, 0, level=0.9)).all()
+    assert critical_difference(3, 10, level=0.95) == pytest.approx(
+        2.343 * np.sqrt(12 / 60), abs=1e-3
+    )
+    assert np.isnan(critical_difference(3, 1, level=0.9))
+
+
+def test_holm__never_below_a_smaller_one() -> None:
+    """The example of Holm 1979 in other numbers: 0.01, 0.02, 0.03, 0.04 become 0.04 to 0.06."""
+    assert holm(np.array([0.01, 0.04, 0.03, 0.02])) == pytest.approx([0.04, 0.06, 0.06, 0.06])
+    assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]
