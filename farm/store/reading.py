@@ -46,7 +46,7 @@ def open_store(store: Where) -> xr.DataTree:
     Raises
     ------
     InputError
-        If it is not a store, or files of a block are gone that a record vouches for.
+        If it is not a store, or a chunk of a block is missing that a record acknowledges.
     """
     import xarray as xr
 
@@ -81,13 +81,13 @@ def job_table(
     ------
     InputError
         If it is not a store, keeps no jobs, has no such cell, the cell is not done, or its values
-        are not those that its records vouch for.
+        do not match its records.
     """
     import pandas as pd
 
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
-    rows = _vouched(opened, **cell)
+    rows = _verified(opened, **cell)
     machine = opened.platform(cell["trace"])
     columns = [v for kind in _kinds(opened) for v in kind.columns(machine)]
     names = [v.name for v in columns if v.dims[-1] == "job"]
@@ -130,7 +130,7 @@ def schedule_of(
     """
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
-    rows = _vouched(opened, **cell)
+    rows = _verified(opened, **cell)
     jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
     return recalled(jobs, cell["policy"], rows, _counts(opened, **cell))
 
@@ -156,7 +156,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     )
 
 
-def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
+def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
     """Return what the arrays hold of one cell, checked against its records.
 
     A shard that is missing, or another one's, is fill or other numbers to Zarr.
@@ -191,8 +191,8 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
             found = zlib.crc32(np.ascontiguousarray(rows[variable.name]).data)
             if found != record.payload.crc[variable.name][place]:
                 raise InputError(
-                    f"store {store.place}: {variable.name} of {block} is not what its record "
-                    f"vouches for; 'farm verify {store.place} --repair' has it run again"
+                    f"store {store.place}: {variable.name} of {block} does not match its record; "
+                    f"'farm verify {store.place} --repair' has it run again"
                 )
     return rows
 

@@ -144,5 +144,5 @@ def test_an_altered_record__is_refused(made: Path, moved: Move) -> None:
     """It is named."""
     path = sorted((made / "records" / "m" / "cells").glob("*.json"))[0]
     moved(path, path.read_bytes().replace(b"crc32", b"crc33"))
-    with pytest.raises(StoreError, match=rf"the record {path.name} of m/cells is not what"):
+    with pytest.raises(StoreError, match=rf"the record {path.name} of m/cells does not match"):
         open_trace(made, "m")["wait"].load()
