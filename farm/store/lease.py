@@ -23,6 +23,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
 from schedfarm.core.format.names import LOCK
 from schedfarm.core.numerals import lasting
+from schedfarm.farm.clock import uptime
 from schedfarm.farm.store.files import writing
 from schedfarm.farm.store.lock import Superseded
 
@@ -66,12 +67,12 @@ class Lease:
         }
         self._beat = 0
         self._over = threading.Event()
-        self._renewed = _awake()
+        self._renewed = uptime()
         self._mark: Any = None
 
     def take(self, mark: Any) -> bool:
         """Put one's own name where it is as it was read; tell whether it was."""
-        begun, self._beat = _awake(), self._beat + 1
+        begun, self._beat = uptime(), self._beat + 1
         self._mark = self._bucket.exchange(LOCK, self._text(), mark)
         if self._mark is None:
             # What is said to have failed may have been one's own, asked twice.
@@ -90,7 +91,7 @@ class Lease:
         Superseded
             Then.
         """
-        if self.lost or _awake() > self._renewed + self._seconds:
+        if self.lost or uptime() > self._renewed + self._seconds:
             raise Superseded(
                 errno.ECANCELED,
                 f"its lease was not renewed for {lasting(self._seconds)}, and another run may have "
@@ -262,11 +263,6 @@ def _machine() -> str:
         return f"{boot} {os.stat('/proc/self/ns/pid').st_ino}"
     except OSError:
         return ""
-
-
-def _awake() -> float:
-    """Return a time, s, that passes while the machine sleeps, too, where that can be had."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _holder(said: dict[str, Any]) -> str:

@@ -85,7 +85,7 @@ class Store:
         Where answers from a trace are unsafe, a sentence by its key; no result depends on it.
         Without a trace where the store was made by a program that did not look.
     keep : str
-        How much it keeps of each cell: a key of `farm.store.keep.KEEPS`.
+        How much it keeps of each cell: a key of `core.format.retention.RETENTION`.
     """
 
     place: Place

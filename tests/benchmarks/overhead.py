@@ -24,7 +24,7 @@ from schedfarm.core.format.names import record_name
 from schedfarm.core.format.record import Header, Payload, Record
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin, carry_out
+from schedfarm.farm.execution.run import begin, execute
 from schedfarm.farm.store.provenance import origin
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold
@@ -81,7 +81,7 @@ def run(wanted: Campaign, folder: Path) -> None:
         own = time.process_time()
         with begin(wanted, folder) as prepared:
             planned = time.process_time()
-            outcome = carry_out(prepared, client, All())
+            outcome = execute(prepared, client, All())
         own, planned = time.process_time() - planned, planned - own
         spent = sum(client.run(time.process_time).values()) - before
     events, _ = read_events(folder)

@@ -94,7 +94,7 @@ SUBJECTS = (
     ),
     Subject(
         "resume",
-        ("farm/execution/runner.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
+        ("farm/execution/run.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
         ("tests/unit/farm/test_plan.py", *STORES),
     ),
 )

@@ -41,7 +41,7 @@ from schedfarm.analysis.papers.jones_2005.turnaround import (
     turnaround,
 )
 from schedfarm.analysis.papers.spread import spread
-from schedfarm.farm.campaign.samples import sample
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.shipped import find
 
 POLICIES = [ALONE, ICS, FAIR]
@@ -400,7 +400,7 @@ def table(store: Path, name: str, keys: list[str]) -> pd.DataFrame:
 def responses(trace: str, policy: str, number: int) -> dict[str, float]:
     """Mean turnaround of each group, from a simulation of one cell."""
     one = next(t for t in map(small_trace, RATES) if t.name == trace)
-    jobs = sample(one, None, draw="replace", seed=find("jones-2005").seed, resample=number)
+    jobs = Samples(one, None, find("jones-2005").settings).drawn(number)
     done = core.simulate(jobs, policy)
     of = {
         FIXED: jobs.origin == len(SIZES) - 1,

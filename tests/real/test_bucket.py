@@ -18,8 +18,8 @@ from schedfarm.core.format.names import LOCK
 from schedfarm.core.format.record import Record
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import main
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning import block_shape
 from schedfarm.farm.store.bucket import Bucket
 from schedfarm.farm.store.lock import Superseded
@@ -145,7 +145,7 @@ def test_commands_and_functions_take_the_address(
     monkeypatch.chdir(tmp_path)
     Path("grow.toml").write_text(SMALL.to_toml())
     for words in (
-        ("bands", "--metric", "wait"), ("gains", "--json"), ("who", "--top", "2"),
+        ("bands", "--metric", "wait"), ("compare", "--json"), ("who", "--top", "2"),
         ("bands", "--weekly"), ("status", "--failed"), ("verify", "--seed", "1"),
     ):  # fmt: skip
         command, *options = words
@@ -208,7 +208,7 @@ def test_object_that_is_gone__found_and_mended(finished: str) -> None:
 
 REFUSED = (
     ("run", "grow.toml", "--store"), ("plan", "grow.toml", "--no-probe", "--store"),
-    ("status",), ("bands",), ("gains",), ("who",), ("verify",), ("watch",),
+    ("status",), ("bands",), ("compare",), ("who",), ("verify",), ("watch",),
 )  # fmt: skip
 
 

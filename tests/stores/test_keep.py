@@ -22,6 +22,7 @@ from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli.report import check_report
 from schedfarm.farm.execution import cell
 from schedfarm.farm.planning.design import design
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.store.reading import job_table, schedule_of
 from schedfarm.farm.verify import Again, repair, verify
 from tests.support.made import MadeStores
@@ -172,7 +173,7 @@ def test_blocks_are_longer_where_no_jobs_are_kept(tmp_path: Path) -> None:
     easy: dict[str, Any] = {"policies": ("fcfs+easy",), "loads": ("0.8",), "fairness": ()}
     many = replace(CAMPAIGN, traces=(trace,), resamples=20_000, **easy)
     counts = {
-        name: len(design(tmp_path / name, replace(many, keep=name)).store.blocks())
+        name: len(design(tmp_path / name, survey(replace(many, keep=name))).store.blocks())
         for name in RETENTION
     }
     assert counts["jobs"] > 2 * counts["weeks"]
@@ -196,7 +197,7 @@ def test_questions_about_what_is_not_kept_are_refused(stores: dict[str, Path]) -
             analysis.changes(stores[name], "m", "spf+conservative", "fcfs+easy", load=0.9)
         with pytest.raises(StoreError, match=f"report 'saf-2019' needs keep = 'jobs'.*'{name}'"):
             make_report("saf-2019", stores[name])
-        assert analysis.gains(stores[name], "wait", "fcfs+easy", kind="quantile", q=[0.5])
+        assert analysis.compare(stores[name], "fcfs+easy", metrics=["wait"])
     with pytest.raises(StoreError, match=r"no week_jobs: .*keep = 'summary'"):
         analysis.weekly_bands(stores["summary"], "m", "wait", 0.9, trim=0)
     assert analysis.weekly_bands(stores["weeks"], "m", "wait", 0.9, trim=0)

@@ -180,7 +180,7 @@ def test_a_run_that_ends_while_it_learns__goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(farm.execution.task, "commit", torn)
+        patch.setattr(farm.execution.worker, "commit", torn)
         assert learnt(campaign, store).interrupted
     lacking = farm.status(store)
     assert (lacking.done, lacking.missing) == (CELLS, 0)

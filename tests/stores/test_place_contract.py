@@ -17,8 +17,8 @@ from obstore.store import MemoryStore
 
 from schedfarm.core import InputError
 from schedfarm.core.format.names import LOCK
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import lease
 from schedfarm.farm.store.bucket import HEAD_BYTES, Bucket
 from schedfarm.farm.store.journal import OBJECT_BYTES, START

@@ -24,8 +24,8 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import cli
 from schedfarm.farm.execution.cell import Simulations
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import Again, _drawn, repair, verify
 from schedfarm.farm.watching.events import Event, Said, Watcher

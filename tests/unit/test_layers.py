@@ -165,14 +165,15 @@ FLOORS = {
         ("comparison",),
     ),
     "cluster": (
-        ("errors", "open_files", "settings", "walltime", "opening", "quiet", "examples"),
-        ("certificates", "encryption", "queues", "loop", "scratch"),
+        ("errors", "settings", "walltime", "examples"),
+        ("certificates", "encryption", "opening", "queues", "scratch"),
         ("launchers",),
         ("spec",),
         ("local", "existing", "jobs", "kubernetes", "gateway", "ssh", "watching"),
         ("coordinator", "connect"),
     ),
     "farm": (
+        ("clock",),
         ("store",),
         ("logs", "output", "watching"),
         ("campaign",),
@@ -183,7 +184,7 @@ FLOORS = {
         ("__main__",),
     ),
     "analysis": (
-        ("errors", "relative", "intervals"),
+        ("errors", "intervals"),
         ("place",),
         ("verified", "starts"),
         ("band_rule", "store"),
