@@ -35,7 +35,7 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     Parameters
     ----------
     bands : Dataset
-        What `bands`, `weekly_bands` or `gains` returned.
+        What `bands` or `weekly_bands` returned.
 
     Returns
     -------

@@ -218,7 +218,7 @@ _NETWORK, _ON_LINKS = (
     "schedfarm.core.machines.network.reference.rules:",
 )
 
-_REFERENCE, _AUDIT = "schedfarm.core.reference.rules:", "schedfarm.core.audit.disciplines:"
+_REFERENCE, _AUDIT = "schedfarm.core.reference.rules:", "schedfarm.core.audit.rules:"
 
 _ON_NODES = "schedfarm.core.machines.nodes.reference."
 
@@ -300,7 +300,7 @@ _ROWS = (
         keeps_plan=True,
         fair_start=_FAIR + "planned",
         refer=_REFERENCE + "Planned",
-        audit="schedfarm.core.audit.plan:Plan",
+        audit=_AUDIT + "Planned",
         platforms=("pool", "grid"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),

@@ -143,7 +143,7 @@ def test_commands_and_functions_take_the_address(
     monkeypatch.chdir(tmp_path)
     Path("grow.toml").write_text(SMALL.to_toml())
     for words in (
-        ("bands", "--metric", "wait"), ("gains", "--json"), ("who", "--top", "2"),
+        ("bands", "--metric", "wait"), ("compare", "--json"), ("who", "--top", "2"),
         ("bands", "--weekly"), ("status", "--failed"), ("verify", "--seed", "1"),
     ):  # fmt: skip
         command, *options = words
@@ -206,7 +206,7 @@ def test_object_that_is_gone__found_and_mended(finished: str) -> None:
 
 REFUSED = (
     ("run", "grow.toml", "--store"), ("plan", "grow.toml", "--no-probe", "--store"),
-    ("status",), ("bands",), ("gains",), ("who",), ("verify",), ("watch",),
+    ("status",), ("bands",), ("compare",), ("who",), ("verify",), ("watch",),
 )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def alter(store: Path, **changes: Any) -> None:
     (store / "store.json").write_text(json.dumps(plain))
 
 
-@pytest.mark.parametrize("command", ["run", "status", "bands", "gains"])
+@pytest.mark.parametrize("command", ["run", "status", "bands", "compare"])
 def test_store__newer_version(store: Path, said: Said, command: str) -> None:
     """A store of a newer format is for a newer program."""
     alter(store, version=7)
@@ -161,7 +161,7 @@ def test_store__folder_of_something_else(said: Said) -> None:
     assert "folder is not a store" in said("run", "c.toml", "--store", "folder")
 
 
-@pytest.mark.parametrize("command", ["status", "bands", "gains"])
+@pytest.mark.parametrize("command", ["status", "bands", "compare"])
 @pytest.mark.parametrize("place", ["none", "file", "folder"])
 def test_reading__no_store(said: Said, command: str, place: str) -> None:
     """What is not a store is named as such."""
@@ -172,7 +172,7 @@ def test_reading__no_store(said: Said, command: str, place: str) -> None:
     assert "stor" in text
 
 
-@pytest.mark.parametrize("command", ["bands", "gains"])
+@pytest.mark.parametrize("command", ["bands", "compare"])
 def test_bands__unknown_metric(store: Path, said: Said, command: str) -> None:
     """An unknown metric lists the known ones."""
     text = said(command, "tiny.farm", "--metric", "wiat")

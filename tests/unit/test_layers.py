@@ -183,7 +183,7 @@ FLOORS = {
         ("__main__",),
     ),
     "analysis": (
-        ("errors", "relative", "intervals"),
+        ("errors", "intervals"),
         ("place",),
         ("vouched", "starts"),
         ("band_rule", "store"),

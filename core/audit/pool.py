@@ -1,20 +1,21 @@
-"""Walk through a schedule's instants and compare every pass with what the rule permits."""
+"""Replay a schedule on a pool or a grid, and compare the starts of every pass with the rule's."""
 
 from __future__ import annotations
 
-from schedfarm.core.audit.disciplines import rule_of
 from schedfarm.core.audit.machine import Machine, Pass
+from schedfarm.core.audit.rules import Discipline
 from schedfarm.core.audit.verdict import Fault
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 
 
 class Replay:
-    """Move the machine from instant to instant by the given times alone."""
+    """Move the machine from instant to instant by the given times."""
 
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         self.machine = Machine(schedule, policy)
-        self.discipline = rule_of(policy, schedule.workload.platform.name)
+        kind = policy.row.find("audit", schedule.workload.platform.name)
+        self.discipline: Discipline = kind(policy)
         self.name, self.places = policy.name, schedule.place
         self.per_event = policy.events == "per-event"
         self.by_start: list[int] = schedule.start.argsort(kind="stable").tolist()
@@ -65,7 +66,7 @@ class Replay:
         return self._submits() or self.machine.ends_now() or self.discipline.due(now - 1) == now
 
     def _passes(self, given: list[int]) -> list[Pass]:
-        """Meet every event of this instant, and make the pass after each, or after all."""
+        """Take every event of this instant, and make the pass after each, or after all."""
         machine = self.machine
         passes: list[Pass] = []
         while not passes or machine.ends_now() or self._submits():
@@ -78,7 +79,7 @@ class Replay:
             else:
                 self._complete(1)
             step = Pass(machine)
-            # Most passes meet a full machine: nobody started, and nobody could have.
+            # Most passes find a full machine: no job started, and none could have.
             if given or machine.could_start():
                 self.discipline.check(step)
                 machine.leave_queue(step.started)
@@ -106,7 +107,7 @@ class Replay:
         refused = passes[-1].refused
         wrong = [j for j in given if j not in started and machine.submit[j] <= machine.now]
         for step in passes:
-            # What was decided before, wrongly, may be why a job found its place taken.
+            # An earlier wrong decision may be the reason why a job found its place taken.
             blamed = [j for j in step.refused if j in step.misplaced or j in wrong]
             if step.misplaced:
                 job = blamed[0]
@@ -122,10 +123,10 @@ class Replay:
         return None
 
     def _given_place(self, job: int) -> str:
-        """Return what the place is called where a job ran by the schedule."""
+        """Return the name of the place where a job ran by the schedule."""
         names = [site.name for site in self.machine.sites]
         given = int(self.places[job])
-        return names[given] if 0 <= given < len(names) else f"place {given}, which there is not"
+        return names[given] if 0 <= given < len(names) else f"place {given}, which does not exist"
 
     def _fault(self, job: int, what: str) -> Fault:
         now = self.machine.now
