@@ -403,7 +403,9 @@ def _band(
         output_core_dims=[[rule.dimension]],
     )
     result = xr.Dataset({str(values.name): band, "n": n, "missing": whole.sizes[over] - n})
-    result = result.assign_coords({rule.dimension: rule.labels}).assign(_standing(rule, n))
+    result = result.assign_coords({rule.dimension: rule.labels}).assign(standing(rule, n))
+    if not np.isfinite(result["coverage"]).any():
+        result = result.drop_vars("coverage")
     result = result.assign(least=whole.min(over), most=whole.max(over))
     result[str(values.name)].attrs = dict(values.attrs)
     meanings = {name: text for name, text in MEANINGS.items() if name in result}
@@ -415,11 +417,8 @@ def _band(
     return result
 
 
-def _standing(rule: BandRule, n: xr.DataArray) -> dict[str, xr.DataArray]:
-    """Return of each cell which samples stand behind its numbers, and the share that they hold."""
+def standing(rule: BandRule, n: xr.DataArray) -> dict[str, xr.DataArray]:
+    """Return the ranks that a band of n samples spans in each cell, and its coverage."""
     first, last = rule.ranks(n.values)
-    share = rule.coverage(n.values)
-    said = {"first": first, "last": last, "coverage": share}
-    if not np.isfinite(share).any():
-        del said["coverage"]
-    return {name: n.copy(data=values) for name, values in said.items()}
+    numbers = {"first": first, "last": last, "coverage": rule.coverage(n.values)}
+    return {name: n.copy(data=values) for name, values in numbers.items()}

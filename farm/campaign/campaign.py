@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.retention import ALL, RETENTION
 from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
@@ -29,7 +30,6 @@ from schedfarm.farm.campaign.plain import (
 from schedfarm.farm.campaign.resampling import METHODS, find_method
 from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.store.keep import ALL, KEEPS
 from schedfarm.farm.store.product import OPTIONAL, TAKEN
 
 CLUSTER = "cluster"
@@ -128,7 +128,7 @@ class Campaign:
     metrics : tuple of str
         Plug-in metrics in addition to those of every summary, each ``module:function``.
     keep : str
-        Retention, a key of `farm.store.keep.KEEPS`: ``jobs`` stores everything; ``weeks``
+        Retention, a key of `core.format.retention.RETENTION`: ``jobs`` stores everything; ``weeks``
         everything except values per job; ``summary`` one value of each metric.
     block_seconds : float
         CPU time that a block of cells should take, s, for traces new to the store: a smaller value
@@ -188,7 +188,7 @@ class Campaign:
             object.__setattr__(self, "loads", tuple(load_label(load) for load in self.loads))
         for trace in self.traces if isinstance(self.traces, list | tuple) else ():
             if not isinstance(trace, Trace):
-                raise InputError(f"traces holds {trace!r}; it must be a farm.Trace")
+                raise InputError(f"traces holds {trace!r}; it must be a schedfarm.Trace")
         check_types(self)
         check_name("name", self.name)
         if not self.title.isprintable():
@@ -204,7 +204,7 @@ class Campaign:
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
         object.__setattr__(self, "draw", find_method(self.draw).name)
         _check_known("load_by", self.load_by, LOAD_BY)
-        _check_known("keep", self.keep, KEEPS)
+        _check_known("keep", self.keep, RETENTION)
         for kind in self.fairness:
             _check_known("fairness", kind, OPTIONAL)
         self._check_load_by()

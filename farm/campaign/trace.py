@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS
 from schedfarm.core.errors import InputError, SizeUnknown
+from schedfarm.core.format.geometry import AXES
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.read import format_of, read_log
@@ -41,7 +42,6 @@ from schedfarm.farm.campaign.plain import (
 from schedfarm.farm.logs import registry
 from schedfarm.farm.logs.fetch import locate
 from schedfarm.farm.store.product import PRODUCTS
-from schedfarm.farm.store.schema import AXES
 
 RESERVED = {*METRICS, *AXES, "zarr.json"} | {
     figure.name for row in PRODUCTS.values() for _, figure in row.sums

@@ -109,7 +109,7 @@ def plan(
     begun = time.monotonic(), time.process_time()
     designed = design(place_of(store or f"{wanted.name}.farm").resolved(), survey(wanted))
     drawn = designed.store
-    heads = drawn.heads()
+    heads = drawn.headers()
     blocks = missing_blocks(drawn, heads, retry_failed=False)
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}

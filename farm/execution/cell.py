@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from schedfarm.core import own
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.core.metrics.counted import Counted
 from schedfarm.core.metrics.declared import find_metric
 from schedfarm.core.metrics.users import UserIndex, index_users
@@ -23,7 +24,6 @@ from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.faults import MissingRequirement
 from schedfarm.farm.store.block import Rows
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.kept import is_kept, kept_of, recalled
 from schedfarm.farm.store.logs import stored_log
 from schedfarm.farm.store.place import Place
@@ -109,8 +109,7 @@ class Simulations:
         piece of a cell, the summary values are sums.
         """
         with own.sources(self.store.own):
-            found: tuple[int, Rows, Figures] = block.product.values(self, block, cell, stored)
-            return found
+            return _makers()[block.kind](self, block, cell, stored)
 
     def piece(self, block: Block, schedule: Schedule) -> slice:
         """Return the range of a schedule's jobs that a block covers."""
@@ -168,6 +167,18 @@ def schedule_values(
     held = {v.name for v in made.store.holds[block.kind].figures}
     counts = {name: float(n) for name, n in schedule.counts.items() if name in held}
     return len(jobs), {**kept_of(schedule), **rows}, {**figures, **counts}
+
+
+Make = Callable[[Simulations, Block, Cell, Rows | None], tuple[int, Rows, Figures]]
+"""Computes a cell of a block: its jobs in the block, rows and figures; given what is stored."""
+
+
+@cache
+def _makers() -> dict[str, Make]:
+    """Return the function of each kind of block."""
+    from schedfarm.farm.execution.fairness import MAKERS  # imports this module
+
+    return {"workload": workload_values, "cells": schedule_values, **MAKERS}
 
 
 def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:

@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.engine.promises import NO_PROMISE, promises
+from schedfarm.core.format.geometry import LATE, UNFAIR, Block, Cell
 from schedfarm.core.machines.network.simulation import isolated_starts
 from schedfarm.core.metrics.fairness import lateness_of, resource_equality, unserved
 from schedfarm.core.metrics.groups import means
 from schedfarm.core.policy.policy import Policy
-from schedfarm.farm.execution.cell import Figures, Simulations
+from schedfarm.farm.execution.cell import Figures, Make, Simulations
 from schedfarm.farm.store.block import Rows
-from schedfarm.farm.store.geometry import Block, Cell
-from schedfarm.farm.store.product import LATE, UNFAIR
 
 Array = npt.NDArray[Any]
 
@@ -86,6 +85,16 @@ def isolation(
         ),
     }
     return count, {**rows, **of_each}, figures
+
+
+MAKERS: dict[str, Make] = {
+    "strict": strict,
+    "relaxed": relaxed,
+    "resource": resource,
+    "promise": promise,
+    "isolation": isolation,
+}
+"""The function of each kind of fairness."""
 
 
 def _kept(name: str, due: Array, late: Array) -> tuple[int, Rows, Figures]:

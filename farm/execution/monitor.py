@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.clock import active_seconds
 from schedfarm.farm.execution.cancellation import CancellationToken
 from schedfarm.farm.execution.task_progress import TaskReport
 from schedfarm.farm.planning.backlog import Backlog, is_clear
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
 
 REPORT_SECONDS = 5.0

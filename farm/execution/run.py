@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from schedfarm.core.format.geometry import Block, Cell
+from schedfarm.core.format.names import record_name
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution.cancellation import (
     COORDINATOR_POLL_SECONDS,
@@ -31,10 +33,9 @@ from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
 from schedfarm.farm.store.files import unwritable, writing
 from schedfarm.farm.store.fingerprint import Fingerprint
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.provenance import Foreign, origin, program
-from schedfarm.farm.store.records import read_record, record_name
+from schedfarm.farm.store.records import read_record
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import Refresher, Unfolded, fold
 from schedfarm.farm.watching.events import (
@@ -173,7 +174,7 @@ def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> It
     with designed.store.place.locked() as name:
         repaired: list[str] = []
         designed = designed.confirmed()
-        heads = designed.old.heads() if designed.old else {}
+        heads = designed.old.headers() if designed.old else {}
         if designed.old:
             # Before it grows: a store that is refused stays as it is.
             designed.old.check_definitions(heads.values())
@@ -185,7 +186,7 @@ def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> It
         before = built.cells - sum(missing.values())
         own = program()
         tasks = [replace(task, run=name, program=own) for task in plan(built, campaign, blocks)]
-        kept = {b: heads[b].kept for b in blocks if b in heads}
+        kept = {b: heads[b].succeeded for b in blocks if b in heads}
         yield Prepared(built, tasks, before, missing, kept, repaired)
 
 
@@ -207,7 +208,7 @@ def execute(
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
     failed = coordinator.lost + sum(
-        len(h.failed) for b, h in store.heads().items() if b.product.policies
+        len(h.failed) for b, h in store.headers().items() if b.product.policies
     )
     return Outcome(
         store,
@@ -349,7 +350,7 @@ class Coordinator:
                 record = read_record(store.place, block)
                 store.place.remove(record_name(block))
             cells = self._prepared.missing[block] = cells_missing(store, block, None)
-            failed = len(record.head.failed) if record and block.product.policies else 0
+            failed = len(record.header.failed) if record and block.product.policies else 0
             self.done -= cells
             event = Retracted(block=block, cells=cells, failed=failed, worker=withdrawn.worker)
             self._watch.see(event)

@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.farm.execution.faults import FAULTS
 from schedfarm.farm.execution.worker import Checked
 from schedfarm.farm.planning.tasks import Task, block_costs
 from schedfarm.farm.store.fingerprint import Fingerprint, recorded
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.records import read_record
 from schedfarm.farm.watching.events import BlockDone
 
@@ -98,7 +98,7 @@ class SpotChecks:
         record = read_record(check.store.place, block)
         if record is None or checked.worker == maker:
             return None
-        first = recorded(record, record.head.span.cells.index(cell))
+        first = recorded(record, record.header.span.cells.index(cell))
         self.compared += 1
         differences = first.differing(checked.fingerprint)
         if not differences:

@@ -13,11 +13,12 @@ from functools import cached_property
 from schedfarm.core import own
 from schedfarm.core.engine.cancel import Underway
 from schedfarm.core.engine.compiling import is_compiling
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.farm.clock import active_seconds
 from schedfarm.farm.execution.cancellation import WORKER_POLL_SECONDS
 from schedfarm.farm.execution.messages import worker_name
+from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.planning.tasks import Batch, Task, block_costs
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.watching.events import Doing
 
@@ -68,7 +69,7 @@ class _Current:
                 if (block, load, policy) not in known:
                     places, jobs = store.job_range(block), store.jobs[block.trace]
                     count = places.stop - places.start
-                    cost = block.product.cost(count, policy, load, jobs)
+                    cost = SECONDS[block.kind](count, policy, load, jobs)
                     known[block, load, policy] = cost
         return [known[block, load, policy] for block, (_, load, policy) in self.cells]
 

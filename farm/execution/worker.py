@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.errors import InputError, Left
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.cancellation import WORKER_POLL_SECONDS
 from schedfarm.farm.execution.cell import Figures, Simulations
@@ -29,7 +30,6 @@ from schedfarm.farm.execution.task_progress import TaskProgress, is_stopping, tr
 from schedfarm.farm.planning.tasks import Batch, Task
 from schedfarm.farm.store.block import OpenBlock, Rows, commit
 from schedfarm.farm.store.fingerprint import Fingerprint, fingerprint_of
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.provenance import check_program
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.watching.events import BlockDone

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.planning.block_shape import LEAST_SECONDS, goal_seconds
 from schedfarm.farm.planning.tasks import Batch, Task
-from schedfarm.farm.store.geometry import Block
 
 DOUBT_SECONDS = 0.2
 """Weight of the plan against measurements, as if it were a measurement of this length: the plan of

@@ -10,10 +10,11 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from schedfarm.core.format.geometry import CELL, NO_SHAPE, Axes, Layout, Shape
+from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.store.arrays import CHUNK_VALUES, divisor
-from schedfarm.farm.store.geometry import NO_SHAPE, Axes, Layout, Shape
 from schedfarm.farm.store.product import Product
-from schedfarm.farm.store.schema import CELL, Variable
+from schedfarm.farm.store.schema import Variable
 
 BLOCK_SECONDS = 10.0
 """Most CPU time that a block should take: long compared with the 50 ms that Dask, Zarr and its
@@ -93,7 +94,7 @@ def _values(
 def _costs(axes: Axes, kinds: Sequence[Product], jobs: int, cell: int) -> list[float]:
     """Return the cost of the costliest kind for a number of jobs, by policy and load, s."""
     pairs = product(axes["policy"], axes["load"])
-    return [max(kind.cost(jobs, *pair, cell) for kind in kinds) for pair in pairs]
+    return [max(SECONDS[kind.name](jobs, *pair, cell) for kind in kinds) for pair in pairs]
 
 
 def goal_seconds(total: float) -> float:

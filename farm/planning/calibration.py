@@ -25,6 +25,7 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.cancel import Underway
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError, Left
+from schedfarm.core.format.geometry import Block, Span
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.summary import summarise
 from schedfarm.core.policy.cost import CALLED, Rate
@@ -32,10 +33,8 @@ from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.samples import Samples
-from schedfarm.farm.planning.cost import CELL_SECONDS, cell_seconds, load_value, rate_of
+from schedfarm.farm.planning.cost import CELL_SECONDS, SECONDS, cell_seconds, load_value, rate_of
 from schedfarm.farm.planning.design import Design
-from schedfarm.farm.store.geometry import Block, Span
-from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.store import Store
 
 BUDGET_SECONDS = 8.0
@@ -139,7 +138,7 @@ class Calibration:
             return {block: math.fsum(_cells(store, block, cost)) for block in blocks}
 
     def _cost(self, kind: str, jobs: int, cell: int, met: Met, policy: str) -> float:
-        planned: float = PRODUCTS[kind].cost(jobs, policy, met[2], cell)
+        planned = SECONDS[kind](jobs, policy, met[2], cell)
         return planned * self.factor((*met, rate_of(policy))) if planned else 0.0
 
 

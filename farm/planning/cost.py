@@ -9,6 +9,7 @@ corrects them by its own blocks (`farm.planning.backlog.Backlog`), `farm plan` b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 from schedfarm.core.policy.cost import Rate
@@ -109,6 +110,19 @@ def isolation_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
     """Return the CPU time of starts in isolation and of the simulation to compare with, s."""
     # Each cluster alone has the reservations of the policy, and no migration.
     return 2 * cell_seconds(cell, policy, load)
+
+
+SECONDS: dict[str, Callable[[int, str, str, int], float]] = {
+    "workload": no_seconds,
+    "cells": cell_seconds,
+    "strict": strict_seconds,
+    "relaxed": relaxed_seconds,
+    "resource": resource_seconds,
+    "promise": promise_seconds,
+    "isolation": isolation_seconds,
+}
+"""CPU time of a piece of a cell, s, for each kind of block: of its jobs under a policy at a load,
+and of the jobs of the whole cell."""
 
 
 def queue(jobs: int, policy: Policy, load: str) -> float:

@@ -10,6 +10,8 @@ from typing import Any
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
+from schedfarm.core.format.names import CAMPAIGN, COPY, GROWING, LOCK, MANIFEST, RECORDS
+from schedfarm.core.format.retention import RETENTION
 from schedfarm.core.machines.platform import platform_from_dict
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import COUNTS
@@ -20,14 +22,11 @@ from schedfarm.farm.planning.survey import Survey
 from schedfarm.farm.store.bucket import Unavailable
 from schedfarm.farm.store.files import writing
 from schedfarm.farm.store.jobs import FILES
-from schedfarm.farm.store.keep import KEEPS
-from schedfarm.farm.store.lock import NAME as LOCK, TURN
+from schedfarm.farm.store.lock import TURN
 from schedfarm.farm.store.logs import is_itself, log_bytes
-from schedfarm.farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
 from schedfarm.farm.store.names import keep_names
 from schedfarm.farm.store.place import Place, Where, place_of
 from schedfarm.farm.store.product import PRODUCTS, Holding, holdings
-from schedfarm.farm.store.records import FOLDER as RECORDS
 from schedfarm.farm.store.schema import Variable
 from schedfarm.farm.store.skeleton import check_metadata, install
 from schedfarm.farm.store.store import Store
@@ -229,7 +228,7 @@ def _grown_holds(
 ) -> dict[str, Holding]:
     """Return the holdings of a store, with additions of the campaign or the program."""
     platforms = [platform_from_dict(one["platform"]) for one in sources.values()]
-    counted, keep = _counted(campaign.policies), KEEPS[campaign.keep]
+    counted, keep = _counted(campaign.policies), RETENTION[campaign.keep]
     new = holdings(campaign.fairness, campaign.metrics, platforms, counted, keep)
     for kind, holding in (old.holds if old else {}).items():
         if kind not in new:

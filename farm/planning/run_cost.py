@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.planning.backlog import WRITE_SECONDS
 from schedfarm.farm.planning.tasks import Task
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.store.store import Store
 
 START_SECONDS = 1.6

@@ -13,6 +13,7 @@ from typing import Any
 from schedfarm.core.arrays import MOST_JOBS
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Weeks
 from schedfarm.core.metrics.users import known_users
 from schedfarm.core.models import MODELS
 from schedfarm.core.workload.workload import Workload
@@ -22,7 +23,6 @@ from schedfarm.farm.campaign.scaling import ORIGINAL, LoadScaling
 from schedfarm.farm.campaign.trace import Trace, span_weeks
 from schedfarm.farm.campaign.warnings import Case, warnings_of
 from schedfarm.farm.store.store import Store
-from schedfarm.farm.store.weeks import Weeks
 
 DRAWN = 16
 """Number of samples that determine the weeks of all others, where these differ."""

@@ -12,13 +12,13 @@ from operator import attrgetter
 from typing import Any
 
 from schedfarm.core import own
+from schedfarm.core.format.geometry import Block, Cell, positions
+from schedfarm.core.format.record import Header
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.block_shape import SHARD_BYTES, goal_seconds
-from schedfarm.farm.store.geometry import Block, Cell, positions
-from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.store.provenance import Program
-from schedfarm.farm.store.records import Head
 from schedfarm.farm.store.store import Store
 
 BATCH_BYTES = 8 * SHARD_BYTES
@@ -63,7 +63,9 @@ class Task:
         return tuple(chain.from_iterable(self.batches))
 
 
-def missing_blocks(store: Store, heads: Mapping[Block, Head], *, retry_failed: bool) -> list[Block]:
+def missing_blocks(
+    store: Store, heads: Mapping[Block, Header], *, retry_failed: bool
+) -> list[Block]:
     """Return the blocks that are not done, in the order of the axes.
 
     heads: those of the store's records. With `retry_failed` a block with failed cells is not done.
@@ -81,12 +83,12 @@ def missing_blocks(store: Store, heads: Mapping[Block, Head], *, retry_failed: b
     return [block for block in store.blocks() if not done(block)]
 
 
-def cells_missing(store: Store, block: Block, head: Head | None) -> int:
+def cells_missing(store: Store, block: Block, head: Header | None) -> int:
     """Return the number of simulations that a block still needs; a workload's block needs none."""
     if not block.product.policies:
         return 0
     span = store.span_of(block)
-    return len(set(span.cells) - head.kept) if head else len(span)
+    return len(set(span.cells) - head.succeeded) if head else len(span)
 
 
 def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
@@ -133,7 +135,7 @@ def _sample_seconds(store: Store, block: Block, cost: Callable[..., float]) -> f
 
 
 def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:
-    return PRODUCTS[kind].cost(jobs, policy, load, cell)
+    return SECONDS[kind](jobs, policy, load, cell)
 
 
 def _batches(

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
+from schedfarm.core.format.names import LOCK
 from schedfarm.core.numerals import lasting
 from schedfarm.farm.clock import uptime
 from schedfarm.farm.store.files import writing
-from schedfarm.farm.store.lock import NAME, Superseded
+from schedfarm.farm.store.lock import Superseded
 
 if TYPE_CHECKING:
     from schedfarm.farm.store.bucket import Bucket
@@ -72,7 +73,7 @@ class Lease:
     def take(self, mark: Any) -> bool:
         """Put one's own name where it is as it was read; tell whether it was."""
         begun, self._beat = uptime(), self._beat + 1
-        self._mark = self._bucket.exchange(NAME, self._text(), mark)
+        self._mark = self._bucket.exchange(LOCK, self._text(), mark)
         if self._mark is None:
             # What is said to have failed may have been one's own, asked twice.
             said, found = _read(self._bucket)
@@ -119,7 +120,7 @@ class Lease:
 
     def _free(self) -> None:
         if not self.lost:
-            self._bucket.replace(NAME, json.dumps({"run": None}).encode(), self._mark)
+            self._bucket.replace(LOCK, json.dumps({"run": None}).encode(), self._mark)
 
     def _text(self) -> bytes:
         # Never the same twice: an etag may be a digest of the content.
@@ -219,7 +220,7 @@ def _acquire(bucket: Bucket, lease: Lease) -> None:
 
 
 def _read(bucket: Bucket) -> tuple[dict[str, Any], Any]:
-    data, mark = bucket.look(NAME)
+    data, mark = bucket.look(LOCK)
     try:
         said = json.loads(data or b"{}")
     except ValueError:
@@ -229,10 +230,10 @@ def _read(bucket: Bucket) -> tuple[dict[str, Any], Any]:
 
 def _rest(bucket: Bucket, said: dict[str, Any]) -> float:
     """Return how long a lease still lasts, s, by the clock that has dated its object."""
-    name = f"{NAME}.{uuid.uuid4().hex}{PARTIAL}"
+    name = f"{LOCK}.{uuid.uuid4().hex}{PARTIAL}"
     bucket.replace(name, b"", None)
     try:
-        age = bucket.age(NAME, name)
+        age = bucket.age(LOCK, name)
     finally:
         bucket.remove(name)
     known = said.get("seconds")

@@ -15,9 +15,8 @@ from pathlib import Path
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import make_folder
+from schedfarm.core.format.names import LOCK
 from schedfarm.farm.store.files import writing
-
-NAME = "lock.json"
 
 TURN = "turn.lock"
 """File that writers of blocks lock together while they move files into their places, and a run
@@ -60,7 +59,7 @@ def locked(store: Path) -> Iterator[str]:
         If another process holds the lock, a writer of an earlier run does not end, or the folder
         cannot be written.
     """
-    path = store / NAME
+    path = store / LOCK
     with writing(store):
         make_folder(store)
         handle = _acquire(path)
@@ -120,7 +119,7 @@ def check_turn(store: Path, run: str) -> None:
         If another run holds the store, or none does.
     """
     try:
-        holder = json.loads((store / NAME).read_bytes()).get("run")
+        holder = json.loads((store / LOCK).read_bytes()).get("run")
     except (FileNotFoundError, ValueError):
         holder = None
     if holder != run:

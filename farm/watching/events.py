@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.core.numerals import lasting
 from schedfarm.farm.store.files import writing
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.store.journal import START, Position
 from schedfarm.farm.store.place import Where, place_of
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import structs
 
+from schedfarm.core.format.record import Header, Record, Totals
 from schedfarm.farm.store.place import Where
-from schedfarm.farm.store.records import Head, Record, Tally
 from schedfarm.farm.store.skeleton import check_metadata
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
@@ -134,19 +134,19 @@ def status(store: Where) -> Status:
     )
 
 
-def _tallies(store: Store) -> Iterator[tuple[Head, Tally, list[Failure]]]:
+def _tallies(store: Store) -> Iterator[tuple[Header, Totals, list[Failure]]]:
     """Yield the totals of each record, and its failures.
 
     Payloads are 300 bytes a cell: they are read only if a cell failed or the header has no totals.
     """
-    heads, rest = store.heads(), []
+    heads, rest = store.headers(), []
     for block, head in heads.items():
-        if head.tally is None or head.failed:
+        if head.totals is None or head.failed:
             rest.append(block)
         else:
-            yield head, head.tally, []
+            yield head, head.totals, []
     for record in store.iterate_records(rest):
-        yield record.head, record.tally, _failures(record)
+        yield record.header, record.totals, _failures(record)
 
 
 def _wall(events: Iterable[Event]) -> float:
@@ -177,8 +177,8 @@ def _running(events: list[Event]) -> tuple[Doing, ...]:
 
 
 def _failures(record: Record) -> list[Failure]:
-    cells, trace = record.head.span.cells, record.head.block.trace
+    cells, trace = record.header.span.cells, record.header.block.trace
     return [
         Failure(trace, *cells[place], f"{error['type']}: {error['message']}", error["traceback"])
-        for place, error in sorted(record.body.errors.items())
+        for place, error in sorted(record.payload.errors.items())
     ]

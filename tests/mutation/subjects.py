@@ -88,7 +88,7 @@ SUBJECTS = (
             "farm/store/records.py",
             "farm/store/geometry.py",
             "farm/store/block.py",
-            "farm/store/presence.py",
+            "farm/store/missing.py",
         ),
         STORES,
     ),

@@ -14,15 +14,17 @@ import pytest
 
 from schedfarm import analysis, farm
 from schedfarm.core import InputError
+from schedfarm.core.format.names import LOCK
+from schedfarm.core.format.record import Record
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import main
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning import block_shape
 from schedfarm.farm.store.bucket import Bucket
-from schedfarm.farm.store.lock import NAME as LOCK, Superseded
+from schedfarm.farm.store.lock import Superseded
 from schedfarm.farm.store.place import place_of
-from schedfarm.farm.store.records import Record, record_names
+from schedfarm.farm.store.records import record_names
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import Again, repair, verify
 from tests.crash.test_killed_build import kill_build
@@ -67,11 +69,11 @@ def recorded(store: Path) -> dict[str, dict[str, Any]]:
     place = place_of(store)
     for name in record_names(place):
         record = Record.from_bytes(place.read(name))
-        columns = [record.body.figures, record.body.crc]
+        columns = [record.payload.figures, record.payload.crc]
         found[name] = {
-            "head": record.head,
-            "jobs": record.body.jobs.tobytes(),
-            "errors": {k: (v["type"], v["message"]) for k, v in record.body.errors.items()},
+            "head": record.header,
+            "jobs": record.payload.jobs.tobytes(),
+            "errors": {k: (v["type"], v["message"]) for k, v in record.payload.errors.items()},
             "columns": [{k: v.tobytes() for k, v in one.items()} for one in columns],
         }
     return found

@@ -84,7 +84,7 @@ def test_block_that_does_not_fit__is_not_begun(
             task = Backlog(prepared.tasks, costs).take()
             assert len(task.batches) > 1
             done = [one.block for one in run_task(task)]
-            assert set(done) == prepared.store.heads().keys()
+            assert set(done) == prepared.store.headers().keys()
             assert (len(done) == len(task.blocks)) == (place == "all")
             assert done
 

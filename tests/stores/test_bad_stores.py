@@ -14,10 +14,9 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.core import InputError
+from schedfarm.core.format.names import ARRAYS, CHUNKS
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.store.arrays import ARRAYS
 from schedfarm.farm.store.records import read_record
-from schedfarm.farm.store.shards import CHUNKS
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import repair, verify
 from tests.support.harness import snapshot
@@ -248,10 +247,10 @@ def test_store__file_of_values_is_gone(store: Path, variable: str) -> None:
 def test_record__has_no_number_that_is_none(store: Path) -> None:
     """JSON has none, and a reader that takes NaN all the same compares it with nothing."""
     opened = Store.open(store)
-    record = read_record(opened.place, next(iter(opened.heads())))
+    record = read_record(opened.place, next(iter(opened.headers())))
     assert record is not None
     with pytest.raises(ValueError, match="JSON compliant"):
-        replace(record, body=replace(record.body, seconds=math.nan)).to_bytes()
+        replace(record, payload=replace(record.payload, seconds=math.nan)).to_bytes()
 
 
 def test_trace_may_be_called_as_a_record_is(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from schedfarm.core.format.names import record_name
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution import task_progress, worker
@@ -17,7 +18,6 @@ from schedfarm.farm.execution.run import Prepared, begin
 from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs
-from schedfarm.farm.store.records import record_name
 
 CAMPAIGN = Campaign(
     name="batches",
@@ -63,7 +63,7 @@ def test_each_batch_is_stored_before_the_next_begins(
     with pytest.raises(Struck):
         run_task(whole)
     done = {block for batch in whole.batches[:2] for block in batch}
-    assert prepared.store.heads().keys() == done
+    assert prepared.store.headers().keys() == done
     marks = {block: prepared.store.place.mark(record_name(block)) for block in done}
     told = run_task(whole)
     assert [one.block for one in told] == list(whole.blocks)
@@ -84,7 +84,7 @@ def test_a_run_that_stops_begins_no_batch(
 
     monkeypatch.setattr(worker, "answers", wish)
     told = {one.block for one in run_task(whole)}
-    assert told == set(whole.batches[0]) == prepared.store.heads().keys()
+    assert told == set(whole.batches[0]) == prepared.store.headers().keys()
     backlog = Backlog([], block_costs(prepared.store, prepared.store.blocks()))
     backlog.give_back_rest(whole, told)
     rest = [backlog.take() for _ in iter(lambda: bool(backlog), False)]

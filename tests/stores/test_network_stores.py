@@ -145,7 +145,7 @@ def test_an_altered_number_of_a_participant_is_not_read(
     for name in ("origin_wait", "origin_gain_isolation"):
         array: Any = zarr.open_group(store / "results.zarr", mode="r+")[f"network/{name}"]
         array[...] = array[...] + 1
-        with pytest.raises(analysis.StoreError, match=f"{name} of network is not what its recor"):
+        with pytest.raises(analysis.StoreError, match=f"{name} of network does not match its"):
             analysis.bands(store, name)
 
 

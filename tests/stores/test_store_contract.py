@@ -128,7 +128,7 @@ def test_an_altered_number_is_found(
     assert {fault.name for fault in faults} == {
         f"results.zarr/{name}/{array}" for array in platform.altered
     }
-    why = rf"{platform.altered[0]} of block {name}/cells/\S+ is not what its record"
+    why = rf"{platform.altered[0]} of block {name}/cells/\S+ does not match its record"
     with pytest.raises(InputError, match=why):
         schedule_of(store, **cell(platform, platform.policies[0]))
     repair(store, faults)

@@ -217,5 +217,5 @@ def test_a_cell_is_what_its_record_vouches_for(
         wait.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
     at = {"trace": "m", "policy": SPF, "resample": 2, "load": 0.9}
     for ask in (job_table, schedule_of):
-        with pytest.raises(InputError, match="wait of block m/cells/0-0-0 is not what its record"):
+        with pytest.raises(InputError, match="wait of block m/cells/0-0-0 does not match its"):
             ask(copy, **at)  # type: ignore[operator]

@@ -137,6 +137,7 @@ FLOORS = {
             "checks",
             "durations",
             "files",
+            "format",
             "names",
             "numerals",
             "own",
@@ -185,7 +186,7 @@ FLOORS = {
     "analysis": (
         ("errors", "intervals"),
         ("place",),
-        ("vouched", "starts"),
+        ("verified", "starts"),
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
         ("figures", "groups", "notes", "plain"),

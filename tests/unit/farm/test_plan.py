@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from schedfarm.core.format.geometry import Axes, Block, Layout, positions
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.backlog import (
@@ -32,7 +33,6 @@ from schedfarm.farm.planning.design import build, design
 from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import Task, block_costs, missing_blocks, plan
 from schedfarm.farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
-from schedfarm.farm.store.geometry import Axes, Block, Layout, positions
 from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.store import Store
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.cancellation import CancellationToken
@@ -14,7 +15,6 @@ from schedfarm.farm.execution.monitor import Monitor
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.task_progress import TaskReport
 from schedfarm.farm.planning.backlog import Backlog
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.watching.events import Doing, Event
 
 CAMPAIGN = Campaign(

@@ -1,20 +1,15 @@
-"""What Jones and Ligon call schedulers and groups of jobs, and what a report of theirs needs.
+"""Names of Jones and Ligon, who print no tables: schedulers, groups of jobs, lines and figures.
 
 W. M. Jones and W. B. Ligon, Ensuring fairness among participating clusters during multi-site
-parallel job scheduling, 2005.
+parallel job scheduling, 2005, sections 4 and 5.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from schedfarm.analysis.papers.needs import Needs
-
 ALONE, ICS, FAIR = "fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)"
 """No Share, ICS and ICS+B (section 4), as policies; 10 is the paper's backfill depth."""
-
-NEEDS = Needs(policies=(ALONE, ICS, FAIR), samples=4, keep="weeks")
-"""What a store must have."""
 
 FIXED, OTHERS, GRID = "FC", "OC", "G"
 """Groups of jobs by where they were submitted: to the fixed cluster, which is the last, to the
@@ -22,29 +17,24 @@ other clusters, and to any."""
 
 
 class Curve(NamedTuple):
-    """A row of `CURVES`: the jobs of a group under a policy, and their colour."""
+    """A line of figures 4 to 6: the jobs of a group under a policy."""
 
     policy: str
     group: str
-    color: str
 
 
 CURVES = {
-    "No share on FC": Curve(ALONE, FIXED, "#000000"),
-    "ICS on G": Curve(ICS, GRID, "#D55E00"),
-    "ICS+B on FC": Curve(FAIR, FIXED, "#0072B2"),
-    "ICS+B on OC": Curve(FAIR, OTHERS, "#E69F00"),
-    "ICS+B on G": Curve(FAIR, GRID, "#009E73"),
+    "No share on FC": Curve(ALONE, FIXED),
+    "ICS on G": Curve(ICS, GRID),
+    "ICS+B on FC": Curve(FAIR, FIXED),
+    "ICS+B on OC": Curve(FAIR, OTHERS),
+    "ICS+B on G": Curve(FAIR, GRID),
 }
-"""The lines of figures 4 to 6, with colours of the palette of Okabe and Ito (2008)."""
-
-
-CONTROL = {"ICS on G, links ignored": Curve(ICS + ",links=ignored", GRID, "#CC79A7")}
-"""A line beside these where a store has it: what links that are asked for too much come to."""
+"""The lines of figures 4 to 6."""
 
 
 class Difference(NamedTuple):
-    """A row of `DIFFERENCES`: the mean turnaround of one policy less that of another."""
+    """A row of `DIFFERENCES`: mean turnaround under one policy minus that under another."""
 
     policy: str
     base: str
@@ -58,7 +48,7 @@ DIFFERENCES = {
     "ICS+B less ICS, on OC": Difference(FAIR, ICS, OTHERS),
     "ICS+B less ICS, on G": Difference(FAIR, ICS, GRID),
 }
-"""What section 5 speaks of."""
+"""Differences that section 5 discusses."""
 
 FIGURES = {
     (100, 100, 100, 100): "figure-4",
