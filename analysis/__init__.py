@@ -4,14 +4,14 @@ Stores are read by their documented format alone. The names below are the door o
 matplotlib is imported when a figure is asked for, not before.
 """
 
-from schedfarm.analysis.bands import all_weekly_bands, bands, gains, weekly_bands
+from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands
 from schedfarm.analysis.compare import compare, comparison_warnings, losers
 from schedfarm.analysis.comparison_figure import comparison_figure
 from schedfarm.analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
 from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
 from schedfarm.analysis.notes import notes
-from schedfarm.analysis.plain import plain, plain_facts, plain_gains, plain_text
+from schedfarm.analysis.plain import plain, plain_facts, plain_text
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
 from schedfarm.analysis.verdicts import (
@@ -42,7 +42,6 @@ __all__ = [
     "comparison_text",
     "comparison_warnings",
     "figure_notes",
-    "gains",
     "losers",
     "notes",
     "open_summary",
@@ -50,7 +49,6 @@ __all__ = [
     "open_tree",
     "plain",
     "plain_facts",
-    "plain_gains",
     "plain_text",
     "table",
     "table_csv",

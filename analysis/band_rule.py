@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -143,7 +143,7 @@ class _Band(BandRule):
     """What the line of a figure is."""
 
     def caption(self, fewest: int, most: int, by: str = "") -> str:
-        """Say what line and band of a figure are, of cells with so many samples.
+        """Return a caption for line and band of cells with `fewest` to `most` samples.
 
         Examples
         --------
@@ -151,10 +151,30 @@ class _Band(BandRule):
         'Line: mean of the samples in the band, chosen by their mean over all jobs'
         """
         chosen = f", chosen by {by}" if by and self.whole else ""
-        lines = [f"Line: {self.line}{chosen}", f"Band: {self.span(most)}"]
-        if fewest < most:
-            lines.append(f"At the fewest {self.span(fewest)}")
-        return "\n".join(lines)
+        return f"Line: {self.line}{chosen}\nBand: {self.spans(fewest, most)}"
+
+    def spans(self, fewest: int, most: int) -> str:
+        """Return `span` for cells with `fewest` to `most` samples: one line, or two if they differ.
+
+        Examples
+        --------
+        >>> Range().spans(3, 4).splitlines()[1]
+        'At the fewest samples 1 to 3 of 3, which hold 50.0 % of all such samples in expectation'
+        """
+        text = self.span(most)
+        return text if fewest == most else f"{text}\nAt the fewest {self.span(fewest)}"
+
+    def ends(self, counts: Iterable[int]) -> tuple[int, int]:
+        """Return the fewest and the most samples among the cells with enough for a band.
+
+        Examples
+        --------
+        >>> Trimmed().ends([4, 10, 3]), Trimmed().ends([2, 3])
+        ((4, 10), (3, 3))
+        """
+        numbers = {int(n) for n in counts}
+        enough = [n for n in numbers if n >= self.need] or [max(numbers)]
+        return min(enough), max(enough)
 
     def span(self, n: int) -> str:
         """Say which of n samples a band reaches over, and what these can be expected to hold.
@@ -241,6 +261,35 @@ class Trimmed(_Band):
         """Turn samples along the last axis into lowest, mean and highest along the last axis."""
         keep = kept(values if rank_by is None else rank_by, self.trim)
         return low_mean_high(np.where(keep, values, np.nan))
+
+
+@dataclass(frozen=True)
+class TrimmedMedian(Trimmed):
+    """Leave out the best and the worst samples; the middle is the median of all samples.
+
+    Examples
+    --------
+    >>> TrimmedMedian().reduce(np.array([1.0, 2.0, 3.0, 9.0, 50.0])).tolist()
+    [2.0, 3.0, 9.0]
+    """
+
+    whole: ClassVar[bool] = False
+    line: ClassVar[str] = "median of the samples"
+
+    @property
+    def labels(self) -> list[str]:
+        """The coordinate along `dimension`."""
+        return ["low", "median", "high"]
+
+    def describe(self, n: int) -> str:
+        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        return f"lowest and highest of {self.span(n)}, and the median of all"
+
+    def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
+        """Turn samples along the last axis into lowest, median of all, and highest."""
+        band = super().reduce(values, rank_by)
+        band[..., 1] = quantiles(values, [0.5])[..., 0]
+        return band
 
 
 @dataclass(frozen=True)

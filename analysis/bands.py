@@ -1,4 +1,4 @@
-"""Questions to a store: bands over the resamples, week by week, and gains between policies.
+"""Bands of a store: over the resamples, and week by week.
 
 Every answer is a dataset with the metric on a labelled dimension that says what its numbers are
 (``band``, ``quantile`` or ``interval``), and beside it, per cell, which of how many samples stand
@@ -14,7 +14,6 @@ import xarray as xr
 
 from schedfarm.analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
 from schedfarm.analysis.errors import StoreError, TooFewSamplesError
-from schedfarm.analysis.relative import relative_gain
 from schedfarm.analysis.store import (
     Store,
     at_labels,
@@ -292,75 +291,6 @@ def weekly_log(
     return xr.Dataset({"log": line}, attrs={"metric": metric, "trace": trace})
 
 
-def gains(
-    store: Store,
-    metric: str,
-    baseline: str | None = None,
-    kind: str = Automatic.kind,
-    *,
-    trim: float = TRIM,
-    q: Sequence[float] = QUANTILES,
-    level: float = LEVEL,
-    trace: str | None = None,
-    load: float | str | None = None,
-    policy: str | None = None,
-) -> xr.Dataset:
-    """Compare every policy with a baseline, resample by resample, as a band of relative gains.
-
-    The gain is (baseline - policy) / baseline in the same resample, so that what both policies
-    owe to the sample cancels; it is positive where the policy's number is smaller, or, of a
-    metric of which the store says that larger is better, where it is larger. It has no value
-    where either cell has none or the baseline is 0.
-
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    metric : str
-        A variable of the summary, or one of each participant, that depends on the policy.
-    baseline : str, optional
-        A label of the store's policy axis, or another spelling of it; by default the first.
-    kind, trim, q, level, trace, load, policy
-        As in `bands`; `policy` is the only one to compare with the baseline.
-
-    Returns
-    -------
-    Dataset
-        As `bands`, without the baseline itself; ``log`` is the gain in the log itself.
-
-    Raises
-    ------
-    StoreError
-        As `bands`.
-
-    Examples
-    --------
-    >>> root = xr.Dataset({"wait": (("resample", "policy"), [[100.0, 80.0], [10.0, 5.0]])},
-    ...                   {"resample": [1, 2], "policy": ["fcfs+easy", "saf+easy"]})
-    >>> gains(xr.DataTree(root), "wait", "fcfs+easy")["wait"].values.tolist()
-    [[0.2, 0.35, 0.5]]
-    """
-    rule, summary = band_rule(kind, trim, q, level), open_metric(store, metric)
-    values = _samples(summary, metric, RESAMPLE)
-    if "policy" not in values.dims:
-        raise StoreError(f"metric {metric!r} is the same for every policy; compare another")
-    policies = values["policy"].values.tolist()
-    baseline = known_label("policy", policies[0] if baseline is None else baseline, policies)
-    if len(policies) == 1:
-        raise StoreError(f"the store has no policy but {baseline!r}; a gain compares two")
-    name = values.attrs.get("long_name", metric)
-    larger = values.attrs.get("better") == "larger"
-    gain = _gain(values, baseline, larger=larger).rename(metric)
-    gain.attrs = {"units": "1", "long_name": f"relative gain in {name} over {baseline}"}
-    gain = at_labels(gain, trace=trace, load=load, policy=policy)
-    band = _band(gain, RESAMPLE, rule).assign_attrs(baseline=baseline)
-    own = _of_logs(store, summary, metric)
-    if own is None:
-        return band
-    said = {"units": "1", "long_name": own.attrs["long_name"]}
-    return _with_log(band, _gain(own, baseline, larger=larger).assign_attrs(said))
-
-
 def _with_log(band: xr.Dataset, own: xr.DataArray) -> xr.Dataset:
     """Put the log's own value beside a band, at the band's labels."""
     return band.assign(log=_at(band, own))
@@ -369,12 +299,6 @@ def _with_log(band: xr.Dataset, own: xr.DataArray) -> xr.Dataset:
 def _at(band: xr.Dataset, values: xr.DataArray) -> xr.DataArray:
     """Return values at the labels that a band has."""
     return values.sel({dim: band[dim] for dim in values.dims if dim in band.coords})
-
-
-def _gain(values: xr.DataArray, baseline: str, *, larger: bool) -> xr.DataArray:
-    base = values.sel(policy=baseline, drop=True)
-    gain = relative_gain(values, base, larger=larger).drop_sel(policy=baseline)
-    return gain.transpose(*values.dims)
 
 
 def _of_logs(store: Store, summary: xr.Dataset, metric: str) -> xr.DataArray | None:
@@ -479,7 +403,9 @@ def _band(
         output_core_dims=[[rule.dimension]],
     )
     result = xr.Dataset({str(values.name): band, "n": n, "missing": whole.sizes[over] - n})
-    result = result.assign_coords({rule.dimension: rule.labels}).assign(_standing(rule, n))
+    result = result.assign_coords({rule.dimension: rule.labels}).assign(standing(rule, n))
+    if not np.isfinite(result["coverage"]).any():
+        result = result.drop_vars("coverage")
     result = result.assign(least=whole.min(over), most=whole.max(over))
     result[str(values.name)].attrs = dict(values.attrs)
     meanings = {name: text for name, text in MEANINGS.items() if name in result}
@@ -491,11 +417,8 @@ def _band(
     return result
 
 
-def _standing(rule: BandRule, n: xr.DataArray) -> dict[str, xr.DataArray]:
-    """Return of each cell which samples stand behind its numbers, and the share that they hold."""
+def standing(rule: BandRule, n: xr.DataArray) -> dict[str, xr.DataArray]:
+    """Return the ranks that a band of n samples spans in each cell, and its coverage."""
     first, last = rule.ranks(n.values)
-    share = rule.coverage(n.values)
-    said = {"first": first, "last": last, "coverage": share}
-    if not np.isfinite(share).any():
-        del said["coverage"]
-    return {name: n.copy(data=values) for name, values in said.items()}
+    numbers = {"first": first, "last": last, "coverage": rule.coverage(n.values)}
+    return {name: n.copy(data=values) for name, values in numbers.items()}

@@ -33,6 +33,7 @@ from schedfarm.analysis.store import (
     check_known,
     has_log,
     known_label,
+    open_metric,
     open_summary,
 )
 from schedfarm.core.arrays import Float64
@@ -52,7 +53,7 @@ CELL = ("trace", "load", "policy")
 class _Question:
     """Hold the checked arguments of a comparison."""
 
-    metrics: list[str]
+    metrics: dict[str, xr.DataArray]
     baseline: str
     policies: list[str]
     traces: list[str]
@@ -85,7 +86,8 @@ def compare(
     policies : sequence of str
         The policies to compare; by default all others.
     metrics : sequence of str
-        Metrics of the summary; by default ``wait`` and ``bounded_slowdown``.
+        Metrics of the summary, or of each participant of a network, such as ``origin_wait``; by
+        default ``wait`` and ``bounded_slowdown``.
     trace, load : optional
         The only ones to compare, as in `bands`.
     level : float
@@ -99,7 +101,8 @@ def compare(
         estimate, high) as last dimension: a studentised bootstrap interval, Student's below five
         pairs; ``p``, two-sided, of no ratio other than 1, and ``p_holm``, corrected for the number
         of policies; ``better``, the share of pairs in which the policy is better, on ``bound``
-        (Wilson's interval); ``pairs``; ``ratio_of_log``, the ratio in the log itself. On
+        (Wilson's interval); ``pairs``; ``ratio_of_log``, the ratio in the log itself; and with
+        ``resample`` as last dimension ``sample_ratio``, that of each pair. On
         (metric, policy) over all traces and loads: ``overall`` (the geometric mean of the ratios,
         on ``bound``), ``overall_p``, ``overall_p_holm``; and on (metric, ranked), with the
         baseline: ``rank``, the mean over the traces of the mean rank over the loads, 1 the best;
@@ -122,10 +125,10 @@ def compare(
     >>> found["ratio"].squeeze().round(3).values.tolist()
     [0.558, 0.736, 0.97]
     """
-    summary = open_summary(store)
-    asked = _checked(summary, baseline, policies, metrics, trace, load, level)
-    parts = [_of_metric(store, summary, metric, asked) for metric in asked.metrics]
-    found = xr.concat(parts, pd.Index(asked.metrics, name="metric"), combine_attrs="override")
+    asked = _checked(store, baseline, policies, metrics, trace, load, level)
+    parts = [_of_metric(store, metric, values, asked) for metric, values in asked.metrics.items()]
+    labels = pd.Index(list(asked.metrics), name="metric")
+    found = xr.concat(parts, labels, combine_attrs="override")
     if not bool(found["pairs"].any()) and not bool(found["ratio_of_log"].notnull().any()):
         raise StoreError(
             f"no two cells of one sample are finished under {asked.baseline!r} and another policy; "
@@ -135,7 +138,7 @@ def compare(
 
 
 def _checked(
-    summary: xr.Dataset,
+    store: Store,
     baseline: str | None,
     policies: Sequence[str],
     metrics: Sequence[str],
@@ -145,13 +148,11 @@ def _checked(
 ) -> _Question:
     if not 0 < level < 1:
         raise StoreError(f"level is {level}; it must be above 0 and below 1")
-    cells = {"resample", *CELL}
-    known = sorted(str(name) for name, values in summary.items() if set(values.dims) == cells)
-    for metric in metrics:
-        check_known(metric, "metric of each policy", known)
-    chosen = list(dict.fromkeys(metrics)) or [name for name in METRICS if name in known]
-    if not chosen:
+    summary = open_summary(store)
+    names = list(dict.fromkeys(metrics)) or [name for name in METRICS if name in summary]
+    if not names:
         raise StoreError(f"the store has none of {', '.join(METRICS)}; name a metric that it has")
+    chosen = {label: one for name in names for label, one in _values(store, name).items()}
     labels = [str(name) for name in summary["policy"].values]
     base = known_label("policy", labels[0] if baseline is None else baseline, labels)
     others = [known_label("policy", one, labels) for one in policies]
@@ -160,7 +161,7 @@ def _checked(
         known = [one for one in labels if one != base]
         wanted = f"one of {', '.join(known)}" if known else "a store with more policies"
         raise StoreError(f"{base!r} is the baseline; give {wanted} to compare with it")
-    narrowed = at_labels(summary[[chosen[0]]], trace=trace, load=load)
+    narrowed = at_labels(next(iter(chosen.values())), trace=trace, load=load)
     return _Question(
         chosen,
         base,
@@ -171,12 +172,34 @@ def _checked(
     )
 
 
-def _of_metric(store: Store, summary: xr.Dataset, metric: str, asked: _Question) -> xr.Dataset:
+def _values(store: Store, metric: str) -> dict[str, xr.DataArray]:
+    """Return a metric on cells, by label: one array for each place on a further dimension.
+
+    Such as ``origin_wait, north`` for the participant ``north`` of a network.
+    """
+    summary = open_metric(store, metric)
+    cells = {"resample", *CELL}
+    known = [str(name) for name, values in summary.items() if cells <= set(values.dims)]
+    check_known(metric, "metric of each policy", sorted(known))
+    values = summary[metric]
+    if values.dtype.kind not in "biuf":
+        raise StoreError(f"metric {metric!r} is of {values.dtype}; a comparison needs numbers")
+    further = [name for name in values.dims if name not in cells]
+    if not further:
+        return {metric: values}
+    (dimension,) = further
+    return {
+        f"{metric}, {label}": values.sel({dimension: label}, drop=True)
+        for label in values[dimension].values.tolist()
+    }
+
+
+def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question) -> xr.Dataset:
     """Compare by one metric."""
     shown = [asked.baseline, *asked.policies]
-    chosen = summary[metric].sel(trace=asked.traces, load=asked.loads, policy=shown)
+    chosen = given.sel(trace=asked.traces, load=asked.loads, policy=shown)
     values = chosen.transpose("trace", "resample", "load", "policy").astype(np.float64)
-    larger = summary[metric].attrs.get("better") == "larger"
+    larger = given.attrs.get("better") == "larger"
     samples = values.sel(resample=values["resample"] > LOG)
     cells: dict[tuple[str, ...], dict[str, Any]] = {}
     for place in product(asked.traces, asked.loads, asked.policies):
@@ -194,11 +217,14 @@ def _of_metric(store: Store, summary: xr.Dataset, metric: str, asked: _Question)
     data["critical_difference"] = critical_difference(
         len(shown), len(asked.traces), level=asked.level
     )
-    attrs = summary[metric].attrs
+    base = samples.sel(policy=asked.baseline, drop=True)
+    data["sample_ratio"] = (samples.sel(policy=asked.policies) / base.where(base != 0)).drop_attrs()
+    attrs, label = given.attrs, metric.partition(", ")[2]
+    name = str(attrs.get("long_name", metric)) + f", {label}" * bool(label)
     return data.assign_coords(
         ranked=shown,
         units=str(attrs.get("units", "1")),
-        long_name=str(attrs.get("long_name", metric)),
+        long_name=name,
         better_is="larger" if larger else "smaller",
     )
 
@@ -353,5 +379,8 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
         return [*said, "a single pair gives no interval; run the campaign with more resamples"]
     shown = {axis: found[axis].values for axis in CELL[:2]} | {"policy": found["ranked"].values}
     for metric in found["metric"].values.tolist():
-        said += notes(store, bands(store, metric).sel(shown))
+        name, _, place = metric.partition(", ")
+        band = bands(store, name).sel(shown)
+        further = {str(d): place for d in band[name].dims if d in ("origin", "width")}
+        said += notes(store, band.sel(further))
     return list(dict.fromkeys(said))

@@ -267,20 +267,35 @@ def band_marks(axes: Axes, x: Any, of: xr.Dataset, color: str) -> None:
 def bar_legend(
     figure: Figure, colors: Mapping[str, str], *, own: bool, columns: int | None = None
 ) -> None:
-    """Put what the colours of bars are below all panels, and what a mark is where there are any.
-
-    All of it is in one row, or in rows of as many as `columns`.
-    """
-    from matplotlib.lines import Line2D
+    """Put a legend of bar colours below all panels, in rows of `columns`, and of the log's mark."""
     from matplotlib.patches import Patch
 
-    handles: list[Any] = [Patch(color=color) for color in colors.values()]
-    labels = list(colors)
-    if own:
-        handles.append(Line2D([], [], **OWN_MARK))
-        labels.append(OWN_LABEL)
-    columns = min(len(labels), columns or len(labels))
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    handles = {name: Patch(color=color) for name, color in colors.items()}
+    below(figure, handles, OWN_MARK if own else None, columns)
+
+
+def line_legend(
+    figure: Figure, colors: Mapping[str, str], own: Mapping[str, Any] | None, **look: Any
+) -> None:
+    """Put a legend of lines below all panels; `own` is the look of the log itself, if drawn."""
+    from matplotlib.lines import Line2D
+
+    below(figure, {name: Line2D([], [], color=c, **look) for name, c in colors.items()}, own)
+
+
+def below(
+    figure: Figure,
+    handles: Mapping[str, Any],
+    own: Mapping[str, Any] | None,
+    columns: int | None = None,
+) -> None:
+    """Put a legend below all panels, with the look of the log itself last; none if it is empty."""
+    from matplotlib.lines import Line2D
+
+    shown = {**handles, OWN_LABEL: Line2D([], [], **own)} if own else dict(handles)
+    if shown:
+        columns = min(len(shown), columns or len(shown))
+        figure.legend(list(shown.values()), list(shown), loc="outside lower center", ncols=columns)
 
 
 def whole_marks(

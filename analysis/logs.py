@@ -68,11 +68,6 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     int64[n]
         -1 where several rows have the number and say different things.
 
-    Raises
-    ------
-    StoreError
-        If the log is not there, or does not say the column.
-
     Examples
     --------
     >>> logged_values(xr.DataTree(xr.Dataset()), "KTH", "queue", np.array([1]))

@@ -37,7 +37,7 @@ def notes(store: Store, bands: xr.Dataset) -> list[str]:
     store : path or DataTree
         The store's folder, or an open tree.
     bands : Dataset
-        What `analysis.bands` or `analysis.gains` made of it over the resamples.
+        What `analysis.bands` made of it over the resamples.
 
     Returns
     -------
@@ -76,15 +76,10 @@ def _outside(store: Store, bands: xr.Dataset) -> str:
     such = f" in {beyond} of {known} cells, furthest in {block_label(place)}" if cell else ""
     drawn = f"{n} by {_draw(store)}{_lengths(store, place.get('trace'))}"
     return (
-        f"the log's own {_what(bands)} lies outside all its samples{such}: {own}, samples "
+        f"the log's own {bands.attrs['metric']} lies outside all its samples{such}: {own}, samples "
         f"{low} to {high} ({drawn}); a log like its samples would lie outside with a chance of "
         f"{200 / (n + 1):.0f} %"
     )
-
-
-def _what(bands: xr.Dataset) -> str:
-    metric, baseline = bands.attrs["metric"], bands.attrs.get("baseline")
-    return f"gain in {metric} over {baseline}" if baseline else str(metric)
 
 
 def _lengths(store: Store, trace: str | None) -> str:
@@ -126,13 +121,6 @@ def _swings(store: Store) -> str:
 
 def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
     """Return how much the load of a week spreads in a log and in its first samples.
-
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    trace : str
-        A label of the store's trace axis.
 
     Returns
     -------

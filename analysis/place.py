@@ -68,6 +68,28 @@ def read_file(store: StoreName, name: str) -> bytes:
         return bytes(obstore.get(client, name).bytes())
 
 
+def has_file(store: StoreName, name: str) -> bool:
+    """Tell whether a store has a file of this name.
+
+    Examples
+    --------
+    >>> has_file("no/such/folder", "store.json")
+    False
+    """
+    text = os.fspath(store)
+    if not scheme_of(text):
+        return Path(text, name).exists()
+    client = _client(text)
+    import obstore
+
+    try:
+        with _answering(text):
+            obstore.head(client, name)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def list_files(store: StoreName, folder: str) -> list[str]:
     """Return the names of the files in a folder of a store, ascending; none where it is not.
 

@@ -9,14 +9,12 @@ import numpy as np
 import pandas as pd
 
 from schedfarm.analysis.errors import StoreError
-from schedfarm.analysis.relative import relative_gain
 from schedfarm.analysis.store import (
     LOG,
     Store,
     at_labels,
     check_known,
     has_log,
-    known_label,
     open_summary,
 )
 from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact
@@ -86,77 +84,13 @@ def plain(
     return frame
 
 
-def plain_gains(
-    store: Store,
-    metric: str,
-    baseline: str | None = None,
-    *,
-    trace: str | None = None,
-    load: float | str | None = None,
-    policy: str | None = None,
-) -> pd.DataFrame:
-    """Compare every policy with a baseline, cell by cell, where no band can be made.
-
-    Parameters
-    ----------
-    store, metric, baseline, trace, load, policy
-        As in `analysis.gains`.
-
-    Returns
-    -------
-    DataFrame
-        As `plain`, without the baseline: the metric, ``baseline``, its value under the baseline,
-        and ``gain``, the relative gain, NaN where the baseline's value is 0 or unknown.
-
-    Raises
-    ------
-    StoreError
-        As `plain`, or if there are not two policies to compare.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> root = xr.Dataset(
-    ...     {"wait": (("trace", "resample", "load", "policy"), [[[[8.0, 6.0]]]], {"units": "s"})},
-    ...     {"trace": ["KTH"], "resample": [0], "load": ["0.9"], "policy": ["fcfs+easy", "spf"]})
-    >>> plain_gains(xr.DataTree(root), "wait")["gain"].tolist()
-    [0.25]
-    """
-    summary = open_summary(store)
-    policies = [str(name) for name in summary["policy"].values]
-    base = known_label("policy", policies[0] if baseline is None else baseline, policies)
-    if len(policies) == 1:
-        raise StoreError(f"the store has no policy but {base!r}; a gain compares two")
-    values = plain(store, [metric], trace=trace, load=load)[[metric]].dropna()
-    found = values[metric]
-    own = found.unstack(CELL[-1]).get(base)
-    others = [name for name in policies if name != base]
-    if policy is not None:
-        others = [known_label("policy", policy, others)]
-    chosen = found[found.index.get_level_values(CELL[-1]).isin(others)]
-    if own is None or chosen.empty:
-        raise StoreError(f"no two cells of one log are finished under {base!r} and another policy")
-    cells = pd.MultiIndex.from_tuples([key[:-1] for key in chosen.index], names=CELL[:-1])
-    under = pd.Series(own.reindex(cells).to_numpy(dtype=np.float64), chosen.index)
-    larger = summary[metric].attrs.get("better") == "larger"
-    frame = pd.DataFrame({metric: chosen, "baseline": under})
-    frame["gain"] = relative_gain(chosen.astype(np.float64), under, larger=larger)
-    unit = values.attrs["units"][metric]
-    frame.attrs = {
-        "units": {metric: unit, "baseline": unit, "gain": "1"},
-        "logs": values.attrs["logs"],
-        "baseline": base,
-    }
-    return frame
-
-
 def plain_facts(frame: pd.DataFrame) -> dict[str, Any]:
     """Return single cells as what JSON can hold; None where there is no number.
 
     Parameters
     ----------
     frame : DataFrame
-        What `plain` or `plain_gains` returned.
+        What `plain` returned.
 
     Returns
     -------
@@ -183,7 +117,7 @@ def plain_text(frame: pd.DataFrame) -> str:
     Parameters
     ----------
     frame : DataFrame
-        What `plain` or `plain_gains` returned.
+        What `plain` returned.
 
     Returns
     -------
@@ -204,10 +138,6 @@ def plain_text(frame: pd.DataFrame) -> str:
     fcfs+easy      4.50
     """
     lines = ["Single cells, each one schedule: no samples stand behind these numbers"]
-    if "baseline" in frame.attrs:
-        lines.append(
-            f"gain: 1 - policy / baseline, where the baseline is {frame.attrs['baseline']}"
-        )
     for key, block in frame.groupby(level=list(CELL[:-1]), sort=False):
         trace, load, resample = key if isinstance(key, tuple) else (key, "", LOG)
         own = resample == LOG and trace in frame.attrs["logs"]

@@ -14,26 +14,17 @@ import xarray as xr
 from schedfarm.analysis.errors import NoSamplesError, StoreError
 from schedfarm.analysis.place import StoreName, hierarchy, is_there, read_file
 from schedfarm.analysis.starts import with_starts
-from schedfarm.analysis.vouched import SINCE, Records, vouched_summary, vouched_trace
+from schedfarm.analysis.verified import Records, verified_summary, verified_trace
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import ORIGIN
+from schedfarm.core.format.names import ARRAYS, MANIFEST
+from schedfarm.core.format.version import CHECKED_SINCE, FORMAT, VERSION
 from schedfarm.core.labels import find_label
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
 """A store's folder or address, or the tree that `open_tree` made of it."""
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)
-
-FORMAT = "schedfarm-store"
-"""What store.json calls the format."""
-
-VERSION = 6
-"""The newest version of the format that is understood here."""
-
-ARRAYS = "results.zarr"
-"""Where in a store the arrays are."""
-
-ORIGIN = "origin"
-"""The dimension of what there is one value of for each participant."""
 
 LOG = 0
 """The resample that is the log itself; samples count from 1."""
@@ -68,7 +59,7 @@ def open_summary(store: Store) -> xr.Dataset:
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
     data = _open(store, None)
-    return vouched_summary(data, _records(store))
+    return verified_summary(data, store, _records(store))
 
 
 def open_trace(store: Store, trace: str) -> xr.Dataset:
@@ -104,7 +95,7 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
         data, records = _open(store, trace), _records(store)
-        return with_starts(vouched_trace(data, records[trace]) if trace in records else data)
+        return with_starts(verified_trace(data, records[trace]) if trace in records else data)
     data = store[trace].to_dataset()
     # A tree hands its root's coordinates down to every group.
     own = {name for values in data.values() for name in values.dims}
@@ -192,9 +183,9 @@ def open_tree(store: StoreName) -> xr.DataTree:
     records = _records(store)
     for trace, child in tree.children.items():
         data = child.to_dataset(inherit=False)
-        data = vouched_trace(data, records[trace]) if trace in records else data
+        data = verified_trace(data, records[trace]) if trace in records else data
         child.dataset = with_starts(data)
-    tree.dataset = vouched_summary(tree.to_dataset(), records)
+    tree.dataset = verified_summary(tree.to_dataset(), store, records)
     return tree
 
 
@@ -397,7 +388,7 @@ def _check(store: StoreName) -> None:
     text = os.fspath(store)
     if not is_there(store):
         raise StoreError(f"store {text!r} is not a folder; name one that farm run wrote")
-    head, file = _head(store), f"{text}/store.json"
+    head, file = _head(store), f"{text}/{MANIFEST}"
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise StoreError(f"{file!r} does not say 'format': {FORMAT!r}")
     version = head.get("version")
@@ -415,7 +406,7 @@ def _check(store: StoreName) -> None:
 def _records(store: StoreName) -> dict[str, Records]:
     """Return the records of each trace; none of a version whose records are not known here."""
     head = _head(store)
-    if head["version"] < SINCE or "layouts" not in head:
+    if head["version"] < CHECKED_SINCE or "layouts" not in head:
         return {}
     return {trace: Records(store, head, trace) for trace in head["axes"]["trace"]}
 
@@ -435,7 +426,7 @@ def source_of(store: StoreName, trace: str) -> dict[str, Any]:
 def _head(store: StoreName) -> Any:
     text = os.fspath(store)
     try:
-        return json.loads(read_file(store, "store.json"))
+        return json.loads(read_file(store, MANIFEST))
     except FileNotFoundError:
         raise StoreError(
             f"store {text!r} has no store.json; name a folder that farm run wrote"

@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from schedfarm.analysis.band_rule import ranks_text, share_text
-from schedfarm.analysis.store import ORIGIN
 from schedfarm.core.arrays import Float64
+from schedfarm.core.format.geometry import ORIGIN
 from schedfarm.core.numerals import NOTHING, grouped
 
 STANDING = ("first", "last", "n", "missing", "coverage")
@@ -35,7 +35,7 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     Parameters
     ----------
     bands : Dataset
-        What `bands`, `weekly_bands` or `gains` returned.
+        What `bands` or `weekly_bands` returned.
 
     Returns
     -------

@@ -203,10 +203,13 @@ def comparison_facts(
         {
             "metric": metric,
             "critical_difference": fact(float(found["critical_difference"].sel(metric=metric))),
-            "ranks": {
-                policy: fact(float(found["rank"].sel(metric=metric, ranked=policy)))
+            "ranks": [
+                {
+                    "policy": policy,
+                    "rank": fact(float(found["rank"].sel(metric=metric, ranked=policy))),
+                }
                 for policy in found["ranked"].values.tolist()
-            },
+            ],
         }
         for metric in found["metric"].values.tolist()
     ]
@@ -255,7 +258,8 @@ def _table(found: xr.Dataset, attrs: Mapping[Any, Any]) -> Iterator[str]:
     level = f"{100 * attrs['level']:g} %"
     yield (
         f"{name[:1].upper()}{name[1:]}{unit} against {attrs['baseline']}: change of the mean, its "
-        f"{level} interval, pairs in which the policy is better, p after Holm, change in the log"
+        f"{level} interval, least and most of the pairs, pairs in which the policy is better, "
+        "p after Holm, change in the log"
     )
     for trace in found["trace"].values.tolist():
         for load in found["load"].values.tolist():
@@ -270,7 +274,7 @@ def _table(found: xr.Dataset, attrs: Mapping[Any, Any]) -> Iterator[str]:
 def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
     means = np.append(cell["mean"].values, cell["baseline_mean"].values[:1])
     digits = decimals_for(means)
-    head = ["policy", "mean", "change", "interval", "better in", "p", "log"]
+    head = ["policy", "mean", "change", "interval", "least", "most", "better in", "p", "log"]
     base = grouped(float(means[-1]), digits)
     rows = [head, [baseline, base, *[NOTHING] * (len(head) - 2)]]
     for policy in cell["policy"].values.tolist():
@@ -282,11 +286,17 @@ def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
             grouped(float(one["mean"]), digits),
             _signed(ratio),
             f"{_signed(low)} to {_signed(high)}" if np.isfinite(low) else NOTHING,
+            *(_signed(end) for end in _ends(one["sample_ratio"].values)),
             f"{round(better * pairs)} of {pairs}" if pairs else NOTHING,
             _p(float(one["p_holm"])),
             _signed(float(one["ratio_of_log"])),
         ])  # fmt: skip
     return rows
+
+
+def _ends(values: Float64) -> tuple[float, float]:
+    there = values[np.isfinite(values)]
+    return (float(there.min()), float(there.max())) if len(there) else (np.nan, np.nan)
 
 
 def _signed(ratio: float) -> str:

@@ -1,4 +1,4 @@
-"""Where tasks run: one function gives a Dask client for a spec."""
+"""Clusters for tasks: `connect` opens a Dask client for a spec."""
 
 from schedfarm.cluster.connect import connect
 from schedfarm.cluster.encryption import exposure

@@ -1,7 +1,7 @@
-"""Certificates of a farm: one authority, and what it has signed for scheduler, workers and clients.
+"""TLS certificates of a farm: an authority, and one certificate for scheduler, workers and clients.
 
-Whoever has a certificate of the authority is let in, whatever its name or host: that is what Dask
-asks for. So each farm has an authority of its own, and its keys are readable for its owner alone.
+Dask accepts every certificate of the authority, whatever its name or host. Therefore each farm has
+its own authority, and only the owner can read its keys.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ CERTIFICATE, KEY = "cert.pem", "key.pem"
 CONFIGURATION = "dask.yaml"
 
 DAYS = 365
-"""Days for which a certificate is valid, unless another number is asked for."""
+"""Default validity of a certificate, days."""
 
 AUTHORITY_DAYS = 3650
-"""Days for which the authority is: renewed certificates are to be known by those of before."""
+"""Validity of the authority, days; longer, so that renewed certificates are accepted by peers with
+older ones."""
 
 SLACK = datetime.timedelta(hours=1)
-"""Certificates are valid from this long before they are made, as clocks of hosts differ."""
+"""Certificates are valid from this long before they are made, since the clocks of hosts differ."""
 
 USAGES = (
     "digital_signature",
@@ -51,17 +52,16 @@ ROLES = ("scheduler", "worker", "client")
 
 
 def default_folder() -> Path:
-    """Return where a user's certificates stand, unless another folder is named."""
+    """Return the default folder of a user's certificates."""
     from platformdirs import user_config_path
 
     return user_config_path("schedfarm") / "certificates"
 
 
 def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.datetime:
-    """Make a farm's authority and a certificate signed by it, and Dask's configuration for both.
+    """Create an authority, a certificate signed by it, and Dask's configuration for both.
 
-    With `renew` the authority that is there signs a new certificate. Returns the end of its
-    validity.
+    With `renew`, the existing authority signs a new certificate. Returns the end of its validity.
 
     Examples
     --------
@@ -74,8 +74,8 @@ def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.dat
     there = (folder / AUTHORITY_KEY).exists()
     if there and not renew:
         raise ClusterError(
-            f"certificates {folder}: an authority is there already; --renew has it sign a new "
-            "certificate"
+            f"certificates {folder}: an authority exists already; --renew signs a new certificate "
+            "with it"
         )
     if renew and not there:
         raise ClusterError(f"certificates {folder}: there is no {AUTHORITY_KEY} to sign a new one")
@@ -99,7 +99,7 @@ def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.dat
 
 
 def security(folder: Path | None = None) -> Security:
-    """Return what Dask is to encrypt with, made now if there is nothing, as `found`."""
+    """Return the certificates as Dask's Security, creating them if there are none."""
     here = found(folder)
     if here is None:
         make(folder or default_folder())
@@ -109,11 +109,11 @@ def security(folder: Path | None = None) -> Security:
 
 
 def found(folder: Path | None = None) -> Security | None:
-    """Return what Dask is to encrypt with; None where there are no certificates.
+    """Return the certificates as Dask's Security; None if there are none.
 
-    They are those of `folder`, or else those that Dask's configuration names, or else those of
-    `default_folder`. Refused are a folder that is named and has none, and certificates that are
-    incomplete, expired, or not this user's alone.
+    The certificates of `folder` are used, else those of Dask's configuration, else those of
+    `default_folder`. A given folder without certificates is refused, as are certificates that are
+    incomplete, expired or accessible to other users.
     """
     import dask
     from distributed.security import Security
@@ -156,7 +156,7 @@ def _checked(security: Security, *more_keys: Path) -> Security:
     """Refuse files that other users could have written, and keys that they can read."""
     fields = [name for name in security.__slots__ if name.endswith(("_ca_file", "_cert", "_key"))]
     named = {name: getattr(security, name) for name in fields}
-    # Dask takes text in the place of a file's name.
+    # Dask accepts the text of a certificate instead of a file name.
     files = {name: Path(text) for name, text in named.items() if text and "\n" not in text}
     keys = {path for name, path in files.items() if name.endswith("_key")} | set(more_keys)
     for path in sorted({*files.values(), *keys}):
@@ -190,7 +190,7 @@ def _make_authority(folder: Path) -> None:
         .public_key(key.public_key())
         .add_extension(BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(KeyUsage(**signs), critical=True)
-        # Python 3.13 takes no authority without it, nor a certificate that does not name it.
+        # Python 3.13 requires it of the authority, and a reference to it in certificates.
         .add_extension(SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
     _write(folder / AUTHORITY_KEY, _pem(key))
@@ -301,7 +301,7 @@ def _public(certificate: Certificate) -> bytes:
 
 
 def _write(path: Path, text: bytes) -> None:
-    """Write a file that its owner alone may read, from its first byte on."""
+    """Write a file that only its owner can read, from its first byte on."""
     path.unlink(missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as stream:

@@ -1,4 +1,4 @@
-"""Preloaded by a local cluster that nobody watches: without a page there is nothing to overhear."""
+"""Dask preload that closes the HTTP servers of schedulers and workers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 
 def dask_setup(node: Any) -> None:
-    """End the HTTP server that Dask gives every scheduler and worker; it calls this at the start.
+    """Stop the HTTP server of a scheduler or worker; Dask calls this at the start.
 
-    That server asks nobody who he is, and tells what runs to every user of the machine.
+    The server requires no authentication, and shows the running tasks to every user of the machine.
     """
     node.http_server.stop()

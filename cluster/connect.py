@@ -1,4 +1,4 @@
-"""Give a Dask client for a spec, and take down afterwards what was put up for it."""
+"""Open a Dask client for a spec, and close the cluster that was started for it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from schedfarm.cluster.loop import check_loop
-from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.opening import Opening, check_loop
 from schedfarm.cluster.scratch import KEY, scratch
 from schedfarm.cluster.spec import ClusterSpec
 
@@ -17,27 +16,27 @@ if TYPE_CHECKING:
 
 @contextmanager
 def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -> Iterator[Client]:
-    """Open a client on the cluster that a spec names, and close it at the end.
+    """Open a client on the cluster that a spec describes, and close it at the end.
 
     Parameters
     ----------
     spec : ClusterSpec or str
-        Where to work.
+        The cluster.
     opening : Opening, optional
-        For whom it is opened; by default nobody watches, and what jobs write is in a folder
-        ``farm.jobs`` here.
+        Settings of this run; by default there is no dashboard, and jobs write their output to the
+        folder ``farm.jobs``.
 
     Yields
     ------
     distributed.Client
-        Connected. A cluster that was started here ends with the context; one that was found
-        running stays.
+        A connected client. A cluster that was started by this call ends with the context; an
+        existing one continues.
 
     Raises
     ------
     ClusterError
-        If there is no such cluster, its launcher's package is missing, other users can write to the
-        scratch folder, or Dask's event loop does not start.
+        If the cluster does not answer, its launcher's package is missing, other users can write to
+        the scratch folder, or Dask's event loop does not start.
 
     Examples
     --------

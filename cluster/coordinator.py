@@ -1,4 +1,4 @@
-"""A coordinator as a job of its own: the script of it, and how it is submitted."""
+"""A coordinator as a batch job: its script and submission."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from schedfarm.cluster.spec import ClusterSpec
 from schedfarm.cluster.walltime import COORDINATOR_SECONDS
 
 SIZE = {"cores": 1, "processes": 1, "memory": "4 GB"}
-"""A coordinator and its scheduler keep one core busy, and their memory is flat."""
+"""A coordinator and its scheduler use at most one core, and a constant amount of memory."""
 
 WORKERS_ONLY = ("worker_extra_args", "worker_command", "local_directory", "death_timeout")
-"""Options of workers that a coordinator has no use for."""
+"""Options of workers that do not apply to a coordinator."""
 
 
 class Coordinator:
-    """Describe the job in which a coordinator runs.
+    """Describe the batch job of a coordinator.
 
     Parameters
     ----------
     spec : ClusterSpec
-        Of a launcher with a batch system; its `coordinator` says where this job differs from
-        those of the workers.
+        A launcher with a batch system; its `coordinator` has the options that differ from those of
+        the workers' jobs.
     opening : Opening
-        Where it writes what it says, and its title.
+        Folder of the output, and title of the job.
 
     Raises
     ------
@@ -43,7 +43,7 @@ class Coordinator:
     def __init__(self, spec: ClusterSpec, opening: Opening) -> None:
         if spec.launcher.queue is None:
             raise ClusterError(
-                f"{spec.name} has no batch system to submit to; give one, such as --on slurm, or "
+                f"{spec.name} has no batch system to submit to; choose one, such as --on slurm, or "
                 "use farm run"
             )
         spec.launcher.check_package(spec.kind)
@@ -60,13 +60,13 @@ class Coordinator:
 
     @property
     def lasts(self) -> int | None:
-        """Time that it may work, s, and be over before its job is; None without a walltime."""
+        """Time after which the coordinator must stop, s; None without a walltime."""
         if self.walltime is None:
             return None
         return max(COORDINATOR_SECONDS, self.walltime - COORDINATOR_SECONDS)
 
     def script(self, command: Sequence[str]) -> str:
-        """Return the script of a job that runs a command in the place of its shell."""
+        """Return the script of a job that replaces its shell by a command."""
         line = f"exec {shlex.join(command)}"
         if self._queue.inline:
             line = "; ".join([*self._job._job_script_prologue, line])
@@ -74,13 +74,7 @@ class Coordinator:
         return str(self._job.job_script())
 
     def submit(self, command: Sequence[str]) -> str:
-        """Submit it, and return the id of the job.
-
-        Raises
-        ------
-        ClusterError
-            If the batch system is not here, or refuses the job.
-        """
+        """Submit the job, and return its id."""
         check_command(self._kind, shlex.split(self._job.submit_command)[0])
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / "coordinator.sh"

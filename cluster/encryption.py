@@ -1,4 +1,4 @@
-"""Whether a scheduler's connections are encrypted, and who can use it where they are not."""
+"""Checks whether a scheduler's connections are encrypted."""
 
 from __future__ import annotations
 
@@ -12,33 +12,21 @@ if TYPE_CHECKING:
     from distributed import Client
 
 PLAIN = ("tcp://", "ws://")
-"""Beginnings of addresses that anybody can talk to."""
+"""Prefixes of unencrypted addresses."""
 
 ENCRYPTED = ("tls://", "wss://")
-"""Beginnings of addresses that take nobody without a certificate."""
+"""Prefixes of addresses that require a certificate."""
 
 EXPOSED = (
-    "is not encrypted and asks nobody who he is: whoever reaches it{} can run code as you and as "
-    "its workers"
+    "is not encrypted and has no authentication: anyone who reaches it{} can run code as you and "
+    "as its workers"
 )
 
-REMEDY = "'farm certificates' makes what a scheduler with certificates, a tls:// address, needs"
+REMEDY = "'farm certificates' makes certificates for a scheduler with a tls:// address"
 
 
 def check_encrypted(address: str, *, insecure: bool = False) -> None:
-    """Refuse a scheduler that is open to a network, unless that is wanted.
-
-    Parameters
-    ----------
-    address : str
-        Where it listens.
-    insecure : bool
-        Whether the user takes it as it is.
-
-    Raises
-    ------
-    ClusterError
-        If its connections are not encrypted and leave this machine.
+    """Refuse an unencrypted scheduler on a network, unless `insecure`.
 
     Examples
     --------
@@ -46,22 +34,22 @@ def check_encrypted(address: str, *, insecure: bool = False) -> None:
     (None, None)
     >>> check_encrypted("tcp://10.0.0.1:8786")
     Traceback (most recent call last):
-    schedfarm.cluster.errors.ClusterError: tcp://10.0.0.1:8786 is not encrypted and asks nobody who
-    he is: \
-whoever reaches it over the network can run code as you and as its workers; 'farm certificates' \
-makes what a scheduler with certificates, a tls:// address, needs, and --insecure takes this one \
-as it is
+    schedfarm.cluster.errors.ClusterError: tcp://10.0.0.1:8786 is not encrypted and has no
+    authentication: \
+anyone who reaches it over the network can run code as you and as its workers; 'farm \
+certificates' makes certificates for a scheduler with a tls:// address, and --insecure accepts \
+this one
     """
     if insecure or not address.startswith(PLAIN) or is_loopback(address):
         return
     raise ClusterError(
-        f"{address} {EXPOSED.format(' over the network')}; {REMEDY}, and --insecure takes this "
-        "one as it is"
+        f"{address} {EXPOSED.format(' over the network')}; {REMEDY}, and --insecure accepts this "
+        "one"
     )
 
 
 def exposure(client: Client) -> str:
-    """Say in a sentence who else can use a cluster; nothing where its connections are encrypted.
+    """Return a warning about an unencrypted cluster; empty if it is encrypted.
 
     Examples
     --------
@@ -77,7 +65,7 @@ def exposure(client: Client) -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Tell whether all that an address can mean is this machine's loopback interface.
+    """Return whether an address can only mean this machine's loopback interface.
 
     Examples
     --------

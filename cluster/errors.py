@@ -1,5 +1,5 @@
-"""The exception that stands for a cluster that cannot be had."""
+"""The exception for clusters that cannot be used."""
 
 
 class ClusterError(ValueError):
-    """Say in one sentence why there is no cluster to work on."""
+    """Report in one sentence why a cluster cannot be used."""

@@ -1,4 +1,4 @@
-"""A scheduler that runs already, or starts just now, with workers of its own."""
+"""An existing scheduler with its own workers."""
 
 from __future__ import annotations
 
@@ -20,39 +20,27 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_TIMEOUT = 15.0
-"""A scheduler that does not answer within this time, s, is taken for absent, and so is its file."""
+"""Time within which a scheduler must answer, or write its file, s."""
 
 WRITE_TIMEOUT = 1.0
-"""Time in which a file that is there has to be whole, s."""
+"""Time within which an existing scheduler file must be complete, s."""
 
 LOOK_SECONDS = 0.1
 
 CHATTY = ("distributed.client", "distributed.batched", "tornado.application", "asyncio")
-"""Loggers that tell with a traceback of each future that a lost scheduler leaves behind."""
+"""Loggers that print a traceback for each future of a lost scheduler."""
 
 
 @contextmanager
 def by_address(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Connect to the scheduler at an address.
-
-    Raises
-    ------
-    ClusterError
-        If none answers.
-    """
+    """Connect to the scheduler at an address."""
     with _closing(_client(spec, spec.target)) as client:
         yield client
 
 
 @contextmanager
 def by_file(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Connect to the scheduler that writes a file.
-
-    Raises
-    ------
-    ClusterError
-        If there is no such file, or no scheduler answers.
-    """
+    """Connect to the scheduler that writes a scheduler file."""
     with _closing(_client(spec, _awaited(Path(spec.target)))) as client:
         yield client
 
@@ -65,8 +53,9 @@ def _client(spec: ClusterSpec, address: str) -> Client:
     security = found(spec.folder) if encrypted else None
     if encrypted and security is None:
         raise ClusterError(
-            f"{address} asks for certificates, and there are none in Dask's configuration or "
-            f"{default_folder()}; --certificates names their folder, 'farm certificates' makes one"
+            f"{address} requires certificates, and there are none in Dask's configuration or "
+            f"{default_folder()}; give their folder with --certificates, or make them with 'farm "
+            "certificates'"
         )
     try:
         return Client(address, security=security, timeout=CONNECT_TIMEOUT)
@@ -76,10 +65,10 @@ def _client(spec: ClusterSpec, address: str) -> Client:
 
 @contextmanager
 def _closing(client: Client) -> Iterator[Client]:
-    """Close a client at the end, and leave out what libraries log of a connection that breaks.
+    """Close a client at the end, and silence the library's messages about a broken connection.
 
-    The run says in one sentence that its scheduler was lost; its futures are collected, and told
-    of with tracebacks, as late as the interpreter's end.
+    The run reports a lost scheduler in one sentence. Futures are collected, and logged with
+    tracebacks, as late as the interpreter's exit.
     """
     loggers = [logging.getLogger(name) for name in CHATTY]
     levels = [logger.level for logger in loggers]
@@ -95,9 +84,9 @@ def _closing(client: Client) -> Iterator[Client]:
 
 
 def _awaited(path: Path) -> str:
-    """Return the address of a scheduler that was started just before.
+    """Return the address in a scheduler file, waiting for a scheduler that is just starting.
 
-    It writes its file once it listens.
+    A scheduler writes its file once it listens.
     """
     remedy = f"'dask scheduler --scheduler-file {path}' writes one"
     if not _within(CONNECT_TIMEOUT, path.exists):
@@ -117,7 +106,7 @@ def _within(seconds: float, condition: Callable[[], object]) -> bool:
 
 
 def _address(path: Path) -> str:
-    """Return the address in a scheduler's file; nothing where there is none yet."""
+    """Return the address in a scheduler file; empty if there is none yet."""
     try:
         address = json.loads(path.read_bytes())["address"]
     except (OSError, ValueError, KeyError, TypeError):

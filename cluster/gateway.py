@@ -1,4 +1,4 @@
-"""A cluster of a Dask Gateway, as clouds and computing centres offer it."""
+"""A cluster of a Dask Gateway."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def from_gateway(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Ask a gateway for a cluster, with certificates that it makes, and give a client of it.
-
-    Raises
-    ------
-    ClusterError
-        If the gateway cannot be reached, or refuses it.
-    """
+    """Request a cluster with certificates from a gateway, and yield a client."""
     try:
         cluster = imported("dask_gateway:GatewayCluster")(**spec.options)
     except Exception as error:  # the errors of its HTTP client are of many kinds

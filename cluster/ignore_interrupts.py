@@ -1,4 +1,4 @@
-"""Preloaded by local workers: a terminal's Ctrl-C is the coordinator's to act on, not theirs."""
+"""Dask preload of local workers that ignores Ctrl-C, which the coordinator handles."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import signal
 
 
 def dask_setup(worker: object) -> None:
-    """Ignore SIGINT, which a local worker blocks up to here; Dask calls this as a worker starts.
+    """Ignore SIGINT, which is blocked in a local worker until now; Dask calls this at the start.
 
-    Importing the module changes nothing: whoever collects or documents it keeps its Ctrl-C.
+    The signal is not changed on import, so that tools which import the module keep their Ctrl-C.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)

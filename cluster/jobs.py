@@ -1,4 +1,4 @@
-"""A cluster whose workers are jobs of a batch system, through dask-jobqueue."""
+"""A cluster whose workers are jobs of a batch system, by dask-jobqueue."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from schedfarm.cluster.certificates import security
 from schedfarm.cluster.errors import ClusterError
 from schedfarm.cluster.launchers import imported
-from schedfarm.cluster.open_files import lift
-from schedfarm.cluster.opening import Opening
+from schedfarm.cluster.opening import Opening, lift_file_limit, quiet
 from schedfarm.cluster.queues import (
     GONE,
     QUEUES,
@@ -25,7 +24,6 @@ from schedfarm.cluster.queues import (
     states,
     walltime_of,
 )
-from schedfarm.cluster.quiet import quiet
 from schedfarm.cluster.scratch import SHELL
 from schedfarm.cluster.settings import CLOSE_HTTP, HEAP, JOBS, UNWATCHED, WORKERS, exports, unset
 from schedfarm.cluster.spec import ClusterSpec
@@ -37,49 +35,34 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 WORKER_COUNT = 1
-"""Workers where nobody says how many."""
+"""Default number of workers."""
 
 MEMORY_A_CORE = 2_000_000_000
-"""Memory that a job asks for where nobody says how much, bytes: a cell of the largest log of the
-archive takes less than half of it."""
+"""Default memory of a job per core, bytes; a cell of the archive's largest log needs less than half
+of it."""
 
 SUBMIT_SECONDS = 60.0
-"""Time in which the batch system has to take the first job, s."""
+"""Time within which the batch system must accept the first job, s."""
 
 SWEEP_SECONDS = 15.0
-"""Time between two looks at jobs that have no worker, s: each asks the batch system once."""
+"""Interval between checks of jobs without a worker, s; each queries the batch system once."""
 
 LOOK_SECONDS = 1.0
-"""Time between two looks at which jobs have workers, s."""
+"""Interval between checks of which jobs have workers, s."""
 
 FAILED_SWEEPS = 4
-"""A job that could not be submitted is tried again after so many looks, a minute."""
+"""Number of checks, a minute, after which a failed submission is retried."""
 
 CHATTY = ("distributed.deploy.adaptive", "distributed.deploy.adaptive_core")
-"""Loggers that tell with a traceback what `Opening.say` tells in a sentence."""
+"""Loggers whose tracebacks duplicate messages of `Opening.say`."""
 
 
 @contextmanager
 def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Submit jobs whose workers meet in a scheduler here, and give a client of it.
+    """Submit jobs whose workers connect to a scheduler in this process, and yield a client.
 
-    Parameters
-    ----------
-    spec : ClusterSpec
-        Of a launcher with a batch system.
-    opening : Opening
-        For whom.
-
-    Yields
-    ------
-    distributed.Client
-        At most as many jobs as the spec says are there or wait; each that is lost is replaced.
-        They are cancelled with the context.
-
-    Raises
-    ------
-    ClusterError
-        If the batch system is not here, or refuses the first job.
+    The number of pending and running jobs is kept up to that of the spec: lost jobs are replaced.
+    All are cancelled at the end.
     """
     import dask
     from distributed import Client
@@ -87,7 +70,7 @@ def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     settings = {**JOBS, **({} if opening.watched else UNWATCHED)}
     if not opening.watched:
         settings["distributed.scheduler.preload"] = [CLOSE_HTTP]
-    lift()
+    lift_file_limit()
     with ExitStack() as stack:
         kept = Kept(spec, opening)
         stack.enter_context(quiet(CHATTY))
@@ -98,13 +81,7 @@ def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
 
 
 class Kept:
-    """Keep a number of jobs going.
-
-    Parameters
-    ----------
-    spec, opening
-        As for `jobs_cluster`.
-    """
+    """Keep a number of jobs submitted."""
 
     def __init__(self, spec: ClusterSpec, opening: Opening) -> None:
         spec.launcher.check_package(spec.kind)
@@ -137,7 +114,7 @@ class Kept:
             raise ClusterError(f"{self._spec.kind}: {one_line(error)}") from None
 
     def fill(self, cluster: Any) -> None:
-        """Submit the first job, and then as many as there may be; replace those that are lost."""
+        """Submit the first job, then the others; replace lost jobs."""
         cluster.scale(jobs=1)
         end = time.monotonic() + SUBMIT_SECONDS
         while not (self._submitted or self._refused) and time.monotonic() < end:
@@ -184,7 +161,7 @@ class Kept:
                     await job.close()
 
     def _has_ended(self, name: Any, job: Any, found: Mapping[str, str]) -> bool:
-        """Tell whether a job without a worker is to be replaced, and say so if it had none ever."""
+        """Return whether a job without a worker must be replaced; report it if it never had one."""
         if not job.job_id:
             self._failures[name] = self._failures.get(name, 0) + 1
             return self._failures[name] % FAILED_SWEEPS == 0
@@ -200,18 +177,18 @@ class Kept:
 
 
 def cancel_command(kind: str) -> list[str]:
-    """Return the command of a batch system that ends jobs, before their ids."""
+    """Return the batch system's command that cancels jobs, without their ids."""
     return shlex.split(imported(f"dask_jobqueue:{QUEUES[kind].cluster}").job_cls.cancel_command)
 
 
 def names(cluster: Any, name: Any) -> list[str]:
-    """Return how the workers of a job are called."""
+    """Return the names of a job's workers."""
     group = cluster.worker_spec.get(name, {}).get("group", [""])
     return [f"{name}{suffix}" for suffix in group]
 
 
 def told(kind: Any, took: Any, refuse: Any) -> Any:
-    """Return a kind of job that tells of its id, or of why it was not taken."""
+    """Return a job class that reports the id of a job, or why its submission failed."""
     from distributed.core import Status
 
     class Told(kind):  # type: ignore[misc]
@@ -231,22 +208,14 @@ def told(kind: Any, took: Any, refuse: Any) -> Any:
 
 
 def one_line(error: BaseException) -> str:
-    """Return what a command of a batch system had to say, out of dask-jobqueue's report of it."""
+    """Return the message of a batch command from dask-jobqueue's error."""
     text = str(error)
     said = text.partition("stderr:\n")[2].strip() or text
     return "; ".join(line.strip() for line in said.splitlines() if line.strip())
 
 
 def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
-    """Return the options of a worker's job: the user's, Dask's configuration's, and then ours.
-
-    Parameters
-    ----------
-    spec : ClusterSpec
-        Of a launcher with a batch system.
-    opening : Opening
-        For whom.
-    """
+    """Return a worker job's options: the spec's, those of Dask's configuration, then defaults."""
     assert spec.launcher.queue
     options = with_defaults(spec.kind, spec.launcher.queue, spec.options, opening)
     prologue = [*SHELL, *options["job_script_prologue"]]
@@ -266,19 +235,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
 def with_defaults(
     kind: str, queue: Queue, given: Mapping[str, Any], opening: Opening
 ) -> dict[str, Any]:
-    """Return options of a job with what neither the user nor Dask's configuration says.
-
-    Parameters
-    ----------
-    kind : str
-        Name of the launcher, under which Dask's configuration has its options.
-    queue : Queue
-        Its batch system.
-    given : mapping
-        The user's options.
-    opening : Opening
-        For whom.
-    """
+    """Return a job's options, with defaults where spec and Dask's configuration have none."""
     import dask
 
     def known(option: str) -> Any:
@@ -289,7 +246,7 @@ def with_defaults(
     ours = {
         **queue.defaults,
         "cores": cores,
-        # A process for each core: what is not compiled holds Python's lock.
+        # One process per core, since code that is not compiled holds Python's lock.
         "processes": cores,
         "memory": f"{cores * MEMORY_A_CORE}B",
         "log_directory": str(opening.folder.absolute()),

@@ -1,4 +1,4 @@
-"""A cluster of pods, which Dask's operator for Kubernetes starts."""
+"""A cluster of pods, started by Dask's operator for Kubernetes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,10 @@ LONGEST_NAME = 40
 
 @contextmanager
 def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Make a cluster by the operator's own options, or by a manifest, and give a client of it.
+    """Create a cluster by the operator's options or by a manifest, and yield a client.
 
-    Its scheduler is a pod, too: what this process reads of a store, every pod has to see.
-
-    Raises
-    ------
-    ClusterError
-        If Kubernetes cannot be reached, or refuses it.
+    The scheduler is a pod, too: every pod must have access to the files that this process reads
+    from a store.
     """
     from distributed import Client
 
@@ -48,7 +44,7 @@ def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
 
 
 def _name(title: str) -> str:
-    """Return a title as the name of a resource, of which others are made by adding to it.
+    """Return a title as a valid prefix of resource names.
 
     Examples
     --------

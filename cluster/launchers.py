@@ -1,4 +1,4 @@
-"""The launchers: all that is known of one is its row here."""
+"""Launchers: one row each."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ renamed since, or makes no sense in a file."""
 
 @dataclass(frozen=True)
 class Launcher:
-    """Describe one way to have a cluster.
+    """Describe one kind of cluster.
 
     Parameters
     ----------
     form : str
-        How it is written after ``--on``.
+        Its form after ``--on``.
     meaning : str
-        What it is, for lists.
+        Description for lists.
     opens : str
         ``module:function``, a context manager that takes a `ClusterSpec` and an `Opening` and
         gives a client.
     pattern : str
-        Regular expression of its texts; what its group holds is the target.
+        Regular expression of its texts; the group matches the target.
     ours : bool
         Whether its scheduler runs in this process.
     found : bool
-        Whether its workers are somebody else's, found running.
+        Whether it uses existing workers.
     package, extra : str
-        Package that it needs, and the extra of schedfarm that brings it.
+        Required package, and the extra of schedfarm that installs it.
     takes : tuple of str
         ``module:callable`` whose parameters are its options.
     others : bool
-        Whether it takes further options, which only its server knows.
+        Whether it has further options, known only to its server.
     queue : Queue, optional
-        The batch system that its workers are jobs of, and a coordinator can be one of, too.
+        Batch system of its workers, which can also run a coordinator.
     """
 
     form: str
@@ -69,25 +69,19 @@ class Launcher:
     queue: Queue | None = None
 
     def open(self) -> Callable[..., Any]:
-        """Return the function that opens it."""
+        """Return the function that opens the cluster."""
         function: Callable[..., Any] = imported(self.opens)
         return function
 
     def check_package(self, kind: str) -> None:
-        """Refuse it where its package is not installed.
-
-        Raises
-        ------
-        ClusterError
-            With the extra that brings it.
-        """
+        """Refuse the launcher if its package is not installed."""
         if self.package and find_spec(self.package) is None:
             raise ClusterError(
                 f"{kind} needs {self.package}; 'pip install \"schedfarm[{self.extra}]\"' brings it"
             )
 
     def options(self) -> tuple[str, ...]:
-        """Return the options that it takes, by the signatures of its own library."""
+        """Return the launcher's options, from the signatures of its library."""
         found: dict[str, None] = {}
         for one in self.takes:
             named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -97,7 +91,7 @@ class Launcher:
 
 
 def imported(name: str) -> Any:
-    """Return what ``module:path`` names.
+    """Return the object that ``module:path`` names.
 
     Examples
     --------
@@ -114,7 +108,7 @@ def imported(name: str) -> Any:
 
 @contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Keep what an interrupt does: dask-jobqueue, when it is imported, makes it end in silence."""
+    """Restore the SIGINT handler, which dask-jobqueue replaces by a silent exit on import."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -206,7 +200,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def recognised(text: str) -> tuple[str, str] | None:
-    """Return the launcher that a text names, and its target; None if it names none.
+    """Return the launcher and target that a text names; None if there is none.
 
     Examples
     --------

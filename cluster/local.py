@@ -42,34 +42,14 @@ QUIET: dict[str, Any] = {
 
 @contextmanager
 def opened(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Start the cluster on this machine that a spec describes; see `local_cluster`."""
+    """Start the local cluster of a spec; see `local_cluster`."""
     with local_cluster(spec.workers, watched=opening.watched) as client:
         yield client
 
 
 @contextmanager
 def local_cluster(workers: int | None = None, *, watched: bool = False) -> Iterator[Client]:
-    """Start worker processes on this machine and give a client of them.
-
-    Parameters
-    ----------
-    workers : int, optional
-        How many; by default one per core that this process may use.
-    watched : bool
-        Whether somebody will look at Dask's dashboard or report.
-
-    Yields
-    ------
-    distributed.Client
-        The processes end with the context. Nothing listens beyond the loopback interface, where
-        other users of the machine are, too: whoever is to be heard has to have a certificate that
-        is made for this cluster alone and never leaves these processes.
-
-    Raises
-    ------
-    ClusterError
-        If a worker dies before it is up.
-    """
+    """Start worker processes on this machine, and yield a client."""
     import dask
     from distributed import Client, LocalCluster
     from distributed.security import Security
@@ -86,23 +66,23 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
                     host=LOOPBACK,
                     protocol="tls://",
                     security=Security.temporary(),
-                    # None would be port 8787, with a warning wherever another cluster has it.
+                    # None would mean port 8787, with a warning if another cluster uses it.
                     dashboard_address=f"{LOOPBACK}:0",
                     memory_limit=0,
-                    # A worker that is told to end while it beats its heart logs a traceback.
+                    # A worker that is asked to end during a heartbeat logs a traceback.
                     silence_logs=logging.CRITICAL,
                 )
                 client = stack.enter_context(Client(stack.enter_context(local)))
             yield client
         finally:
-            # Broken off, it is left to Dask's exit handlers: 13 s instead of half a second.
+            # If interrupted, Dask's exit handlers would close it: 13 s instead of half a second.
             with _interrupts_held():
                 stack.close()
 
 
 @contextmanager
 def _started() -> Iterator[None]:
-    """Turn the death of a worker at its start into one sentence; later ones are replaced."""
+    """Report the death of a starting worker in one sentence; later, dead workers are replaced."""
     try:
         yield
     except RuntimeError as error:
@@ -111,10 +91,9 @@ def _started() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Act on a SIGINT at the end only; let threads and processes that start meanwhile block it.
+    """Delay SIGINT to the end of the context, and block it in threads and processes started inside.
 
-    Whoever blocks it passes that on: to workers from their first instruction on, and to those that
-    take the place of the dead.
+    The mask is inherited by workers, from their first instruction on, and by their replacements.
     """
     came: list[int] = []
     in_main = threading.current_thread() is threading.main_thread()

@@ -1,32 +1,41 @@
-"""What is said of a cluster when it is opened, beside which one."""
+"""Opening of a cluster: settings of the run, process limits, Dask's event loop and loggers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import resource
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from schedfarm.cluster.errors import ClusterError
+
+ATTEMPTS = 6
+"""Number of attempts to start Dask's event loop; Dask waits 10 s in each, then raises an
+AssertionError."""
+
 
 def _silent(text: str) -> None:
-    """Leave what is said unsaid."""
+    """Ignore a message."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Say for what, and for whom, a cluster is opened.
+    """Hold the settings of a run that opens a cluster.
 
     Parameters
     ----------
     watched : bool
-        Whether somebody will look at Dask's dashboard or report.
+        Whether Dask's dashboard or report is used.
     folder : Path
-        Where jobs write what they say; made where it is missing.
+        Folder for the output of jobs; created if missing.
     title : str
-        Name that jobs get in the list of their batch system.
+        Name of the jobs in their batch system.
     say : callable
-        Told in a sentence what happens to jobs.
+        Receives messages about jobs.
     note : callable
-        Told the id of each job that is submitted.
+        Receives the id of each submitted job.
     """
 
     watched: bool = False
@@ -34,3 +43,60 @@ class Opening:
     title: str = "farm"
     say: Callable[[str], None] = _silent
     note: Callable[[str], None] = _silent
+
+
+def lift_file_limit() -> None:
+    """Raise the limit of open files of this process and its children to the maximum.
+
+    A scheduler needs two or three files per worker: with the usual limit of 1,024 it rejects the
+    500th worker.
+
+    Examples
+    --------
+    >>> lift_file_limit()
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Some systems report an unlimited maximum that they do not grant.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def check_loop() -> None:
+    """Start and stop Dask's event loop, whose first start loads its modules from the disk.
+
+    On a busy disk this took longer than Dask waits, in 2 of 3 runs of the tests.
+    """
+    from distributed.utils import LoopRunner
+
+    for _ in range(ATTEMPTS):
+        runner = LoopRunner(asynchronous=False)
+        try:
+            runner.start()
+        except AssertionError:
+            continue
+        runner.stop()
+        return
+    raise ClusterError(
+        f"Dask's event loop did not start in {10 * ATTEMPTS} s; the machine is overloaded, so try "
+        "again when it is less busy"
+    )
+
+
+@contextmanager
+def quiet(names: Iterable[str]) -> Iterator[None]:
+    """Silence loggers inside this context.
+
+    Examples
+    --------
+    >>> with quiet(["asyncio"]):
+    ...     logging.getLogger("asyncio").error("Task was destroyed but it is pending!")
+    """
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,4 +1,4 @@
-"""Batch systems: a row each, and what their own commands say of jobs and do to them."""
+"""Batch systems: one row each, with their commands and states."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from schedfarm.cluster.errors import ClusterError
 from schedfarm.cluster.walltime import walltime_seconds
 
 ANSWER_SECONDS = 60.0
-"""A command of a batch system that takes longer is given up: its server hangs."""
+"""Time after which a command of a batch system is given up, s."""
 
 GONE = "ended"
-"""State of a job that its batch system does not know any more."""
+"""State of a job that its batch system no longer lists."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """Say how one batch system is asked and told about jobs.
+    """Describe the commands and states of one batch system.
 
     Parameters
     ----------
     cluster : str
-        Its class in `dask_jobqueue`, which knows how jobs are described and submitted.
+        Its class in `dask_jobqueue`, which writes and submits jobs.
     ask : tuple of str
         Command that lists the user's jobs, a line each.
     number, state : int
         Columns of that list, counted from 0, or from -1 at the end.
     stop : tuple of str
-        Command that has a job's script stop by itself, before the job's number; it gets SIGTERM.
+        Command that sends SIGTERM to a job's script, without the job's number.
     over : tuple of str
-        States of jobs that have ended, beside those that are not listed.
+        States of ended jobs that are still listed.
     waiting : tuple of str
-        States of jobs that have not begun.
+        States of pending jobs.
     defaults : mapping
-        Options of the launcher where neither the user nor Dask's configuration gives them.
+        Defaults of options that neither the spec nor Dask's configuration sets.
     alone, pair : int
         Seconds in the unit of a walltime that is one number, and in the first of two parts, see
         `cluster.walltime.walltime_seconds`.
     inline : bool
-        Whether its jobs are described by a file that holds one command line, and no script.
+        Whether a job is one command line instead of a script.
     """
 
     cluster: str
@@ -62,14 +62,14 @@ QUEUES: Mapping[str, Queue] = {
     "slurm": Queue(
         "SLURMCluster",
         ask=("squeue", "--me", "--noheader", "--states=all", "--format=%i %T"),
-        # To the script alone: without --batch the job's steps get it, and the script does not.
+        # To the script: without --batch only the job's steps get the signal.
         stop=("scancel", "--batch", "--signal=TERM"),
         over=(
             "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL",
             "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT",
         ),
         waiting=("PENDING", "CONFIGURING", "REQUEUED", "SUSPENDED"),
-        # A lost job is replaced by a new one: put back into the queue it would be one too many.
+        # A lost job is replaced by a new one; requeued, it would be one too many.
         defaults={"job_extra_directives": ["--no-requeue"]},
         alone=60,
     ),
@@ -86,7 +86,7 @@ QUEUES: Mapping[str, Queue] = {
         "SGECluster",
         ask=("qstat",),
         state=4,
-        # Its qdel sends no signal that a script could act on before SIGKILL.
+        # Its qdel sends only SIGKILL, which a script cannot handle.
         stop=("qdel",),
         waiting=("qw", "hqw", "Eqw"),
         defaults={"job_extra_directives": ["-r n"]},
@@ -104,7 +104,7 @@ QUEUES: Mapping[str, Queue] = {
     "htcondor": Queue(
         "HTCondorCluster",
         ask=("condor_q", "-af:j", "JobStatus"),
-        # It sends SIGTERM itself, and SIGKILL only minutes later.
+        # It sends SIGTERM, and SIGKILL minutes later.
         stop=("condor_rm",),
         over=("3", "4", "6"),
         waiting=("1", "5", "7"),
@@ -126,13 +126,7 @@ QUEUES: Mapping[str, Queue] = {
 
 
 def check_command(kind: str, command: str) -> None:
-    """Refuse a batch system whose commands are not on this machine.
-
-    Raises
-    ------
-    ClusterError
-        With the command that is missing.
-    """
+    """Refuse a batch system whose commands are missing on this machine."""
     if shutil.which(command) is None:
         raise ClusterError(
             f"{kind}: the command {command} is not on this machine; run this where jobs are "
@@ -141,20 +135,7 @@ def check_command(kind: str, command: str) -> None:
 
 
 def states(queue: Queue, jobs: Iterable[str]) -> dict[str, str] | None:
-    """Return the state of jobs as their batch system calls it.
-
-    Parameters
-    ----------
-    queue : Queue
-        The batch system.
-    jobs : iterable of str
-        Their ids.
-
-    Returns
-    -------
-    dict of str to str, or None
-        `GONE` for those that it does not list; None where it cannot be asked from here.
-    """
+    """Return the state of jobs as their batch system calls it."""
     wanted = list(jobs)
     text = said(queue.ask) if wanted else ""
     if text is None:
@@ -164,7 +145,7 @@ def states(queue: Queue, jobs: Iterable[str]) -> dict[str, str] | None:
 
 
 def parse_states(queue: Queue, text: str) -> dict[str, str]:
-    r"""Read what a batch system lists.
+    r"""Parse a batch system's list of jobs.
 
     Examples
     --------
@@ -184,17 +165,17 @@ def parse_states(queue: Queue, text: str) -> dict[str, str]:
 
 
 def is_over(queue: Queue, state: str) -> bool:
-    """Tell whether a job in this state has ended."""
+    """Return whether a job in this state has ended."""
     return state in (GONE, *queue.over)
 
 
 def walltime_of(queue: Queue, options: Mapping[str, Any]) -> int | None:
-    """Return the walltime that options of a job ask for, s; None where they do not say."""
+    """Return the walltime in a job's options, s; None without one."""
     return walltime_seconds(options.get("walltime"), queue.alone, queue.pair)
 
 
 def said(command: Iterable[str]) -> str | None:
-    """Return what a command prints; None if it is not there, fails, or does not come back."""
+    """Return the output of a command; None if it is missing, fails or hangs."""
     try:
         done = subprocess.run(
             list(command), capture_output=True, text=True, timeout=ANSWER_SECONDS, check=True
@@ -205,6 +186,6 @@ def said(command: Iterable[str]) -> str | None:
 
 
 def _plain(job: str) -> str:
-    """Return a job's number without its server: PBS says 7.host, and lists 7.ho."""
+    """Return a job's number without its server, which PBS abbreviates: 7.host is listed as 7.ho."""
     number, dot, rest = job.partition(".")
     return job if rest.isdigit() else number

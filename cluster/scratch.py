@@ -1,7 +1,7 @@
-"""Scratch folders of Dask's processes, where no other user can put anything.
+"""Private scratch folders for Dask's processes.
 
-Dask makes `dask-scratch-space` in the temporary folder or takes the one that is there, and puts a
-folder in it first on Python's path: whoever made it first could run code in every process.
+Dask puts a folder of `dask-scratch-space`, in the temporary folder, first on Python's path, and
+uses an existing one. Another user who created it could run code in every process.
 """
 
 from __future__ import annotations
@@ -14,27 +14,22 @@ from pathlib import Path
 from schedfarm.cluster.errors import ClusterError
 
 KEY = "temporary-directory"
-"""Of Dask's configuration."""
+"""Key of Dask's configuration."""
 
 VARIABLE = "DASK_TEMPORARY_DIRECTORY"
-"""Of the environment, where it is of one process and what this one starts."""
+"""Environment variable of one process and its children."""
 
 SHELL = (
     "DASK_TEMPORARY_DIRECTORY=$(mktemp -d ${TMPDIR:-/tmp}/schedfarm-XXXXXXXXXX) || exit 1",
     "export DASK_TEMPORARY_DIRECTORY",
     r"trap rm\ -rf\ $DASK_TEMPORARY_DIRECTORY EXIT",
 )
-"""Lines of a job's script that make one on its node and remove it at the end; without quotes,
-because HTCondor wraps the script in its own."""
+"""Lines of a job script that create a scratch folder on the node and remove it at the end; without
+quotes, because HTCondor quotes the script itself."""
 
 
 def scratch() -> Path:
-    """Return the folder that Dask's configuration names, or else one of this user's own.
-
-    Raises
-    ------
-    ClusterError
-        If other users can replace what it holds, or it cannot be made.
+    """Return the scratch folder of Dask's configuration, or else a private one.
 
     Examples
     --------
@@ -46,7 +41,7 @@ def scratch() -> Path:
     from schedfarm.core.caches import exposed, make_private, remedy
 
     named = dask.config.get(KEY, None)
-    # One for each user, not for each run: Dask removes in it what killed runs have left.
+    # One per user instead of per run: Dask removes the leftovers of killed runs in it.
     place = Path(named or Path(tempfile.gettempdir(), f"schedfarm-{os.geteuid()}"))
     try:
         make_private(place)
@@ -66,10 +61,10 @@ def scratch() -> Path:
 
 
 def main() -> None:
-    """Run what the arguments say, as Python does, with a scratch folder that is safe on this host.
+    """Run Python with the given arguments and a private scratch folder on this host.
 
-    ``python -m schedfarm.cluster.scratch -m distributed.cli.dask_worker ...`` is how hosts that SSH
-    reaches start Dask: the folder that the coordinator chose need not be its user's there.
+    ``python -m schedfarm.cluster.scratch -m distributed.cli.dask_worker ...`` starts Dask on SSH
+    hosts, where the coordinator's folder may belong to another user.
     """
     try:
         place = scratch()

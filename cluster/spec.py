@@ -1,4 +1,4 @@
-"""What a user can say of where tasks run, as one value, one short text and one table."""
+"""The description of a cluster: as a value, a short text and a table."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from schedfarm.cluster.launchers import LAUNCHERS, Launcher, recognised
 from schedfarm.cluster.walltime import is_walltime
 
 TABLE = "cluster"
-"""Name of the table in a campaign, or in a file of its own."""
+"""Name of the table in a campaign or TOML file."""
 
 KEYS = ("on", "workers", "minimum", "coordinator", "certificates", "insecure")
-"""Keys of that table beside the launcher's own options."""
+"""Keys of that table other than the launcher's own options."""
 
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """Name a cluster: ``local``, a scheduler's address, or a launcher with its options.
+    """Describe a cluster: ``local``, a scheduler's address, or a launcher with its options.
 
     Parameters
     ----------
     kind : str
-        Which launcher, a key of `cluster.launchers.LAUNCHERS`.
+        Launcher, a key of `schedfarm.cluster.launchers.LAUNCHERS`.
     target : str
-        Address or path of a scheduler that is found running; empty otherwise.
+        Address or scheduler file of an existing scheduler; empty otherwise.
     workers : int, optional
-        Worker processes at most; of a local cluster one per core by default. No launcher that
-        finds its workers running takes it.
+        Maximum number of worker processes; by default one per core for a local cluster. Not for
+        existing clusters.
     options : mapping
-        The launcher's own, by its names.
+        Options of the launcher.
     minimum : int, optional
-        Worker processes that are kept even if there is less to do; by default all of them.
+        Number of worker processes that are kept with less work; by default all.
     coordinator : mapping
-        Options of the job that a submitted coordinator runs in, where they differ.
+        Options of a submitted coordinator's job that differ.
     certificates : str, optional
-        Folder of the farm's certificates, see `cluster.certificates`; by default what Dask's
-        configuration names, or else the user's own.
+        Folder made by `farm certificates`; by default those of Dask's configuration, else the
+        user's own.
     insecure : bool
-        Whether a scheduler on a network is taken that anybody there can use.
+        Whether to accept an unencrypted scheduler on a network.
 
     Raises
     ------
     ClusterError
-        If the parts do not go together, an option is unknown, or the launcher's package missing.
+        If the parts contradict each other, an option is unknown, or a package is missing.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class ClusterSpec:
                 )
 
     def at_most(self, workers: int) -> ClusterSpec:
-        """Return the same with no more workers than there is work for.
+        """Return the spec with at most this many workers.
 
         Examples
         --------
@@ -131,22 +131,22 @@ class ClusterSpec:
 
     @property
     def launcher(self) -> Launcher:
-        """Its row."""
+        """Row of the launcher."""
         return LAUNCHERS[self.kind]
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the certificates, if one is named."""
+        """Folder of the certificates, if given."""
         return None if self.certificates is None else Path(self.certificates).expanduser()
 
     @property
     def name(self) -> str:
-        """How it is called in a sentence: by its address or path, or by its launcher."""
+        """Name in messages: the address or path, or the launcher."""
         return self.target or self.kind
 
     @classmethod
     def parse(cls, text: str, workers: int | None = None) -> ClusterSpec:
-        """Read a spec.
+        """Parse the short text of a spec.
 
         Raises
         ------
@@ -184,13 +184,7 @@ certificates=None, insecure=False)
 
 
 def table_of(path: Path) -> Mapping[str, Any]:
-    """Return the table of a cluster out of a TOML file, which may hold it alone or as [cluster].
-
-    Raises
-    ------
-    ClusterError
-        If the file cannot be read or is not TOML.
-    """
+    """Return the cluster table of a TOML file, at its top level or as [cluster]."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:

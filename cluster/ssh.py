@@ -19,21 +19,15 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 WORKER = {"nthreads": 1}
-"""A thread for each worker process; ``n_workers`` of `worker_options` says how many a host has."""
+"""One thread per worker process; ``n_workers`` of `worker_options` is the number per host."""
 
 ENCRYPTED = {"protocol": "tls://", "dashboard_address": "127.0.0.1:0"}
-"""Options of the scheduler; workers follow it."""
+"""Options of the scheduler, which the workers follow."""
 
 
 @contextmanager
 def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Start a scheduler on the first host and workers on the others, and give a client.
-
-    Raises
-    ------
-    ClusterError
-        If no hosts are given, or one cannot be reached.
-    """
+    """Start a scheduler on the first host and workers on the others, and yield a client."""
     import dask
     from distributed import Client, SSHCluster
 
@@ -62,20 +56,14 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
 
 
 def _in_scratch(python: str | list[str]) -> str | list[str]:
-    """Return commands that start Python with a scratch folder in which nobody else can write."""
+    """Return commands that start Python with a private scratch folder."""
     if isinstance(python, str):
         return f"{python} -m schedfarm.cluster.scratch"
     return [f"{one} -m schedfarm.cluster.scratch" for one in python]
 
 
 def certified(known: Security) -> dict[str, Any]:
-    """Return what the other hosts are told of certificates: by name, in folders that they see.
-
-    Parameters
-    ----------
-    known : distributed.security.Security
-        What this host has.
-    """
+    """Return the settings that name the certificates to other hosts, which share the folder."""
     files = {"ca-file": known.tls_ca_file}
     for role in ("scheduler", "worker", "client"):
         for what in ("cert", "key"):

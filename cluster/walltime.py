@@ -1,31 +1,31 @@
-"""The time that a batch system gives a job, and when what runs in it had better end."""
+"""Walltimes of jobs, and the margins within which workers and coordinators end."""
 
 from __future__ import annotations
 
 import re
 
 MARGIN_SHARE = 1 / 12
-"""A worker's time ends so much of its job's walltime before the job's."""
+"""Margin between a worker's end and its job's end, as a share of the walltime."""
 
 MARGIN_SECONDS = (10, 300)
-"""But at least, and at most, so many seconds."""
+"""Least and greatest margin, s."""
 
 COORDINATOR_SECONDS = 60
-"""A coordinator stops so long before its job's end: ten seconds finish what runs, the others
-fold the summary and end the workers' jobs."""
+"""Margin of a coordinator, s: ten seconds finish running blocks, the others fold the summary and
+cancel the workers' jobs."""
 
 ENDS = "SCHEDFARM_WORKER_ENDS"
-"""Environment variable of a worker: when it begins nothing more, s since 1970."""
+"""Environment variable of a worker: time from which it starts no block, s since 1970."""
 
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 
 
 ENDLESS = ("unlimited", "infinite")
-"""Walltimes that batch systems know beside lengths of time."""
+"""Unlimited walltimes of batch systems."""
 
 
 def is_walltime(value: object) -> bool:
-    """Tell whether a batch system could take a value as a walltime.
+    """Return whether a value has the form of a walltime.
 
     Examples
     --------
@@ -36,16 +36,7 @@ def is_walltime(value: object) -> bool:
 
 
 def walltime_seconds(text: object, alone: int = 60, pair: int = 60) -> int | None:
-    """Return a walltime in seconds; None of a text that is none, such as ``UNLIMITED``.
-
-    Parameters
-    ----------
-    text : object
-        ``DAYS-HH:MM:SS``, ``HH:MM:SS``, two parts, or a number.
-    alone : int
-        Seconds in the unit of a number that stands alone.
-    pair : int
-        Seconds in the unit of the first of two parts: 60 for ``MM:SS``, 3600 for ``HH:MM``.
+    """Return a walltime in seconds; None for other texts, such as ``UNLIMITED``.
 
     Examples
     --------
@@ -67,7 +58,7 @@ def walltime_seconds(text: object, alone: int = 60, pair: int = 60) -> int | Non
 
 
 def margin(walltime: int) -> int:
-    """Return how long before its job's end a worker's time is over, s.
+    """Return the margin between a worker's end and its job's end, s.
 
     Examples
     --------
@@ -79,11 +70,11 @@ def margin(walltime: int) -> int:
 
 
 def ending(walltime: int) -> tuple[list[str], list[str]]:
-    """Return what has a worker end before its job does: lines of its script, and its options.
+    """Return the script lines and options that end a worker before its job.
 
-    Jobs that begin together do not end together: the script draws up to a margin, so that a
-    campaign does not lose all its workers at once. Dask's own lifetime lies behind it, for a
-    task that took longer than was expected of it: it goes to another worker.
+    The script draws a random part of the margin, so that jobs that began together do not end
+    together. Dask's lifetime is a second limit, for tasks that take longer than expected: they move
+    to another worker.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dask's own views of a run, which need bokeh."""
+"""Dask's dashboard and report, which need bokeh."""
 
 from __future__ import annotations
 
@@ -18,22 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> None:
-    """Refuse what could not be shown, before anything runs.
-
-    Parameters
-    ----------
-    spec : ClusterSpec
-        Where to work.
-    report : Path or None
-        Where the report is to go, if one is asked for.
-    dashboard : bool
-        Whether the dashboard is asked for.
-
-    Raises
-    ------
-    ClusterError
-        If bokeh is missing, the report's folder is, or the dashboard would be another cluster's.
-    """
+    """Refuse a dashboard or report that could not be shown, before anything runs."""
     if find_spec("bokeh") is None:
         raise ClusterError(
             "--dashboard and --performance-report need bokeh; "
@@ -48,7 +33,7 @@ def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> N
 
 
 def seen_at(client: Client) -> str:
-    """Say where a cluster's dashboard is, and how it is seen from another machine.
+    """Return the dashboard's address, and how to reach it from another machine.
 
     Examples
     --------
@@ -63,7 +48,7 @@ def seen_at(client: Client) -> str:
 
 @contextmanager
 def reported(client: Client, path: Path | None) -> Iterator[None]:
-    """Write Dask's performance report of what happens inside; do nothing without a path."""
+    """Write Dask's performance report of this context to a path; do nothing without one."""
     if path is None:
         yield
         return

@@ -51,11 +51,6 @@ def scheme_of(text: str) -> str:
 def checked_address(text: str) -> str:
     """Return an address as it is written plainly.
 
-    Raises
-    ------
-    InputError
-        If no store can have it, or it says who asks: it would get into files and messages.
-
     Examples
     --------
     >>> checked_address("s3://waits/2024/kth.farm/")
@@ -104,11 +99,6 @@ def settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 def connection(environment: Mapping[str, str]) -> dict[str, Any]:
     """Return how obstore is to ask: not for minutes, and without TLS only where that is allowed.
 
-    Parameters
-    ----------
-    environment : mapping of str to str
-        Variables; who asks, and where, obstore takes from them by itself.
-
     Examples
     --------
     >>> connection({"AWS_ALLOW_HTTP": "true"})["client_options"]["allow_http"]
@@ -138,13 +128,6 @@ def is_refusal(error: Exception) -> bool:
 
 def reason(text: str, error: Exception) -> str:
     """Say what an object store answered, in words that have no key and no signature in them.
-
-    Parameters
-    ----------
-    text : str
-        Address of the store.
-    error : Exception
-        What obstore raised.
 
     Examples
     --------

@@ -99,11 +99,6 @@ def _is_private(group: int) -> bool:
 def make_private(folder: Path) -> None:
     """Make a folder, and those above it that are missing, for this user alone.
 
-    Raises
-    ------
-    OSError
-        If the operating system refuses.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory

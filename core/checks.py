@@ -19,11 +19,6 @@ def is_whole(value: object) -> bool:
 def whole(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """Return an argument that must be a whole number, within bounds if they are given.
 
-    Raises
-    ------
-    InputError
-        If it is not, with its name and value.
-
     Examples
     --------
     >>> whole("jobs", 5, least=1)
@@ -47,11 +42,6 @@ def whole(what: str, value: object, least: int | None = None, most: int | None =
 def positive(what: str, value: object, *, unit: str = "", most: float = math.inf) -> float:
     """Return an argument that must be a finite number above 0, up to a most if one is given.
 
-    Raises
-    ------
-    InputError
-        If it is not, with its name and value.
-
     Examples
     --------
     >>> positive("load", 0.9)
@@ -74,11 +64,6 @@ def positive(what: str, value: object, *, unit: str = "", most: float = math.inf
 
 def share(what: str, value: object) -> float:
     """Return an argument that must be a part of something, from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        If it is not, with its name and value.
 
     Examples
     --------
@@ -106,11 +91,6 @@ def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
         What it is called.
     right : str
         What its values must be.
-
-    Raises
-    ------
-    InputError
-        If there is such a job.
 
     Examples
     --------

@@ -25,11 +25,6 @@ def write_whole(
     private : bool
         Whether its owner alone may read it.
 
-    Raises
-    ------
-    OSError
-        If the operating system refuses; nothing is left then.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -55,13 +50,7 @@ def write_whole(
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, and put their entries on the disk.
-
-    Raises
-    ------
-    OSError
-        If the operating system refuses.
-    """
+    """Make a folder and those above it that are missing, and put their entries on the disk."""
     missing = []
     while not path.is_dir():
         missing.append(path)

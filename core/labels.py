@@ -1,4 +1,4 @@
-"""From what a user writes to the label that is meant: `0.95` of a load, `sjf+easy` of a policy."""
+"""Look-up of labels in the spellings that users write: `0.95` of a load, `sjf+easy` of a policy."""
 
 from __future__ import annotations
 
@@ -11,35 +11,18 @@ from schedfarm.core.names import nearest
 from schedfarm.core.policy.policy import Policy
 
 SHOWN = 20
-"""Labels that a sentence lists at most: an axis may have a hundred thousand."""
+"""Most labels listed in a message: an axis may have a hundred thousand."""
 
 
 NEAR = 0.7
-"""How alike a guess has to be, from 0 to 1: that of ``easy`` and ``spf+easy`` is 0.67."""
+"""Least similarity of a guess, from 0 to 1: that of ``easy`` and ``spf+easy`` is 0.67."""
 
 
 def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
-    """Return the one of some labels that is meant.
+    """Return the label that a user means; refuse others with the known labels.
 
-    Parameters
-    ----------
-    what : str
-        What they are labels of. Of a ``load`` also its number is taken, and of a ``policy`` every
-        spelling that `core.policy.policy.Policy.parse` reads.
-    given : object
-        What the user wrote.
-    known : iterable
-        The labels that are there.
-
-    Returns
-    -------
-    object
-        One of them.
-
-    Raises
-    ------
-    InputError
-        If none is meant, with those that are known.
+    A ``load`` may be given as a number, a ``policy`` in every spelling that
+    `core.policy.policy.Policy.parse` reads.
 
     Examples
     --------
@@ -61,7 +44,7 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
         for label in labels:
             if spelt(label) == wanted:
                 return label
-    # What has a meaning, such as another policy, is no slip.
+    # A word with a meaning of its own, such as another policy, is not a slip.
     near = None if wanted else nearest(given, labels, NEAR)
     guess = f"did you mean {near!r}? " if near else ""
     more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
@@ -70,7 +53,7 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
 
 
 def load_number(load: object) -> float:
-    """Return the number of a load's label; NaN of the one that has none.
+    """Return the number of a load's label; NaN for ``original``.
 
     Examples
     --------
@@ -100,4 +83,4 @@ def _nothing(_given: object) -> None:
 
 
 _SPELLINGS: dict[str, Callable[[object], object]] = {"load": _load, "policy": _policy}
-"""What all spellings of one label have in common."""
+"""Canonical form of the spellings of a label, by kind of label."""

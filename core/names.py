@@ -32,22 +32,6 @@ def choices(
 ) -> str:
     """Say what could have been given instead: the nearest name, if one is near, and all.
 
-    Parameters
-    ----------
-    given : object
-        What is not known.
-    known : iterable
-        The names there are.
-    *forms : str
-        What may be given beside them, such as ``module:function``; listed after them.
-    aliases : iterable of str
-        Further names, which may be the nearest, and are not listed.
-
-    Returns
-    -------
-    str
-        The end of a sentence.
-
     Examples
     --------
     >>> choices("esay", ["none", "easy"], "module:name")

@@ -1,4 +1,4 @@
-"""What users bring: orders, rules and metrics of their own, by ``module:name``.
+"""Plug-ins: orders, rules and metrics of users, by ``module:name``.
 
 A campaign holds the text of the modules that it names, so that every worker runs what the
 campaign was planned with, wherever the file was, and a changed file is a changed campaign.
@@ -34,7 +34,7 @@ from schedfarm.core.errors import InputError
 T = TypeVar("T")
 
 ORDERS, RULES, METRICS = "schedfarm.orders", "schedfarm.rules", "schedfarm.metrics"
-"""Groups of entry points by which an installed package names what it brings."""
+"""Groups of entry points of installed packages with plug-ins."""
 
 _REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
@@ -66,7 +66,7 @@ class Source:
 
 
 class RaisedError(InputError):
-    """Report an error of a user's own order or rule.
+    """Report an error that a plug-in raised.
 
     Parameters
     ----------
@@ -164,14 +164,9 @@ def _check_owned(module: str, path: Path) -> None:
 
 @contextmanager
 def sources(given: Mapping[str, str]) -> Iterator[None]:
-    """Let `load` take modules from texts, by name, in this thread and as long as this lasts.
+    """Let `load` take modules from their texts in this thread, within this context.
 
     Within another such context the names given here go first. A new thread begins with none.
-
-    Parameters
-    ----------
-    given : mapping of str to str
-        Module's name to its text.
 
     Examples
     --------
@@ -189,12 +184,7 @@ def sources(given: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def distrust(who: str) -> Iterator[None]:
-    """Refuse any ``module:name`` of a user in this thread, for the length of this context.
-
-    Parameters
-    ----------
-    who : str
-        The command that takes ``--trust``, for the error.
+    """Refuse every ``module:name`` in this thread, within this context; messages name the command.
 
     Examples
     --------
@@ -213,16 +203,10 @@ def distrust(who: str) -> Iterator[None]:
 
 
 def load(name: str) -> object:
-    """Return what ``module:name`` stands for, from the texts of `sources` or by an import.
+    """Return the object of ``module:name``, from the texts of `sources` or by an import.
 
     A text is run once in a process, as a module of a name of its own: two texts of one name
     never mix, and it hides no module that is installed.
-
-    Raises
-    ------
-    NotLoaded
-        If there is no such module or name, the module's own code fails, or other users could have
-        written its file.
 
     Examples
     --------
@@ -261,23 +245,7 @@ def modules_of(names: Iterable[str]) -> list[str]:
 
 
 def source_digest(names: Iterable[str]) -> str:
-    """Return what stands for the text of all that names of policies take from their users.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Policies; their orders and rules may be ``module:name`` or entry points.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits, other ones wherever a module's text is another; empty if there is
-        none.
-
-    Raises
-    ------
-    InputError
-        If a module is nowhere.
+    """Return a digest of the modules of all plug-ins in names of policies; empty without any.
 
     Examples
     --------
@@ -297,23 +265,7 @@ def source_digest(names: Iterable[str]) -> str:
 
 
 def brought(what: str, group: str, name: str) -> object | None:
-    """Return what a user brings under a name: ``module:name``, or an entry point's; None if none.
-
-    Parameters
-    ----------
-    what : str
-        What it is to be, for the sentence that refuses it.
-    group : str
-        Group of entry points.
-    name : str
-        As a campaign has it.
-
-    Raises
-    ------
-    NotLoaded
-        As `load`.
-    InputError
-        Within `distrust`.
+    """Return the plug-in of a name, ``module:name`` or an entry point; None if there is none.
 
     Examples
     --------
@@ -334,19 +286,7 @@ def brought(what: str, group: str, name: str) -> object | None:
 
 
 def guarded(what: str, function: Callable[..., T]) -> Callable[..., T]:
-    """Return a user's function, whose errors become `RaisedError`.
-
-    Parameters
-    ----------
-    what : str
-        Kind and name, for the sentence.
-    function : callable
-        The function; an `InputError` of it is passed on.
-
-    Raises
-    ------
-    RaisedError
-        If the function raises anything else.
+    """Return a plug-in's function with its errors as `RaisedError`, except `InputError`.
 
     Examples
     --------
@@ -378,7 +318,7 @@ def entry_point(group: str, name: str) -> str | None:
 
 
 def entered(group: str) -> tuple[str, ...]:
-    """Return the names that installed packages have entered in a group.
+    """Return the names of a group of entry points.
 
     Examples
     --------
@@ -390,7 +330,7 @@ def entered(group: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _entered(path: tuple[str, ...]) -> dict[tuple[str, str], str]:
-    """Read all entries of the packages on a path once: it takes milliseconds, and orders ask."""
+    """Read the entry points of the packages on a path once: it takes milliseconds."""
     return {
         (group, entry.name): f"{entry.module}:{entry.attr}"
         for group in (ORDERS, RULES, METRICS)
@@ -399,7 +339,7 @@ def _entered(path: tuple[str, ...]) -> dict[tuple[str, str], str]:
 
 
 class _Text(SourceLoader):
-    """Give Python's import system the text of a module that is no file."""
+    """Give Python's import system a module's text that is not in a file."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from schedfarm.farm.campaign.campaign import Campaign
     from schedfarm.farm.campaign.trace import Trace
-    from schedfarm.farm.execution.runner import Outcome, run
+    from schedfarm.farm.execution.run import Outcome, run
     from schedfarm.farm.store.names import names_of
     from schedfarm.farm.store.reading import job_table, open_store as open
     from schedfarm.farm.store.store import Store
@@ -31,14 +31,14 @@ __all__ = [
 
 _ROOMS = {
     "Campaign": "campaign.campaign.Campaign",
-    "Outcome": "execution.runner.Outcome",
+    "Outcome": "execution.run.Outcome",
     "Status": "watching.status.Status",
     "Store": "store.store.Store",
     "Trace": "campaign.trace.Trace",
     "job_table": "store.reading.job_table",
     "names_of": "store.names.names_of",
     "open": "store.reading.open_store",
-    "run": "execution.runner.run",
+    "run": "execution.run.run",
     "status": "watching.status.status",
 }
 

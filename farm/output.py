@@ -12,7 +12,7 @@ from pathlib import Path
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import sync
-from schedfarm.farm.store.manifest import COPY, MANIFEST
+from schedfarm.core.format.names import COPY, MANIFEST
 
 STANDARD = "-"
 """Path that means standard output."""

@@ -15,18 +15,27 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block, Cell
+from schedfarm.core.format.names import (
+    ARRAYS,
+    CAMPAIGN,
+    COPY,
+    MANIFEST,
+    RECORDS,
+    block_of,
+    record_name,
+)
+from schedfarm.core.format.record import Record
 from schedfarm.core.own import modules_of
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution.cell import Simulations
-from schedfarm.farm.store.arrays import ARRAYS, open_results
+from schedfarm.farm.store.arrays import open_results
 from schedfarm.farm.store.bucket import Unavailable
 from schedfarm.farm.store.fingerprint import fingerprint_of, recorded
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.logs import digest_in, load_log, log_bytes, stored_columns
-from schedfarm.farm.store.manifest import CAMPAIGN, COPY, MANIFEST
 from schedfarm.farm.store.place import Place, Where, place_of
 from schedfarm.farm.store.product import PRODUCTS, Holding
-from schedfarm.farm.store.records import FOLDER, Record, block_of, record_name, record_names
+from schedfarm.farm.store.records import record_names
 from schedfarm.farm.store.schema import Variable
 from schedfarm.farm.store.skeleton import skeleton_of, strangers
 from schedfarm.farm.store.store import Store
@@ -163,7 +172,7 @@ def repair(where: Where, faults: list[Fault]) -> list[Block]:
     for fault in faults:
         if fault.name.endswith(".npz"):
             place.remove(fault.name)
-        if fault.name.endswith(".json") and fault.name.startswith(f"{FOLDER}/"):
+        if fault.name.endswith(".json") and fault.name.startswith(f"{RECORDS}/"):
             place.remove(fault.name)
         if fault.block is not None:
             place.remove(record_name(fault.block))
@@ -246,33 +255,33 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
         record = Record.from_bytes(data)
     except ValueError as error:
         return None, Fault(name, str(error), block)
-    head = record.head
-    if head.block != block or head.store != store.identity or not store.knows(head):
+    header = record.header
+    if header.block != block or header.store != store.identity or not store.knows(header):
         return None, Fault(name, "belongs to another block or campaign", block)
-    if head.own != store.definition_digest(head.span.policies):
+    if header.own != store.definition_digest(header.span.policies):
         why = "was simulated by orders or rules that have changed since"
-        return None, Fault(name, f"{', '.join(head.span.policies)} {why}", block)
+        return None, Fault(name, f"{', '.join(header.span.policies)} {why}", block)
     return record, _check_values(_as_recorded(store, record), record)
 
 
 def _as_recorded(store: Store, record: Record) -> Store:
     """Return a store that holds of a block no more than its record: it may yet have to learn."""
-    kind = record.head.block.kind
-    if record.head.holds == store.holding_digest(record.head.block):
+    kind = record.header.block.kind
+    if record.header.holds == store.holding_digest(record.header.block):
         return store
     arrays, figures = store.holds[kind].arrays, store.holds[kind].figures
     known = Holding(
-        tuple(v for v in arrays if v.name in record.body.crc),
-        tuple(v for v in figures if v.name in record.body.figures),
+        tuple(v for v in arrays if v.name in record.payload.crc),
+        tuple(v for v in figures if v.name in record.payload.figures),
     )
     return replace(store, holds={**store.holds, kind: known})
 
 
 def _check_values(store: Store, record: Record) -> Fault | None:
     """Hold every stored value of a block, its padding included, against the record's CRCs."""
-    block, span = record.head.block, record.head.span
+    block, span = record.header.block, record.header.span
     group: Any = open_results(store.place)[block.trace]
-    jobs = record.body.jobs.tolist()
+    jobs = record.payload.jobs.tolist()
     lengths = [store.lengths_of(block, *one) for one in zip(span.cells, jobs, strict=True)]
     for variable in store.arrays_of(block.trace, block.kind):
         name = f"{ARRAYS}/{block.trace}/{variable.name}"
@@ -297,11 +306,11 @@ def _unsound(
 
     `lengths` are how many of each row are no padding.
     """
-    body, name = record.body, variable.name
+    payload, name = record.payload, variable.name
     for place, (row, length) in enumerate(zip(values, lengths, strict=True)):
-        if place in body.errors:
+        if place in payload.errors:
             length = 0
-        elif zlib.crc32(row[:length].data) != body.crc[name][place]:
+        elif zlib.crc32(row[:length].data) != payload.crc[name][place]:
             return "not the values that were written"
         padding = row[length:]
         if not np.array_equal(padding, np.full_like(padding, variable.fill), equal_nan=True):
@@ -354,7 +363,7 @@ def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterato
     traces = {t.name: t for t in campaign.traces}
     made = {name: Simulations(store, trace) for name, trace in traces.items()}
     for record, place in _drawn(sound, again):
-        block = record.head.block
+        block = record.header.block
         again.done += bool(block.product.policies)
         known = _as_recorded(store, record)
         one = made[block.trace] if known is store else Simulations(known, traces[block.trace])
@@ -376,9 +385,9 @@ def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
     """
     groups: dict[tuple[str, str], list[Drawn]] = defaultdict(list)
     for record in sound:
-        for place, cell in enumerate(record.head.span.cells):
-            if place not in record.body.errors:
-                groups[record.head.block.kind, cell[2]].append((record, place))
+        for place, cell in enumerate(record.header.span.cells):
+            if place not in record.payload.errors:
+                groups[record.header.block.kind, cell[2]].append((record, place))
     draw = random.Random(again.seed)
     again.cells = sum(len(g) for (kind, _), g in groups.items() if PRODUCTS[kind].policies)
     drawn = [
@@ -389,12 +398,12 @@ def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
 
 def _order(drawn: Drawn) -> tuple[str, Cell]:
     record, place = drawn
-    return record.head.block.trace, record.head.span.cells[place]
+    return record.header.block.trace, record.header.span.cells[place]
 
 
 def _differences(made: Simulations, record: Record, place: int) -> Iterator[Fault]:
-    store, block, body = made.store, record.head.block, record.body
-    cell = record.head.span.cells[place]
+    store, block, payload = made.store, record.header.block, record.payload
+    cell = record.header.span.cells[place]
     try:
         jobs, rows, figures = made.values(block, cell, None)
     except Exception as error:  # a user's own order may raise anything
@@ -404,11 +413,11 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
     # The program may have learnt more since: what the record has is what can differ.
     found = fingerprint_of(store, block, jobs, rows, figures)
     for kind, name in recorded(record, place).differing(found):
-        if kind == "values" and name in body.crc:
+        if kind == "values" and name in payload.crc:
             why = f"{block}: simulated again, {cell} comes out differently"
             yield Fault(f"{ARRAYS}/{block.trace}/{name}", why, block)
         elif kind == "figures":
-            now, before = figures[name], body.figures[name][place]
+            now, before = figures[name], payload.figures[name][place]
             why = f"{block}: simulated again, {name} of {cell} is {now:g}, and was {before:g}"
             yield Fault(record_name(block), why, block)
         else:

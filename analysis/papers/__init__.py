@@ -2,102 +2,73 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from schedfarm.analysis.errors import StoreError
-from schedfarm.analysis.papers.needs import KEEPS
 from schedfarm.analysis.place import StoreName
 from schedfarm.core.names import choices
 
 if TYPE_CHECKING:
-    from schedfarm.analysis.papers.files import Made
     from schedfarm.analysis.papers.needs import Needs
+    from schedfarm.analysis.papers.report import Made, Paper
 
 
-class Report(NamedTuple):
-    """A row of `REPORTS`.
+def _saf_2019() -> Paper:
+    from schedfarm.analysis.papers.saf_2019.paper import PAPER
 
-    Parameters
-    ----------
-    module : str
-        Has the function `report`, from a store to figures, tables and what a terminal shows of
-        them, an `analysis.papers.files.Made`. It is imported when it is asked for.
-    needs : str
-        ``module:name`` of what it needs, a `analysis.papers.needs.Needs`.
-    """
-
-    module: str
-    needs: str
+    return PAPER
 
 
-REPORTS = {
-    "saf-2019": Report(
-        "schedfarm.analysis.papers.saf_2019.report",
-        "schedfarm.analysis.papers.saf_2019.study:NEEDS",
-    ),
-    "sabin-2005": Report(
-        "schedfarm.analysis.papers.sabin_2005.report",
-        "schedfarm.analysis.papers.sabin_2005.printed:NEEDS",
-    ),
-    "klusacek-2012": Report(
-        "schedfarm.analysis.papers.klusacek_2012.report",
-        "schedfarm.analysis.papers.klusacek_2012.names:NEEDS",
-    ),
-    "eyraud-2006": Report(
-        "schedfarm.analysis.papers.eyraud_2006.report",
-        "schedfarm.analysis.papers.eyraud_2006.printed:NEEDS",
-    ),
-    "jones-2005": Report(
-        "schedfarm.analysis.papers.jones_2005.report",
-        "schedfarm.analysis.papers.jones_2005.names:NEEDS",
-    ),
+def _sabin_2005() -> Paper:
+    from schedfarm.analysis.papers.sabin_2005.paper import PAPER
+
+    return PAPER
+
+
+def _klusacek_2012() -> Paper:
+    from schedfarm.analysis.papers.klusacek_2012.paper import PAPER
+
+    return PAPER
+
+
+def _eyraud_2006() -> Paper:
+    from schedfarm.analysis.papers.eyraud_2006.paper import PAPER
+
+    return PAPER
+
+
+def _jones_2005() -> Paper:
+    from schedfarm.analysis.papers.jones_2005.paper import PAPER
+
+    return PAPER
+
+
+REPORTS: dict[str, Callable[[], Paper]] = {
+    "saf-2019": _saf_2019,
+    "sabin-2005": _sabin_2005,
+    "klusacek-2012": _klusacek_2012,
+    "eyraud-2006": _eyraud_2006,
+    "jones-2005": _jones_2005,
 }
-"""The reports there are."""
+"""Functions that import the rows of each report."""
 
 
 def needs_of(name: str) -> Needs:
-    """Return what a report needs of a campaign.
-
-    Parameters
-    ----------
-    name : str
-        A name in `REPORTS`.
-
-    Raises
-    ------
-    StoreError
-        If there is no such report.
+    """Return what a report needs of a campaign; an unknown name raises StoreError.
 
     Examples
     --------
     >>> needs_of("saf-2019").orders
     ('fcfs', 'spf', 'sqf', 'saf')
     """
-    module, _, attribute = _row(name).needs.partition(":")
-    found: Needs = getattr(import_module(module), attribute)
-    return found
+    return _paper(name).needs
 
 
 def make_report(name: str, store: StoreName) -> Made:
-    """Make a report's figures and tables, and its numbers for a terminal.
+    """Make the figures and tables of a report, and its text for a terminal.
 
-    Parameters
-    ----------
-    name : str
-        A name in `REPORTS`.
-    store : str or path
-        The store's folder or address.
-
-    Returns
-    -------
-    Made
-        To be written to a folder, and shown.
-
-    Raises
-    ------
-    StoreError
-        If there is no such report, or the store lacks what it shows.
+    An unknown name, or a store that lacks what the report shows, raises StoreError.
 
     Examples
     --------
@@ -106,19 +77,21 @@ def make_report(name: str, store: StoreName) -> Made:
     ...
     schedfarm.analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
+    from schedfarm.analysis.papers.needs import KEEPS
+    from schedfarm.analysis.papers.report import report
     from schedfarm.analysis.store import open_summary
 
-    row, needs = _row(name), needs_of(name)
+    paper = _paper(name)
     keep = open_summary(store).attrs.get("keep", KEEPS[-1])
-    if not needs.allows(keep):
+    if not paper.needs.allows(keep):
         raise StoreError(
-            f"report {name!r} needs keep = {needs.keep!r}, and the store's campaign says {keep!r}"
+            f"report {name!r} needs keep = {paper.needs.keep!r}, "
+            f"and the store's campaign says {keep!r}"
         )
-    made: Made = import_module(row.module).report(store)
-    return made
+    return report(paper, store)
 
 
-def _row(name: str) -> Report:
+def _paper(name: str) -> Paper:
     if name not in REPORTS:
         raise StoreError(f"report {name!r} is unknown; {choices(name, REPORTS)}")
-    return REPORTS[name]
+    return REPORTS[name]()

@@ -20,11 +20,12 @@ the passes of an instant follow from the times as well: the submissions, then th
 order in which the passes before started the jobs. A schedule that breaks its policy is tried by the
 other clock, too.
 
-*Passes on nodes and networks*, of which nobody else's schedules exist, are judged by the reference
-simulator: it decides at each pass, and the first difference is the fault.
+*Passes on nodes and networks*, whose schedules come from this project alone, are judged by the
+reference simulator: it decides at each pass, and the first difference is the fault.
 
 A rule without an auditor, such as `tabu`, whose draws are in no schedule, is judged by the columns
-alone, and the verdict says so.
+alone. An order without a formula of the auditor's own, such as a user's function, is taken as it
+is: passes are judged by its own numbers. The verdict lists both as unaudited.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     Parameters
     ----------
     schedule : Schedule
-        The jobs and their starts, of ours or by `read_schedule` of anyone's.
+        The jobs and their starts, from a simulation or from `read_schedule`.
     policy : Policy or str
-        The policy that is to have made it.
+        The policy that the schedule is checked against.
 
     Returns
     -------
@@ -104,28 +105,25 @@ def _check_given(schedule: Schedule) -> None:
 
 def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     kind = KINDS[schedule.workload.platform.name]
-    judged = kind.judges(policy)
+    judged, unaudited = kind.judges(policy), kind.unaudited(policy)
     checked = (*kind.checks, *([policy.name] if judged else []))
     evidence = Evidence(schedule, policy, kind.naming)
-    missing = kind.unstarted(evidence)
-    if missing:
-        # In a queue in which a job waits for ever nothing else can be judged.
-        return _refuted(checked, missing)
-    plain = [fault for fault in kind.proofs(evidence) if fault]
-    until = min((fault.instant for fault in plain), default=HORIZON)
-    replayed = kind.replay(schedule, policy, until) if judged else None
-    fault = _first(plain, replayed)
+    # In a queue in which a job waits for ever nothing else can be judged.
+    fault = kind.unstarted(evidence)
+    if fault is None:
+        plain = [found for found in kind.proofs(evidence) if found]
+        until = min((found.instant for found in plain), default=HORIZON)
+        fault = _first(plain, kind.replay(schedule, policy, until) if judged else None)
     if fault is not None:
-        return _refuted(checked, fault)
+        found = fault.rule, fault.job, fault.instant, fault.why
+        return Verdict(False, checked, *found, unaudited=unaudited)
     n = len(schedule.workload)
     why = f"every one of the {n} jobs keeps {', '.join(checked[:-1])} and {checked[-1]}"
     if not judged:
-        why += f"; what rule {policy.rule!r} decides cannot be told from the times: not judged"
-    return Verdict(True, checked, None, None, None, why)
-
-
-def _refuted(checked: tuple[str, ...], fault: Fault) -> Verdict:
-    return Verdict(False, checked, fault.rule, fault.job, fault.instant, fault.why)
+        why += f"; rule {policy.rule!r} has no auditor: its passes are not judged"
+    elif unaudited:
+        why += f"; no formula of the auditor's own checks {' and '.join(unaudited)}"
+    return Verdict(True, checked, None, None, None, why, unaudited=unaudited)
 
 
 _RANK = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "start": 2, "end": 2, "down": 2}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Literal
 
 from schedfarm.core.audit import times
-from schedfarm.core.audit.replay import Replay
+from schedfarm.core.audit.orders import FORMULAS
+from schedfarm.core.audit.pool import Replay
 from schedfarm.core.audit.times import Evidence, Proofs
 from schedfarm.core.audit.verdict import Fault
 from schedfarm.core.machines.grid.platform import Grid
@@ -18,6 +19,7 @@ from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.follow import follow
+from schedfarm.core.reference.orders import KEYS, SHARES
 from schedfarm.core.schedule import Schedule
 
 
@@ -37,6 +39,8 @@ class Kind:
         The other checks that need no replay.
     needs : {"audit", "refer"}
         The part of a rule's row by which its passes are replayed.
+    formulas : container of str
+        The orders for which that replay has formulas of its own.
     replay : callable
         Finds the first fault of the passes at or before an instant, s.
     """
@@ -46,11 +50,19 @@ class Kind:
     unstarted: Callable[[Evidence], Fault | None]
     proofs: Proofs
     needs: Literal["audit", "refer"]
+    formulas: Container[str]
     replay: Callable[[Schedule, Policy, int], Fault | None]
 
     def judges(self, policy: Policy) -> bool:
         """Whether the passes of a policy's rule can be replayed."""
         return getattr(policy.row, self.needs) is not None
+
+    def unaudited(self, policy: Policy) -> tuple[str, ...]:
+        """Return the parts of a policy that the audit takes as they are."""
+        if not self.judges(policy):
+            return (f"rule {policy.rule}",)
+        used = dict.fromkeys((policy.order, policy.backfill))
+        return tuple(f"order {order}" for order in used if order and order not in self.formulas)
 
 
 def _naming(schedule: Schedule, job: int) -> str:
@@ -82,6 +94,7 @@ KINDS: dict[str, Kind] = {
         times.unstarted,
         _proofs,
         "audit",
+        FORMULAS,
         _by_the_auditor,
     ),
     Grid.name: Kind(
@@ -90,13 +103,26 @@ KINDS: dict[str, Kind] = {
         times.unstarted,
         _proofs,
         "audit",
+        FORMULAS,
         _by_the_auditor,
     ),
     Nodes.name: Kind(
-        nodes.CHECKS, nodes.naming, nodes.unstarted, nodes.proofs, "refer", _by_the_reference
+        nodes.CHECKS,
+        nodes.naming,
+        nodes.unstarted,
+        nodes.proofs,
+        "refer",
+        {*KEYS, *SHARES},
+        _by_the_reference,
     ),
     Network.name: Kind(
-        network.CHECKS, network.naming, times.unstarted, network.proofs, "refer", _by_the_reference
+        network.CHECKS,
+        network.naming,
+        times.unstarted,
+        network.proofs,
+        "refer",
+        {*KEYS, *SHARES},
+        _by_the_reference,
     ),
 }
 """The kinds of platform by name."""

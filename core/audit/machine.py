@@ -1,4 +1,4 @@
-"""The machine at an instant, known from a schedule's times alone, and one pass over the queue."""
+"""The machine at an instant, known from the times of a schedule, and one pass over the queue."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.audit.order import Past, QueueOrder
+from schedfarm.core.audit.orders import Past, QueueOrder
 from schedfarm.core.audit.profile import Profile
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 
 
 class Site:
-    """Hold who runs at one place, until when by estimate, and how many processors are free."""
+    """Hold the jobs that run at one place, their predicted ends, and the free processors."""
 
     def __init__(self, size: int, name: str) -> None:
         self.size = self.free = size
         self.name = name
-        # Of those that hold processors, their predicted ends.
+        # Predicted ends and indices of the jobs that hold processors, in order.
         self.running: list[tuple[int, int]] = []
 
     def profile(self, now: int, procs: list[int]) -> Profile:
@@ -29,7 +29,7 @@ class Site:
         return Profile(now, self.free, ((end, procs[job]) for end, job in self.running))
 
     def shadow(self, need: int, now: int, procs: list[int]) -> tuple[int, int]:
-        """Return when the predicted ends free so many, s, and what is free beside them."""
+        """Return when predicted ends free enough processors, s, and how many more are free."""
         level, instant = self.free, now
         for end, other in self.running:
             if end > instant:
@@ -41,7 +41,7 @@ class Site:
 
 
 class Machine:
-    """Follow given starts and ends: who waits, who runs where, how many processors are free."""
+    """Follow given starts and ends: waiting jobs, running jobs, and free processors."""
 
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         work = schedule.workload
@@ -59,13 +59,13 @@ class Machine:
         self.procs: list[int] = work.procs.tolist()
         self.number: list[int] = work.job.tolist()
         self.user: list[int] = work.user.tolist()
-        # Where each job runs, an index into the sites.
+        # Place of each job, an index into the sites.
         self.place: list[int] = schedule.place.tolist()
         sizes, names = work.platform.sizes, work.platform.places
         self.sites = [Site(size, name) for size, name in zip(sizes, names, strict=True)]
         self.now = 0
         self.waiting = np.empty(0, np.int64)
-        # Of all that run, their true ends and how many started before: per event, completions of
+        # True end of each running job and how many started before it: per event, completions of
         # one instant go by start.
         self.ending: list[tuple[int, int, int]] = []
         self.begun = 0
@@ -75,7 +75,7 @@ class Machine:
         self.waiting = np.concatenate((self.waiting, np.array(jobs, np.int64)))
 
     def begin(self, job: int) -> None:
-        """Give a job its processors; the pass takes it from the queue when it is over."""
+        """Give a job its processors; it leaves the queue at the end of the pass."""
         if not self.per_event or self.estimate[job] > 0:
             site = self.sites[self.place[job]]
             site.free -= self.procs[job]
@@ -84,13 +84,13 @@ class Machine:
         self.begun += 1
 
     def give_back(self) -> None:
-        """Take back, per event, the processors of whoever is predicted to have ended by now."""
+        """Take back, per event, the processors of jobs that are predicted to have ended by now."""
         for site in self.sites if self.per_event else ():
             while site.running and site.running[0][0] <= self.now:
                 site.free += self.procs[site.running.pop(0)[1]]
 
     def complete(self, most: int | None = None) -> list[int]:
-        """Take back the processors of the jobs that end now, or of so many of them."""
+        """Take back the processors of the jobs that end now, or of the first `most` of them."""
         count = bisect_left(self.ending, (self.now + 1, -1, -1))
         ended = [job for _, _, job in self.ending[:count][:most]]
         del self.ending[: len(ended)]
@@ -111,7 +111,7 @@ class Machine:
 
     @property
     def most_free(self) -> int:
-        """How many processors are free where most are."""
+        """Free processors of the place that has most."""
         return max(site.free for site in self.sites)
 
     def room_for(self, job: int) -> int | None:
@@ -138,7 +138,7 @@ class Machine:
         return [site.profile(self.now, self.procs) for site in self.sites]
 
     def shadow(self, job: int) -> tuple[int, int, int]:
-        """Return where predicted ends free enough for a job first, when, s, and what is beside."""
+        """Return where and when, s, predicted ends first free enough for a job, and the extra."""
         need, found = self.procs[job], []
         for i in self.wide_enough(job):
             instant, extra = self.sites[i].shadow(need, self.now, self.procs)
@@ -158,10 +158,10 @@ class Machine:
 class Pass:
     """Compare one pass of the scheduler, decision by decision, with the given starts.
 
-    A rule calls `may` for each job that it would start and `may_not` for those that it would
-    not, in the order in which the scheduler meets them. Where a job that may start does not, the
-    rest of the instant is judged as if it did: whoever is within his rights then is not to blame.
-    So it is with a job that starts elsewhere than where the rule starts it.
+    A rule calls `may` for each job that it would start and `may_not` for each that it would not,
+    in the order in which the scheduler meets them. Where a job that may start does not, the rest
+    of the instant is judged as if it did, so that a job that is right by then is not blamed. The
+    same goes for a job that starts at another place than the rule's.
     """
 
     def __init__(self, machine: Machine) -> None:

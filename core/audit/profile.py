@@ -1,4 +1,4 @@
-"""Free processors from an instant on, as the auditor keeps them."""
+"""Free processors over time, as the auditor keeps them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Profile:
             self.free[step] -= procs
 
     def earliest(self, procs: int, length: int) -> int:
-        """Return the first instant with so many processors free for so long, s.
+        """Return the first instant at which processors are free for a length of time, s.
 
         A length of 0 asks for the processors at that instant alone.
         """
@@ -44,11 +44,11 @@ class Profile:
             step = short + 1
 
     def has_room(self, procs: int, length: int) -> bool:
-        """Whether so many processors are free from now on for so long."""
+        """Whether processors are free from now on for a length of time, s."""
         return self._shortage(0, procs, self.times[0] + length) < 0
 
     def _shortage(self, step: int, procs: int, end: int) -> int:
-        """Return the first step from this one, and before `end`, with fewer free; -1 for none."""
+        """Return the first step from this one on, before `end`, with fewer free; -1 for none."""
         while step < len(self.times) and self.times[step] < end:
             if self.free[step] < procs:
                 return step

@@ -18,7 +18,7 @@ from schedfarm.core.schedule import Schedule, Segments
 
 @dataclass(frozen=True)
 class Evidence:
-    """Hold a schedule, the policy that is to have made it, and how sentences name a job of it."""
+    """A schedule, the policy that it is checked against, and how sentences name a job of it."""
 
     schedule: Schedule
     policy: Policy

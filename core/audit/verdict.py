@@ -1,4 +1,4 @@
-"""What an audit says: a verdict, and the fault that it rests on."""
+"""The result of an audit: a verdict, and the fault that it rests on."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from schedfarm.core.policy.policy import Policy
 CLOCKS = {
     "instant": "at one instant completions come before submissions, then one pass",
     "per-event": "as pyss: at one instant submissions come before completions, a pass follows each "
-    "single event, and whoever is predicted to have ended by then counts as gone",
+    "single event, and jobs that are predicted to have ended by then count as gone",
 }
-"""What each clock that a policy names means, in half a sentence."""
+"""Meaning of each clock that a policy names, in half a sentence."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Say whether a schedule keeps every rule that was checked, or who breaks one first.
+    """Say whether a schedule keeps every rule that was checked, or which job breaks one first.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Verdict:
         Whether every rule in `checked` holds for the whole schedule.
     checked : tuple of str
         The rules: ``start``, ``submit``, ``kills``, on a grid ``place``, ``capacity`` and the name
-        of the policy; on nodes those of `core.audit.kinds`.
+        of the policy; on nodes and networks those of `core.audit.kinds`.
     rule : str, optional
         The rule that is broken first by time.
     job : int, optional
@@ -35,6 +35,10 @@ class Verdict:
         A sentence with the numbers.
     keeps : Policy, optional
         Where the policy is broken: the same by another clock, if the schedule keeps that.
+    unaudited : tuple of str
+        Parts of the policy that nothing checks: ``rule NAME`` without an auditor, whose passes are
+        not judged, and ``order NAME`` without a formula of the auditor's own, so that passes are
+        judged by the order's own function.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Verdict:
     instant: int | None
     why: str
     keeps: Policy | None = None
+    unaudited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,20 +17,20 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
-from numba.core import config
+from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.runtime import rtsys
 
 from schedfarm.core.caches import exposed, make_private, remedy, user_folder
 from schedfarm.core.engine.bounds import CHECKED
-from schedfarm.core.engine.sources import digest
+from schedfarm.core.engine.sources import digest, digest_of_variants
 
 LIMIT_BYTES = 256 * 2**20
 """Size above which the kernels used longest ago are removed; those of one version take 40 MB."""
@@ -91,10 +91,20 @@ def _usable(place: Path) -> Path | None:
     return None
 
 
-def _version(source: Path) -> str:
+def _version(source: Path, variants: str = "") -> str:
     """Return a digest of a kernel's sources and of all that makes code of them."""
     parts = (digest(source), sys.version, numba.__version__, llvmlite.__version__)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+    text = "\n".join((*parts, variants) if variants else parts)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _kinds(signature: Any) -> Iterator[type]:
+    """Yield the classes of the named tuples in a signature, inner ones included."""
+    for one in getattr(signature, "args", signature):
+        if isinstance(one, types.BaseTuple):  # type: ignore[attr-defined]
+            yield from _kinds(one.types)
+        if isinstance(one, types.BaseNamedTuple):  # type: ignore[attr-defined]
+            yield one.instance_class
 
 
 class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
@@ -132,13 +142,23 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def __init__(self, function: Any, root: Path) -> None:
         # Sources are read now, when the steps have just been imported: later they may be those of
         # a newer version.
-        self._root, self._place = root, root / _version(Path(function.__code__.co_filename))
+        self._root, self._source = root, Path(function.__code__.co_filename)
+        self._place = root / _version(self._source)
         self._impl_class = lambda given: _Serialised(given, _Locator(given, self._place))
         super().__init__(function)
         self._handle: int | None = None
 
+    def _turn_to(self, signature: Any) -> None:
+        """Use the folder of this combination of types; the compiler's lock is held meanwhile."""
+        variants = digest_of_variants(self._source, _kinds(signature))
+        place = self._root / _version(self._source, variants)
+        if place != self._place:
+            self._place = place
+            super().__init__(self._py_func)
+
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return what is on the disk, perhaps after another process has put it there."""
+        self._turn_to(signature)
         found = self._find(signature, context)
         if found is None and self._take():
             found = self._find(signature, context)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from llvmlite.binding import Linkage
@@ -176,3 +177,31 @@ class Step(CPUDispatcher):  # type: ignore[misc]
                 self.py_func, targetoptions=options, pipeline_class=KernelCompiler
             )
         return self._alone(*args)
+
+
+class GenericStep(Step):
+    """A step with one implementation for each type of its first argument, a named tuple.
+
+    Numba asks for the template and for the code by the types of a call: both are those of the
+    implementation, so that a kernel contains only that one, and the disk cache knows no other.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        self.declared = Path(function.__code__.co_filename)
+        self.variants: dict[type, Step] = {}
+
+    def _variant(self, kinds: Any) -> Step:
+        return self.variants[kinds[0].instance_class]
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Type a call by the implementation for its first argument."""
+        return self._variant(args).get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return the code of the implementation for a call's first argument."""
+        return self._variant(sig).get_overload(sig)
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the implementation for the first argument from Python."""
+        return self.variants[type(args[0])](*args)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numba
 
 from schedfarm.core.engine.bounds import CHECKED
 from schedfarm.core.engine.cache import KernelCache, folder
-from schedfarm.core.engine.compiler import KernelCompiler, Step
+from schedfarm.core.engine.compiler import GenericStep, KernelCompiler, Step
+from schedfarm.core.engine.sources import register
 
 NEVER = 2**63 - 1
 """An instant that does not come, s."""
 
 F = TypeVar("F", bound=Callable[..., object])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def kernel(function: F) -> F:
@@ -25,8 +29,8 @@ def kernel(function: F) -> F:
     A host without a writable cache folder compiles anew in each process instead of failing. Of
     processes that need a kernel at the same time one compiles it, and the others wait for that.
     It makes no arrays: it is handed those that it writes on.
-    Call a kernel with one combination of types only: workers that start together and cache two
-    combinations of one kernel may take each other's file.
+    For each combination of types that generic steps know, call it with one combination of all
+    types only: workers that start together and cache two of them may take each other's file.
     """
     options = {
         "nogil": True,
@@ -60,6 +64,47 @@ def routine(function: F) -> F:
     copies for fair starts, called once a job with some 50 arrays, took 1.3 times as long.
     """
     return _step(function)
+
+
+class generic(Generic[P, R]):  # noqa: N801  A decorator.
+    """Declare a step whose implementation is chosen by the type of its first argument.
+
+    The decorated function is the declaration and has no body; ``@NAME.of(KIND)`` adds the verb for
+    a type of named tuples. What a machine is can so be written apart from what is done with it: a
+    prototype was bit-equal and as fast, and its kernels were found on the disk, where a kernel that
+    is handed another one is compiled in every process.
+    """
+
+    def __new__(cls, function: Callable[P, R]) -> generic[P, R]:
+        """Return what compiled code can call, unless nothing is compiled."""
+        if numba.config.DISABLE_JIT:
+            return super().__new__(cls)
+        return cast("generic[P, R]", _GenericStep(function))
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.declared = Path(function.__code__.co_filename)
+        self.variants: dict[type, Callable[..., R]] = {}
+
+    def of(self, kind: type) -> Callable[[Callable[..., R]], Callable[..., R]]:
+        """Add the implementation for a type of first argument."""
+
+        def add(function: Callable[..., R]) -> Callable[..., R]:
+            register(kind, self.declared, Path(function.__code__.co_filename))
+            found = verb(function)
+            self.variants[kind] = found
+            return found
+
+        return add
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the implementation for the first argument."""
+        return self.variants[type(args[0])](*args, **kwargs)
+
+
+class _GenericStep(GenericStep):
+    """A generic step that is compiled."""
+
+    of = generic.of
 
 
 def _step(function: F, **options: bool) -> F:

@@ -12,9 +12,17 @@ from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW
-from schedfarm.core.engine.fixed_order import may_backfill, may_backfill_here, reserve, within_reach
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.lanes import WORD, first_places, lowest, without
+from schedfarm.core.engine.machine import (
+    begin,
+    candidates,
+    most_free,
+    place_beside,
+    place_for,
+    reserve,
+    within_reach,
+)
 from schedfarm.core.engine.queue import (
     SEEN_AT,
     SEEN_FIRST,
@@ -33,8 +41,8 @@ from schedfarm.core.engine.ranking import (
     may_have_rivals,
     rivals,
 )
-from schedfarm.core.engine.running import Jobs, launch
-from schedfarm.core.engine.world import EXTRA, NONE, SHADOW, Options, World, starving_before, turn
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.world import NONE, Options, World, starving_before, turn
 
 
 @verb
@@ -103,16 +111,15 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
 @verb
 def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
     """Return the cell of the first job that may start behind the head, -1 if none may."""
-    jobs, running, queue, hold, _ = world
-    best, bar, free = -1, (0, 1), running.free[0]
-    slack, extra = hold[SHADOW] - now, hold[EXTRA]
+    jobs, machine, queue, hold, _ = world
+    best, bar, free = -1, (0, 1), most_free(machine)
     for place in range(queue.size[0]):
         b = queue.order[place]
-        if queue.least_need[b] > free or not within_reach(queue, hold, now, b):
+        if queue.least_need[b] > free or not within_reach(machine, queue, hold, now, b):
             continue
         stop = queue.first[b] + queue.length[b]
         for cell in range(queue.first[b], stop, WORD):
-            word = may_backfill_here(queue, cell, free, slack, extra) & first_places(stop - cell)
+            word = candidates(machine, queue, hold, now, cell) & first_places(stop - cell)
             if word == 0:
                 continue
             if best < 0:
@@ -128,9 +135,9 @@ def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
 
 
 @verb
-def start_waiting(world: World, cell: int, now: int) -> None:
-    """Start the job of a cell, which leaves the queue."""
-    launch(world.jobs, world.running, world.queue.job[cell], now)
+def start_waiting(world: World, c: int, cell: int, now: int) -> None:
+    """Start the job of a cell at place c; it leaves the queue."""
+    begin(world.machine, world.jobs, c, world.queue.job[cell], now)
     take_out(world.queue, cell)
 
 
@@ -142,33 +149,35 @@ def decide(world: World, rankings: Rankings, rule: int, now: int, limit: int) ->
 
     The world's key is 0 for each job, so that all wait by (submit, position).
     """
-    jobs, running, queue, hold, _ = world
+    jobs, machine, queue, hold, _ = world
     while True:
         head = first_of_all(queue, jobs, rankings.queue, now, limit)
-        if queue.need[head] > running.free[0]:
+        c = place_for(machine, queue.need[head])
+        if c < 0:
             break
-        start_waiting(world, head, now)
-        if not fits_somewhere(queue, running.free[0]):
+        start_waiting(world, c, head, now)
+        if not fits_somewhere(queue, most_free(machine)):
             return
     if rule == NONE:
         return
-    reserve(running, hold, rule, queue.need[head])
+    reserve(machine, hold, rule, queue.need[head])
     while True:
         cell = first_backfill(world, rankings.backfill, now, limit)
         if cell < 0:
             return
-        may_backfill(hold, now, queue.need[cell], queue.estimate[cell])
+        c = place_beside(machine, hold, now, queue.need[cell], queue.estimate[cell])
         jobs.backfilled[queue.job[cell]] = True
-        start_waiting(world, cell, now)
+        start_waiting(world, c, cell, now)
 
 
 @verb
 def advance(world: World, clock: Int64, per_event: bool) -> bool:
     """Go on to the next pass that may start a job; return whether there is one to be made."""
-    jobs, running = world.jobs, world.running
-    while (clock[ARRIVED] < jobs.submit.size or running.count[0] > 0) and jobs.leave[0] == 0:
+    while world.jobs.leave[0] == 0:
         clock[NOW], clock[ARRIVED] = turn(world, clock[ARRIVED], per_event)
-        if fits_somewhere(world.queue, running.free[0]):
+        if clock[NOW] == NEVER:
+            break
+        if fits_somewhere(world.queue, most_free(world.machine)):
             return True
     return False
 

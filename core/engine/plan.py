@@ -24,10 +24,9 @@ from schedfarm.core.engine.profile import (
     first_short,
     fit_from,
     has_room,
-    step_at,
     step_from,
 )
-from schedfarm.core.engine.running import Jobs, Running, launch
+from schedfarm.core.engine.running import Running
 
 COUNT, PLANNED, KEPT, DUE, LOADED, STARVING, POINTS, LAYOUT = range(8)
 """Places in a plan's state: jobs that wait; how many of them, from the first, hold a reservation in
@@ -163,15 +162,6 @@ def remove(plan: Plan, i: int) -> None:
 
 
 @verb
-def start_at(plan: Plan, jobs: Jobs, running: Running, i: int, now: int) -> None:
-    """Start the job at place i: it leaves the queue and runs."""
-    j = plan.job[plan.front[0] + i]
-    jobs.backfilled[j] = i > 0
-    remove(plan, i)
-    launch(jobs, running, j, now)
-
-
-@verb
 def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
     """Tell whether the job at place i fits now beside the reservations made so far.
 
@@ -238,7 +228,11 @@ def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int
 
 @verb
 def last_rival(plan: Plan, now: int, first: int, last: int, end: int) -> int:
-    """Return the last place in first..last - 1 whose job may start before `end`, or first - 1."""
+    """Return the last place in first..last - 1 whose job may start before `end`, or first - 1.
+
+    On a grid jobs wait that are wider than the cluster of this profile, whose last step has it
+    all.
+    """
     profile, front = plan.profile, plan.front[0]
     step = step_from(profile, profile.mark[HEAD], end - 1)
     stairs = find_stairs(plan, step, NEVER, now, end - 1)
@@ -249,35 +243,10 @@ def last_rival(plan: Plan, now: int, first: int, last: int, end: int) -> int:
         while word != 0:
             place = highest(word)
             cell = begin + place
-            if earlier_fit(profile, plan.need[cell], plan.length[cell], now, end, NEVER)[0] < end:
+            need, length = plan.need[cell], plan.length[cell]
+            fits = need <= profile.free[profile.mark[TAIL] - 1]
+            if fits and earlier_fit(profile, need, length, now, end, NEVER)[0] < end:
                 return int(cell - front)
             word ^= 1 << place
         stop = begin
     return first - 1
-
-
-@verb
-def next_to_place(
-    plan: Plan, now: int, depth: int, last: int, rival: int
-) -> tuple[int, int, int, int]:
-    """Return which place is next, from when, the step there, and the last rival, -1 if not known.
-
-    That is the first place without a reservation; or `last`, at once, where it has no rival:
-    nobody before it may start until it would end. Reservations only take processors, so that
-    the others will not be in its way, nor it in theirs: on CTC at load 0.9 under FCFS a sixth of
-    the reservations need not be made, under LXF 29 %. A job without duration may be denied
-    what others, of no duration either, have just taken: it waits for its turn.
-    """
-    i = plan.state[PLANNED]
-    if i < plan.state[KEPT]:
-        t = plan.at[i]
-        step = step_at(plan.profile, t)
-    else:
-        t, step = earliest_start(plan, i, now)
-    length = plan.length[plan.front[0] + last] if i < last < depth else 0
-    if length > 0 and t >= now + length:
-        if rival < 0:
-            rival = last_rival(plan, now, i + 1, last, now + length)
-        if rival <= i:
-            i, t, step = last, now, plan.profile.mark[HEAD]
-    return i, t, step, rival

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.lanes import (
     ALL,
@@ -43,7 +42,7 @@ from schedfarm.core.engine.profile import (
     step_from,
 )
 from schedfarm.core.engine.ranking import Ranking, goes_before
-from schedfarm.core.engine.running import Jobs, Running, give_back, launch, release
+from schedfarm.core.engine.running import Jobs, Running, give_back, launch, next_end, release
 from schedfarm.core.engine.world import Options, starving_before
 
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.jit import NEVER, verb
 
 
 class Jobs(NamedTuple):
@@ -62,6 +62,13 @@ def idle_machine(processors: int, most: int) -> Running:
 
 
 @verb
+def next_end(running: Running) -> int:
+    """Return the next instant at which a job ends, s, or NEVER."""
+    count = running.count[0]
+    return running.end[count - 1] if count > 0 else NEVER
+
+
+@verb
 def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
     """Start job `j`: take its processors and note both of its ends."""
     jobs.start[j] = now
@@ -99,8 +106,8 @@ def give_back(running: Running, now: int) -> bool:
 
 
 @verb
-def release(jobs: Jobs, running: Running) -> None:
-    """End the job that is to end next: give its processors back."""
+def release(jobs: Jobs, running: Running) -> bool:
+    """End the job that ends next: give its processors back; return whether that is early."""
     last = running.count[0] - 1
     j = running.job[last]
     predicted = jobs.start[j] + jobs.estimate[j]
@@ -116,6 +123,7 @@ def release(jobs: Jobs, running: Running) -> None:
         procs, running.width[p] = running.width[p], procs
     running.count[0] = last
     running.free[0] += width
+    return bool(predicted > running.end[last])
 
 
 @verb

@@ -26,7 +26,7 @@ def run_events(
     waiting: Int64,
 ) -> None:
     """Go through all events, each with its pass."""
-    jobs, running = world.jobs, world.running
+    jobs, running = world.jobs, world.machine
     while advance(world, clock, options.per_event):
         now, count = clock[NOW], gather(world.queue, waiting)
         rank_by_shares(

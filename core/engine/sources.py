@@ -1,14 +1,15 @@
 """Which files a kernel is made of: that of its module, and all that this imports, and those theirs.
 
 A name that a module takes from another one is compiled into whoever uses it. The files are read
-when a kernel is made, just after what it imports.
+when a kernel is made, just after what it imports. The implementations of generic steps are in
+modules that the kernel does not import: they count where one of its arguments has their type.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -86,3 +87,25 @@ def _file(root: Path, name: tuple[str, ...]) -> Path | None:
     # What a package's own __init__ holds counts where it is the package that is imported from.
     places = (root.joinpath(*name).with_suffix(".py"), root.joinpath(*name, "__init__.py"))
     return next((place for place in places if place.is_file()), None)
+
+
+_VARIANTS: dict[type, set[tuple[Path, Path]]] = {}
+"""Modules that declare generic steps and those with implementations, by the type they are for."""
+
+
+def register(kind: type, declared: Path, file: Path) -> None:
+    """Note that a module implements, for a type, generic steps that another one declares."""
+    pair = declared, file
+    if pair not in _VARIANTS.setdefault(kind, set()):
+        _VARIANTS[kind].add(pair)
+        digest(file)
+
+
+def digest_of_variants(source: Path, kinds: Iterable[type]) -> str:
+    """Return a digest of what implements, for some types, the generic steps of a kernel.
+
+    It is "" where there are none. Sources were read when the implementations were imported.
+    """
+    files, pairs = closure(source), {pair for kind in kinds for pair in _VARIANTS.get(kind, ())}
+    found = {(file.name, digest(file)) for declared, file in pairs if declared in files}
+    return "\n".join(f"{name} {text}" for name, text in sorted(found))

@@ -9,24 +9,26 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import turn_clock
 from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import Queue, empty_queue, enqueue
-from schedfarm.core.engine.running import Jobs, Running, idle_machine
+from schedfarm.core.engine.running import Jobs
 
 NONE, AGGRESSIVE, EASY, RESERVING = 0, 1, 2, 3
 """Codes of the rules: which reservations every pass makes anew."""
 
-KNOWN, SHADOW, EXTRA, HOLD = range(4)
-"""Fields of the head's reservation: whether it is worked out, and what it is; their number."""
+KNOWN, SHADOW, EXTRA, CLUSTER, HOLD = range(5)
+"""Fields of the head's reservation: whether it is worked out; its shadow time, s; the processors
+that are then extra; on a grid its cluster, -1 for none; their number."""
 
 
 class World(NamedTuple):
-    """The jobs, those that run and those that wait, the head's reservation and the queue's key.
+    """The jobs, the machine, those that wait, the head's reservation and the queue's key.
 
     Jobs wait in the order of `key`, int64[n], smallest first, ties by index.
     """
 
     jobs: Jobs
-    running: Running
+    machine: Machine
     queue: Queue
     hold: Int64
     key: Int64
@@ -46,18 +48,17 @@ class Options(NamedTuple):
     per_event: bool
 
 
-def empty_world(jobs: Jobs, key: Int64, processors: int) -> World:
+def empty_world(jobs: Jobs, machine: Machine, key: Int64) -> World:
     """Return an idle machine, nobody in its queue, and a key of its own."""
     n = jobs.submit.size
-    hold = np.zeros(HOLD, np.int64)
-    return World(jobs, idle_machine(processors, n), empty_queue(n), hold, key.copy())
+    return World(jobs, machine, empty_queue(n), np.zeros(HOLD, np.int64), key.copy())
 
 
 @verb
 def turn(world: World, arrived: int, per_event: bool) -> tuple[int, int]:
     """Go to the next instant, or event, and queue who arrives; return it, s, and how many have."""
     first = arrived
-    now, arrived, _ = turn_clock(world.jobs, world.running, first, per_event)
+    now, arrived, _ = turn_clock(world.jobs, world.machine, first, per_event)
     for j in range(first, arrived):
         enqueue(world.queue, world.jobs, world.key, j)
     return now, arrived

@@ -1,4 +1,4 @@
-"""Names of nodes as clusters write them, many in one: ``ita[001-104]``."""
+"""Host lists: names of many nodes in one text, such as ``ita[001-104]``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 from schedfarm.core.errors import InputError
 
 MOST = 1_000_000
-"""More names are a slip in a range."""
+"""Most names of a range; more are a slip."""
 
 _FOLDED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
@@ -18,20 +18,7 @@ _PLAIN = re.compile(r"[^\s,;*\[\]]+")
 
 
 def unfolded(text: object, where: str) -> list[str]:
-    """Return the names that a text stands for.
-
-    Parameters
-    ----------
-    text : str
-        A name, or one with numbers in brackets, such as ``ita[001-104,110]``: each is as long as
-        the first of its range, zeros in front.
-    where : str
-        What to say that it stands in.
-
-    Raises
-    ------
-    InputError
-        If it is no such text.
+    """Return the names of a host list; numbers are as long as the first of their range.
 
     Examples
     --------
@@ -50,13 +37,7 @@ def unfolded(text: object, where: str) -> list[str]:
 
 
 def plain(name: object, where: str) -> str:
-    """Return a name that needs no quotes anywhere.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return a name that needs no quotes; refuse others."""
     if not isinstance(name, str) or not _PLAIN.fullmatch(name) or not name.isprintable():
         raise InputError(
             f"{where} is {name!r}; give a name without blanks and none of , ; * [ ], or many in "
@@ -66,7 +47,7 @@ def plain(name: object, where: str) -> str:
 
 
 def folded(names: Sequence[str]) -> list[str]:
-    """Return few texts that stand for names, in their order.
+    """Return host lists of names, in their order.
 
     Examples
     --------
@@ -87,7 +68,7 @@ def folded(names: Sequence[str]) -> list[str]:
 
 
 def _key(place: int, name: str) -> tuple[str, int, bool]:
-    """Return what names that follow one another in a range have in common."""
+    """Return the key that consecutive names of one range share."""
     found = _NUMBERED.fullmatch(name)
     # Else aa would be in the range of an aa3 that follows it.
     return (found[1], int(found[2]) - place, True) if found else (name, place, False)

@@ -132,7 +132,7 @@ def parse_sacct(path: str | os.PathLike[str]) -> Parsed:
 
 
 def _ignored(kept: Kept) -> dict[str, int]:
-    """Return how many jobs have an unusual value of each column of `IGNORED`, or any GPU."""
+    """Return the number of jobs with an unusual value of each column of `IGNORED`, or GPUs."""
     found = {}
     for label, name in IGNORED.items():
         if name not in kept.column:

@@ -1,4 +1,4 @@
-"""Parsed logs on disk, found by their content, so that a log is parsed once on each host.
+"""Cache of parsed logs on disk, keyed by content: each host parses a log once.
 
 An entry is named by the SHA-256 of the file's bytes and the version of this format, so it never
 goes stale; it may be deleted at any time. A folder that cannot be used, or that others may write,
@@ -27,16 +27,16 @@ from schedfarm.core.files import write_whole
 from schedfarm.core.logs.swf_text import FIELDS, Log
 
 VERSION = 4
-"""Version of an entry's format; another version has other names."""
+"""Version of an entry's format, part of its name."""
 
 ENVIRONMENT = "SCHEDFARM_CACHE"
-"""Variable that names the cache folder; empty means none, unset the user's XDG cache folder."""
+"""Variable with the cache folder; empty means no cache, unset the user's XDG cache folder."""
 
 _HEAD = len(FIELDS) + 5
 
 
 def folder() -> Path | None:
-    """Return where parsed logs are kept, or None where nowhere.
+    """Return the folder of the cache, None without one.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def key(file: BufferedReader) -> str:
 
 
 def load(name: str, fields: Sequence[str]) -> Log | None:
-    """Return these fields of an entry; None where it is missing, damaged or cannot be read.
+    """Return some fields of an entry; None where it is missing, damaged or unreadable.
 
     Columns are int32 where all of the log's fit, which halves the time of a first read.
     """
@@ -97,7 +97,7 @@ def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
 
 
 def store(name: str, log: Log) -> None:
-    """Write an entry, if the folder allows."""
+    """Write an entry if the folder is writable and private."""
     place = folder()
     if place is None:
         return

@@ -373,13 +373,6 @@ METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
 def metrics_over(what: str, platform: Platform | None = None) -> tuple[Metric, ...]:
     """Return our own metrics that have one value of each cell, week, user, width or origin.
 
-    Parameters
-    ----------
-    what : str
-        Which of these.
-    platform : Platform, optional
-        What the schedules are on; by default those metrics that there are on whichever.
-
     Examples
     --------
     >>> [metric.name for metric in metrics_over("user")]
@@ -397,11 +390,6 @@ def find_metric(name: str) -> Metric:
     A user's metric is a `Metric`, or a plain function of a `core.metrics.counted.Counted` whose
     first line of documentation is its meaning; its attributes ``unit``, ``over`` and ``better``,
     where it has them, are those of `Metric`.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is neither.
 
     Examples
     --------

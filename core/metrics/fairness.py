@@ -129,11 +129,6 @@ def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
     int64[n]
         max(start - fst, 0), s.
 
-    Raises
-    ------
-    InputError
-        If there is no fair start time for every job.
-
     Examples
     --------
     >>> from schedfarm.core import Workload, simulate

@@ -36,13 +36,6 @@ class Groups(NamedTuple):
 def means_of_groups(some: Groups, others: Groups, counted: Counted) -> tuple[Means, Means]:
     """Return jobs and means of groups, and of others: one walk takes 0.7 of the time of two.
 
-    Parameters
-    ----------
-    some, others : Groups
-        Of which jobs beside each other are mostly in the same of `some`.
-    counted : Counted
-        The jobs that count.
-
     Examples
     --------
     >>> from schedfarm.core import Workload, simulate

@@ -50,11 +50,6 @@ def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
 def link_demands(schedule: Schedule) -> Int64:
     """Return what each part of a job asks of the link of its cluster, in each direction.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        On a network, with k parts of jobs in its `segments`.
-
     Returns
     -------
     int64[k]

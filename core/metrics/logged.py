@@ -52,11 +52,6 @@ class GroupWait:
 def wait_errors(schedule: Schedule) -> dict[str, float]:
     """Return how far simulated waits are from those of the log.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Of jobs whose waits the log knows at least in part.
-
     Returns
     -------
     dict of str to float
@@ -80,19 +75,6 @@ def wait_errors(schedule: Schedule) -> dict[str, float]:
 
 def group_waits(schedule: Schedule, by: str) -> list[GroupWait]:
     """Return what groups of jobs waited, simulated and in the log.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        As in `wait_errors`.
-    by : str
-        One of `GROUPS`.
-
-    Returns
-    -------
-    list of GroupWait
-        Width classes in ascending order; others from the one with most jobs on. Empty where all
-        jobs are of one group.
 
     Examples
     --------

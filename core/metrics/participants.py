@@ -13,13 +13,6 @@ from schedfarm.core.schedule import Schedule
 def node_time(schedule: Schedule, window: Window) -> Int64:
     """Return what the jobs of each participant held on each cluster within a window.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        On a network of c clusters.
-    window : Window
-        The time that counts.
-
     Returns
     -------
     int64[c, c]

@@ -97,24 +97,12 @@ def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
 
 
 def slowdowns(response: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -> Float64:
-    """Return max(response / (procs x max(run, tau)), 1) of each element.
-
-    Raises
-    ------
-    InputError
-        If `tau` is not a finite number above 0.
-    """
+    """Return max(response / (procs x max(run, tau)), 1) of each element."""
     checked_tau(tau)
     ratio: Float64 = response / (procs * np.maximum(run, tau))
     return np.maximum(ratio, 1.0, out=ratio)
 
 
 def checked_tau(tau: float) -> float:
-    """Return the tau of a slowdown, s.
-
-    Raises
-    ------
-    InputError
-        If it is not a finite number above 0.
-    """
+    """Return the tau of a slowdown, s."""
     return positive("tau", tau, unit="s")

@@ -92,11 +92,6 @@ def index_users(
     user : int64[n], optional
         What counts as the user of each job; by default the workload's own column.
 
-    Returns
-    -------
-    UserIndex
-        The jobs of all others, and of unknown users, have place u.
-
     Examples
     --------
     >>> w = Workload.from_columns(submit=[0, 1, 2], run=[1, 1, 1], estimate=[1, 1, 1],

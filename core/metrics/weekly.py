@@ -43,12 +43,6 @@ def weekly(
     dict of str to array, shape (weeks,)
         ``week_jobs`` is int64; the means are float64, NaN in a week in which no job ends.
 
-    Raises
-    ------
-    InputError
-        If `tau` is not above 0, `weeks` is not at least 1, `warmup` is neither a share nor a
-        duration, or the schedule lasts longer than `core.metrics.counted.MAX_WEEKS`.
-
     Examples
     --------
     >>> from schedfarm.core import Workload, simulate

@@ -45,28 +45,6 @@ def window_of(
 ) -> Window:
     """Return what of a schedule counts when its beginning and its end are left out.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Starts of n jobs.
-    warmup : float or str
-        A share: the first floor(share x k) jobs by (end, position), of the k that were not
-        refused, do not count, and the window begins at the last of their ends. Or a duration such
-        as ``2w``, ``3d`` or ``12h``: jobs that end within it, counted from the first submission,
-        do not count.
-    cooldown : bool
-        Whether jobs that end after the last submission do not count; the window ends at it.
-
-    Returns
-    -------
-    Window
-        From the first submission to the last end where nothing is left out but refused jobs.
-
-    Raises
-    ------
-    InputError
-        As `check_warmup`.
-
     Examples
     --------
     >>> from schedfarm.core import Workload, simulate
@@ -106,11 +84,6 @@ def window_of(
 
 def check_warmup(warmup: object) -> float | str:
     """Return a warm-up in canonical form: a float share, or a duration; 0.0 for none.
-
-    Raises
-    ------
-    InputError
-        If it is neither a share, at least 0 and below 1, nor a duration.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from schedfarm.core.models.poisson import poisson
 from schedfarm.core.workload.workload import Workload
 
 SAMPLE = ("jobs", "weeks", "seed", "index")
-"""What every model takes to know how much to draw, and which sample."""
+"""Parameters of every model: the amount to draw, and the sample."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Model:
     function : callable
         Draws a workload from a machine, `SAMPLE` and its own parameters.
     each : tuple of str
-        Parameters that may be a list of one number for each cluster of a network: it then draws
-        for each, numbers users and jobs by `join`, and takes the platform. A model without such
-        takes its processors.
+        Parameters that may be a list of one number for each cluster of a network. Such a model
+        takes the platform, draws for each cluster, and numbers users and jobs by `join`; others
+        take the number of processors.
     """
 
     function: Callable[..., Workload]
@@ -51,11 +51,6 @@ class Model:
     def draw(self, platform: Platform, **how: Any) -> Workload:
         """Return a workload for a machine.
 
-        Raises
-        ------
-        InputError
-            As `function`.
-
         Examples
         --------
         >>> from schedfarm.core.machines.pool.platform import Pool
@@ -65,7 +60,7 @@ class Model:
         return self.function(platform if self.clusters else platform.size, **how)
 
     def users(self, platform: Platform, parameters: Mapping[str, Any]) -> Iterable[int]:
-        """Return the numbers that users of its workloads can have.
+        """Return the user numbers that can occur in its workloads.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Users' run time estimates where a model of workloads has none: three ways to draw them."""
+"""Estimates of run times for workload models without them: three ways to draw them."""
 
 from __future__ import annotations
 
@@ -36,31 +36,11 @@ def draw_estimates(
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> tuple[Int64, int]:
-    """Draw an estimate for each run time.
+    """Draw an estimate for each run time by a way of `ESTIMATES`, and return the limit, too.
 
-    Parameters
-    ----------
-    run : int64[n]
-        Run times, s.
-    how : {"f-model", "tsafrir", "exact"}
-        Which model; see `f_model` and `core.models.tsafrir.tsafrir`.
-    key : (str, int, int)
-        What the run times belong to, seed and index.
-    f : float
-        The f-model's factor.
-    max_estimate : int, optional
-        Largest estimate that the platform allows, s. Tsafrir's model needs one: by default 18
-        hours, as on the SP2 machines, or the whole hours that hold the longest run.
-
-    Returns
-    -------
-    int64[n], int
-        Estimates, s, and the largest one allowed, -1 for that of the jobs.
-
-    Raises
-    ------
-    InputError
-        If `how` is unknown, or a parameter is out of range.
+    All times are in s; the limit is -1 for that of the jobs. `key` is the name of the workload,
+    seed and index. Tsafrir's model needs a limit: by default 18 hours, as on the SP2 machines, or
+    the whole hours that hold the longest run.
 
     Examples
     --------
@@ -92,33 +72,11 @@ def f_model(
     name: str = "f-model",
     max_estimate: int | None = None,
 ) -> Int64:
-    """Draw an estimate for each run time, uniform in [run, (f + 1) x run].
+    """Draw an estimate for each run time, s, uniform in [run, (f + 1) x run].
 
     Estimates are rounded up to whole minutes, at least one, since users ask for round times; this
-    rounding is ours. With f = 0 the estimates are exact but for the rounding.
-
-    Parameters
-    ----------
-    run : int64[n]
-        Run times, s.
-    f : float
-        How badly users overestimate, at least 0; Mu'alem and Feitelson try 0 to 300.
-    seed, index : int
-        Seed of the campaign, and which sample.
-    name : str
-        What the run times belong to; another name draws other numbers.
-    max_estimate : int, optional
-        Largest estimate that the platform allows, s; a longer run is then killed at it.
-
-    Returns
-    -------
-    int64[n]
-        Estimates, s. Below `run` only where `run` exceeds `max_estimate`.
-
-    Raises
-    ------
-    InputError
-        If `f` is negative or not finite, or `max_estimate` is below one minute.
+    rounding is ours. With f = 0 the estimates are exact except for the rounding; Mu'alem and
+    Feitelson try 0 to 300. An estimate is below its run only where the run exceeds `max_estimate`.
 
     References
     ----------

@@ -11,7 +11,7 @@ from schedfarm.core.arrays import Float64
 from schedfarm.core.errors import InputError
 
 MAX_ORDER = 100
-"""No fit is tried with more stages."""
+"""Most stages of a fit."""
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,12 @@ _BLOCK = 1_024
 
 
 def fit(first: float, second: float, third: float) -> HyperErlang:
-    """Return the distribution of the lowest order that has these three moments.
+    """Return the distribution of lowest order with the given means of x, x^2 and x^3, all above 0.
+
+    The first branch is the slower one.
 
     Divided by the moments of an Erlang distribution of unit rate, they are the moments of two
     points, the branches' mean stage lengths, which a quadratic equation gives.
-
-    Parameters
-    ----------
-    first, second, third : float
-        Means of x, x^2 and x^3, above 0.
-
-    Returns
-    -------
-    HyperErlang
-        The first branch is the slower one.
-
-    Raises
-    ------
-    InputError
-        If no distribution of up to `MAX_ORDER` stages has them.
 
     References
     ----------

@@ -62,8 +62,9 @@ def participants(
     """Draw Poisson arrivals, exponential run times and uniform sizes for each cluster of a network.
 
     What is drawn for a cluster is keyed by the seed, the index and its place among the clusters,
-    and scaled by the parameters: at another rate the same jobs come sooner or later, and nobody
-    else's change. So workloads of several rates differ by the rates alone (common random numbers).
+    and scaled by the parameters: at another rate the same jobs come sooner or later, and those of
+    other clusters do not change. So workloads of several rates differ by the rates alone (common
+    random numbers).
 
     The k-th job of cluster c (k from 1, c from 0) of K has number k x K + c, its u-th user u x K +
     c; users are as in `core.lublin`. Submissions are rounded down to whole seconds, run times to

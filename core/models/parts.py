@@ -1,4 +1,4 @@
-"""What the workload models share: keys of draws, arrivals cut to size, the finished workload."""
+"""Common parts of workload models: keys of draws, cutting of arrivals, the finished workload."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
 
 Key = tuple[str, int, int]
-"""What draws are keyed by: the workload's name, the seed and the index."""
+"""Key of draws: the workload's name, the seed and the index."""
 
 LONGEST = 1e12
-"""No mean time or work of a model's job is above this, s: draws then stay within the clock."""
+"""Largest mean time or work of a model's job, s: draws then stay within the clock."""
 
 BLOCK = 4_096
 """Arrivals drawn at a time; the result does not depend on it."""
@@ -29,26 +29,14 @@ BLOCK = 4_096
 def check_size(
     model: str, processors: int, jobs: int | None, weeks: int | None, seed: int, index: int
 ) -> Key:
-    """Return the key of a model's draws, if its size is well given.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range, or not exactly one of `jobs` and `weeks` is given.
-    """
+    """Check the size of a model's workload, and return the key of its draws."""
     machine = whole("processors", processors, least=1)
     check_amount(jobs, weeks)
     return f"{model}-{machine}", whole("seed", seed), whole("index", index)
 
 
 def check_amount(jobs: int | None, weeks: int | None) -> None:
-    """Refuse anything but either some jobs or some weeks.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range, or not exactly one of them is given.
-    """
+    """Refuse anything except exactly one of a number of jobs and a number of weeks."""
     if (jobs is None) == (weeks is None):
         raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
     if weeks is None:
@@ -58,12 +46,12 @@ def check_amount(jobs: int | None, weeks: int | None) -> None:
 
 
 def generator(key: Key, *what: object) -> np.random.Generator:
-    """Return the numbers of one purpose, which no other draw disturbs."""
+    """Return the generator of one purpose, independent of all other draws."""
     return np.random.Generator(philox(*key, *what))
 
 
 def sums(gaps: Callable[[int], Float64]) -> Iterator[Float64]:
-    """Yield blocks of the running sum of endless gaps, of which `gaps` draws so many at a time."""
+    """Yield blocks of the running sum of endless gaps, which `gaps` draws in a given number."""
     last = 0.0
     while True:
         block = np.cumsum(np.concatenate(([last], gaps(BLOCK))))[1:]
@@ -72,13 +60,7 @@ def sums(gaps: Callable[[int], Float64]) -> Iterator[Float64]:
 
 
 def cut(blocks: Iterator[Int64], jobs: int | None, weeks: int | None) -> Int64:
-    """Return the first `jobs`, or those of the first `weeks`, of endless ascending instants.
-
-    Raises
-    ------
-    InputError
-        If that many weeks hold more than `MOST_JOBS`.
-    """
+    """Return the first `jobs`, or those of the first `weeks`, of endless ascending instants."""
     taken, size = [], 0
     for block in blocks:
         taken.append(block)
@@ -104,32 +86,10 @@ def finish(
     max_estimate: int | None,
     load: float | None,
 ) -> Workload:
-    """Make a workload of what a model drew, with users and estimates that it does not draw.
+    """Make a workload of a model's submit, procs and run, and add users and estimates.
 
-    Parameters
-    ----------
-    key : Key
-        Of the model's draws.
-    processors : int
-        Size of the machine.
-    columns : (int64[n], int64[n], int64[n])
-        Submit, procs and run, in order of submission.
-    users : int
-        Number of users; the k-th submits each job with a probability in proportion to 1 / k.
-    estimates, f, max_estimate
-        As for `core.models.estimates.draw_estimates`.
-    load : float, optional
-        Scale run times to this offered load.
-
-    Returns
-    -------
-    Workload
-        The jobs, numbered from 1.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
+    Columns are in order of submission, jobs are numbered from 1. The k-th user submits each job
+    with a probability in proportion to 1 / k.
     """
     submit, procs, run = columns
     crowd = whole("users", users, least=1, most=MOST_JOBS)

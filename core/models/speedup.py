@@ -1,4 +1,4 @@
-"""How long a moldable job takes on each number of processors: monotone models of speedup.
+"""Monotone models of speedup: times of moldable jobs on each number of processors.
 
 A job is monotone if more processors never make it longer, nor its work (time x processors) less.
 """
@@ -14,33 +14,17 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.workload.workload import MILLION
 
 MOST_PROCESSORS = 10**5
-"""No moldable job is offered more processors: products of Amdahl's law then fit int64."""
+"""Most processors of a moldable job: products of Amdahl's law then fit int64."""
 
 FLOAT_ERROR = 2.0**-45
-"""What a quotient of floats may be above a whole number that it stands for, relatively."""
+"""Relative error by which a quotient of floats may exceed the whole number that it stands for."""
 
 
 def amdahl(sequential: npt.ArrayLike, serial: npt.ArrayLike, processors: int) -> Int64:
-    """Return how long jobs take by Amdahl's law, exactly, rounded up to whole seconds.
+    """Return the times of jobs on 1, 2, ... processors by Amdahl's law, int64[n, processors], s.
 
-    Parameters
-    ----------
-    sequential : array_like of int[n]
-        Time on one processor, s, at least 1.
-    serial : array_like of int[n]
-        Share of that time during which one processor works, millionths.
-    processors : int
-        Size of the machine.
-
-    Returns
-    -------
-    int64[n, processors]
-        Time on 1, 2, ... processors, s; monotone.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
+    Times are exact, rounded up to whole seconds, and monotone. `sequential` is the time on one
+    processor, s, and `serial` the serial share of it in millionths.
 
     References
     ----------
@@ -117,22 +101,10 @@ def downey(
 def downey_speedup(
     procs: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.ArrayLike
 ) -> Float64:
-    """Return how many times faster a job is on so many processors than on one.
+    """Return the speedup of a job on some processors over one, from 1 to `parallelism`.
 
-    Parameters
-    ----------
-    procs : array_like of int
-        Processors, at least 1.
-    parallelism : array_like of float
-        Average parallelism of the job, at least 1.
-    variance : array_like of float
-        Variance of its parallelism, in units of the program's own, at least 0; 0 is a job that is
-        perfectly parallel up to its parallelism.
-
-    Returns
-    -------
-    float64[...]
-        Speedup, 1 to `parallelism`.
+    `parallelism` is the job's average parallelism, at least 1, and `variance` its variance, at
+    least 0; a job of variance 0 is perfectly parallel up to its parallelism.
 
     References
     ----------
@@ -157,17 +129,7 @@ def downey_speedup(
 
 
 def breaks(times: Int64) -> tuple[Bool, Bool]:
-    """Tell between which neighbouring numbers of processors times or works are not monotone.
-
-    Parameters
-    ----------
-    times : int64[n, m]
-        Time on 1 to m processors, s.
-
-    Returns
-    -------
-    (bool[n, m - 1], bool[n, m - 1])
-        In column k - 1: where k + 1 processors take longer than k, and where they do less work.
+    """Return where k + 1 processors take longer than k, and where less work, in column k - 1.
 
     Examples
     --------
@@ -194,7 +156,7 @@ def _times(sequential: npt.ArrayLike, processors: int) -> Int64:
 
 
 def _monotone(one: Int64, rounded: Int64) -> Int64:
-    """Raise what rounding made of times just so far that they are monotone again."""
+    """Raise rounded times by the least that makes them monotone again."""
     times = rounded.copy()
     times[:, 0] = one
     for k in range(2, times.shape[1] + 1):

@@ -1,4 +1,4 @@
-"""Tsafrir's model of run time estimates: some twenty round values that most jobs ask for."""
+"""Tsafrir's model of run time estimates: some twenty round values that most jobs request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.philox import philox
 
 HEAD = 20
-"""How many estimates are the popular ones."""
+"""Number of popular estimates."""
 
 HEAD_SHARE = 0.89
 """Share of the jobs that ask for a popular estimate."""
@@ -28,7 +28,7 @@ KINDS = (
     (0, 20, 200, 1_000, 10_000, 70_000, 250_000),
     (0, 10, 20, 35, 90, 340, 565),
 )
-"""How many different estimates (below) so many jobs have (above), and linearly between."""
+"""Number of different estimates (below) of a number of jobs (above), linear between them."""
 
 JOINT = tuple(60 * m for m in (5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1080))
 """Estimates among the 20 most popular of each of the four logs, s."""
@@ -52,7 +52,7 @@ SHORTEST_LIMIT = 3_600
 def tsafrir(
     run: Int64, max_estimate: int, *, seed: int = 0, index: int = 0, name: str = "tsafrir"
 ) -> Int64:
-    """Draw an estimate for each run time out of few, popular, round values.
+    """Draw an estimate for each run time, s, from few, popular, round values.
 
     Twenty estimates take 89 % of the jobs: the largest that the platform allows is the most
     popular, the others are the values common to four logs of the archive, filled up with round
@@ -64,27 +64,6 @@ def tsafrir(
     ``m_tsafrir05``. Ours are two details: numbers of jobs are rounded by largest remainders, and
     where more jobs run long than estimates are long enough, which that program refuses, those
     jobs ask for the largest estimate. The result depends on the whole set of run times.
-
-    Parameters
-    ----------
-    run : int64[n]
-        Run times, s.
-    max_estimate : int
-        Largest estimate that the platform allows, s, at least one hour; a longer run is killed.
-    seed, index : int
-        Seed of the campaign, and which sample.
-    name : str
-        What the run times belong to; another name draws other numbers.
-
-    Returns
-    -------
-    int64[n]
-        Estimates, s. Below `run` only where `run` exceeds `max_estimate`.
-
-    Raises
-    ------
-    InputError
-        If `max_estimate` is below one hour.
 
     References
     ----------
@@ -114,22 +93,7 @@ def tsafrir(
 
 
 def histogram(jobs: int, limit: int, draw: np.random.Generator) -> tuple[Int64, Int64]:
-    """Draw which estimates there are and how many jobs ask for each.
-
-    Parameters
-    ----------
-    jobs : int
-        How many jobs there are.
-    limit : int
-        Largest estimate, s.
-    draw : Generator
-        Source of the draws.
-
-    Returns
-    -------
-    int64[k], int64[k]
-        Estimates, s, all different, the popular ones first, and their numbers of jobs.
-    """
+    """Draw the different estimates, s, the popular ones first, and the number of jobs of each."""
     head = popular(limit)
     ranks = _ranks(draw)
     # A platform of short limits has fewer round values; the least popular ranks are theirs not.

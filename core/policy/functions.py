@@ -221,11 +221,6 @@ procs, user, now, waited, worked
             The instant, s.
         history : mapping of str to int64[k], optional
             `HISTORY` of these jobs' users.
-
-        Raises
-        ------
-        InputError
-            If the function asks for a history and none is given, or raises, and as `as_key`.
         """
         if self.asks_history and history is None:
             raise InputError(
@@ -255,11 +250,6 @@ procs, user, now, waited, worked
 def own_function(name: str) -> OrderFunction:
     """Find a user's function: an entry point's name, or ``module:name``.
 
-    Raises
-    ------
-    InputError
-        If there is none, and as `OrderFunction`.
-
     Examples
     --------
     >>> own_function("schedfarm.core.policy.functions:wfp3").asks
@@ -282,11 +272,6 @@ def as_key(values: npt.ArrayLike, numbers: Int64, order: str) -> Int64:
         The jobs' numbers, for the sentence that refuses one.
     order : str
         The order's name.
-
-    Raises
-    ------
-    InputError
-        If it is not n real numbers, or one is NaN.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Options of a policy: what a name adds to its order and rule, one row each."""
+"""Options of a policy, which its name adds to order and rule: one row each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.policy import orders
 from schedfarm.core.policy.orders import ORDERS, find_order
 
 TIMES = re.compile(r"(\d{1,100})x")
-"""So many times something that the option's meaning names."""
+"""Multiple of a quantity that the option's meaning names."""
 
 _COUNT = re.compile(r"\d{1,9}")
 _WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
@@ -24,22 +24,22 @@ WEIGHTS = 4
 
 @dataclass(frozen=True)
 class Option:
-    """Hold what is known of an option.
+    """Declare an option.
 
     Parameters
     ----------
     name : str
         The field of `core.policy.policy.Policy` that holds it.
     example : str
-        A value, for lists.
+        A value, for listings.
     meaning : str
-        What it does.
+        Effect of the option.
     canonical : callable
-        From the name and the value that a user gave to the one way in which it is written.
+        From the name and the value that a user gave to the canonical spelling.
     default : str, optional
-        Its value where nobody gives one.
+        Value where none is given.
     values : tuple of str
-        All that it can have, the default first, where they are few.
+        All values, the default first, of an option with few.
     """
 
     name: str
@@ -142,7 +142,7 @@ def _time_of_day(name: str, text: str) -> str:
 
 
 def aliased(part: str, aliases: Mapping[str, str]) -> str:
-    """Return the canonical name of an order or a rule; paths of users' own stay as they are."""
+    """Return the canonical name of an order or a rule; ``module:name`` stays unchanged."""
     lower = part if ":" in part else part.lower()
     return aliases.get(lower, lower)
 
@@ -157,7 +157,7 @@ _ROWS = (
     Option(
         "backfill",
         "ORDER",
-        "order in which jobs behind the reservations are looked at",
+        "order in which jobs behind the reservations are tried",
         _order,
         values=tuple(ORDERS),
     ),
@@ -179,24 +179,26 @@ _ROWS = (
     Option(
         "refresh",
         "5m",
-        "fair share: look at what users have got only so often, not at each pass",
+        "fair share: interval at which usage is read, instead of each pass",
         _interval,
     ),
     Option(
         "halflife",
         "3d",
-        "fair share: after each such time, what users have got counts half",
+        "fair share: time after which usage counts half",
         _interval,
     ),
-    Option("every", "5m", "tabu: search for a better plan so often", _interval, "5m"),
+    Option("every", "5m", "tabu: interval of searches for a better plan", _interval, "5m"),
     Option(
         "iterations",
         "2x",
-        "tabu: moves tried in a search, a number or so many times the waiting jobs",
+        "tabu: moves tried in a search, a number or a multiple of the waiting jobs",
         _iterations,
         "2x",
     ),
-    Option("tenure", "10", "tabu: moves for which a moved job is left alone", _count, "10"),
+    Option(
+        "tenure", "10", "tabu: number of moves for which a moved job stays in place", _count, "10"
+    ),
     Option("seed", "1", "tabu: seed of its draws", _count, "0"),
     Option(
         "weights",
@@ -208,14 +210,14 @@ _ROWS = (
     _choice(
         "jobs",
         "all",
-        "tabu: count in the first three those who run or have completed, too",
+        "tabu: the first three weights also count running and completed jobs",
         "plan",
         "all",
     ),
     _choice(
         "users",
         "plan",
-        "tabu: count in fairness the jobs that wait alone",
+        "tabu: fairness counts waiting jobs only",
         "all",
         "plan",
     ),
@@ -229,31 +231,33 @@ _ROWS = (
     _choice(
         "search",
         "random",
-        "tabu: draw the job's new place, too; or gap: no draws, from the last job on",
+        "tabu: random: draw the job's new position, too; gap: no draws, from the last job on",
         "tabu",
         "random",
         "gap",
     ),
     Option("shelf", "15m", "demt: length of the smallest shelf", _interval, "15m"),
-    Option(
-        "resets", "8h:13h", "demt: local times at which shelves are made anew", _resets, "8h:13h"
-    ),
-    Option(
-        "utc", "1h", "demt: local time is so much ahead of UTC; -8 h is 16h", _time_of_day, "0s"
-    ),
+    Option("resets", "8h:13h", "demt: local times at which shelves are rebuilt", _resets, "8h:13h"),
+    Option("utc", "1h", "demt: offset of local time from UTC; -8 h is 16h", _time_of_day, "0s"),
     _choice(
         "worth",
         "area",
-        "demt: fill shelves with as many jobs, or with their processors, or processors x estimate",
+        "demt: fill shelves by number of jobs, by processors, or by processors x estimate",
         "jobs",
         "procs",
         "area",
     ),
-    Option("budget", "20000", "demt: ways tried to fill a shelf, then greedily", _count, "20000"),
+    Option(
+        "budget",
+        "20000",
+        "demt: ways tried to fill a shelf; the rest is filled greedily",
+        _count,
+        "20000",
+    ),
     _choice(
         "to",
         "first",
-        "ics, icsb: a job migrates to the cluster with the most room, with the least, or the first",
+        "ics, icsb: migrate to the cluster with most or least free processors, or to the first",
         "most",
         "least",
         "first",
@@ -261,7 +265,7 @@ _ROWS = (
     _choice(
         "links",
         "ignored",
-        "ics, icsb: jobs go over links that have room for them, over any, or over none",
+        "ics, icsb: jobs use links with enough free capacity, any link, or none",
         "kept",
         "ignored",
         "unused",
@@ -269,7 +273,7 @@ _ROWS = (
     _choice(
         "queue",
         "global",
-        "ics: a queue for each cluster, whose own jobs go first there (local), or one for all",
+        "ics: one queue per cluster, whose own jobs go first (local), or one for all (global)",
         "local",
         "global",
     ),

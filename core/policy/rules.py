@@ -218,7 +218,7 @@ _NETWORK, _ON_LINKS = (
     "schedfarm.core.machines.network.reference.rules:",
 )
 
-_REFERENCE, _AUDIT = "schedfarm.core.reference.rules:", "schedfarm.core.audit.disciplines:"
+_REFERENCE, _AUDIT = "schedfarm.core.reference.rules:", "schedfarm.core.audit.rules:"
 
 _ON_NODES = "schedfarm.core.machines.nodes.reference."
 
@@ -300,14 +300,14 @@ _ROWS = (
         keeps_plan=True,
         fair_start=_FAIR + "planned",
         refer=_REFERENCE + "Planned",
-        audit="schedfarm.core.audit.plan:Plan",
+        audit=_AUDIT + "Planned",
         platforms=("pool", "grid"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),
     Rule(
         "tabu",
         "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
-        simulate="schedfarm.core.machines.grid.plans:tabu",
+        simulate="schedfarm.core.machines.grid.search:tabu",
         holds=ALL,
         options=(
             "every",
@@ -321,7 +321,7 @@ _ROWS = (
             "search",
         ),
         check=_by_plan,
-        promise="schedfarm.core.machines.grid.plans:promise_tabu",
+        promise="schedfarm.core.machines.grid.search:promise_tabu",
         keeps_plan=True,
         refer=_REFERENCE + "Tabu",
         platforms=("pool", "grid"),

@@ -1,4 +1,4 @@
-"""Which of two plans is better: exact fractions of what their jobs and users get."""
+"""Comparison of two plans by exact fractions of waits, slowdowns and fairness."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 ROUNDING = Fraction(1, 10**12)
-"""What a sum of gains must exceed."""
+"""Lower bound that a sum of gains must exceed."""
 
 
 class Stay(NamedTuple):
-    """What becomes of a job as a plan has it: its wait and length, s, processors and user."""
+    """A job of a plan: its wait and length, s, processors and user."""
 
     wait: int
     length: int
@@ -55,12 +55,7 @@ def normalised_wait(waited: int, worked: int) -> Fraction:
 def unfairness(stays: list[Stay], raised: bool = False) -> Fraction:
     """Return F, the sum over users of the squared distance from their mean normalised wait.
 
-    Parameters
-    ----------
-    stays : list of Stay
-        The jobs that count.
-    raised : bool
-        Whether 1 is added to each distance.
+    If `raised`, 1 is added to each distance.
 
     Examples
     --------
@@ -82,11 +77,11 @@ def unfairness(stays: list[Stay], raised: bool = False) -> Fraction:
 
 
 JOBS: tuple[Callable[[list[Stay]], Fraction], ...] = (slowdown, wait, response)
-"""The criteria of jobs; that of users comes after them."""
+"""The criteria by job; the criterion by user follows them."""
 
 
 def gain(best: Fraction, other: Fraction) -> Fraction:
-    """Return by what part another value is smaller than the best so far.
+    """Return the relative gain of another value over the best so far.
 
     Examples
     --------
@@ -102,12 +97,7 @@ def gain(best: Fraction, other: Fraction) -> Fraction:
 def is_better(best: list[Fraction], other: list[Fraction], weights: list[Fraction]) -> bool:
     """Return whether another plan is better than the best so far, by the criteria of both.
 
-    Parameters
-    ----------
-    best, other : list of Fraction
-        Slowdown, wait, response and F of the two plans, in the order of the weights.
-    weights : list of Fraction
-        What the gain in each counts.
+    The values are slowdown, wait, response and F of each plan, in the order of the weights.
 
     References
     ----------

@@ -42,5 +42,5 @@ class MRG32k3a:
         return (x - y) % M1
 
     def place(self, count: int) -> int:
-        """Return one of so many places, counted from 0."""
+        """Return one of `count` indices, from 0."""
         return self.next() * count // M1

@@ -1,7 +1,7 @@
 """The reference for fair start times: every job by a simulation of its own.
 
-Like the reference simulator on which it stands it is slow and obvious, knows every policy, and
-shares no step with the compiled kernels.
+Like the reference simulator that it uses, it is slow and obvious, knows every policy, and shares
+nothing with the compiled kernels.
 """
 
 from __future__ import annotations
@@ -20,28 +20,8 @@ def fair_start_reference(
 ) -> list[int]:
     """Return the fair start time of each of some jobs, s, as `core.fair_start_times` does.
 
-    Parameters
-    ----------
-    workload : Workload
-        The jobs and the machine.
-    policy : Policy
-        What the scheduler does.
-    relaxed : bool
-        Whether a job joins only when all those before it have started.
-    jobs : iterable of int
-        Indices of the jobs to do it for.
-    rank : int64[n]
-        Place of each job in the fair order.
-
-    Returns
-    -------
-    list of int
-        In the order of `jobs`; -1 for one that is refused.
-
-    Raises
-    ------
-    RuntimeError
-        If a job would wait for ever, which is a mistake of this program.
+    A relaxed one lets a job join only when all those before it have started; `rank` is the position
+    of each job in the fair order, int64[n]. A job that is refused has -1.
 
     Examples
     --------
@@ -60,7 +40,7 @@ def fair_start_reference(
 
 
 def _strict(simulation: Simulation, job: Job, rank: list[int]) -> int:
-    """Let the job arrive as it did, and nobody who is later than it."""
+    """Let the job arrive as it did, and no later job."""
     ending, arriving = _until_arrival(simulation, job)
     _forget_the_later(simulation, job, rank)
     simulation.step(ending, [other for other in arriving if other in simulation.coming])
@@ -68,7 +48,7 @@ def _strict(simulation: Simulation, job: Job, rank: list[int]) -> int:
 
 
 def _relaxed(simulation: Simulation, job: Job, rank: list[int]) -> int:
-    """Let the job join, with its own submit time, when nobody waits before it any more."""
+    """Let the job join, with its own submit time, when no job before it waits any more."""
     ending, arriving = _until_arrival(simulation, job)
     _forget_the_later(simulation, job, rank)
     simulation.coming.remove(job)
@@ -81,7 +61,7 @@ def _relaxed(simulation: Simulation, job: Job, rank: list[int]) -> int:
 
 
 def _until_arrival(simulation: Simulation, job: Job) -> tuple[list[Job], list[Job]]:
-    """Simulate what really happened; return the event at which the job arrives, not yet taken."""
+    """Simulate until the event at which the job arrives; return that event, not yet taken."""
     while True:
         ending, arriving = simulation.next_event()
         if job in arriving:

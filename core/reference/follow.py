@@ -67,7 +67,7 @@ class Replayable(Simulation):
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
         # In a replay, the jobs that the schedule starts at this instant: passes need to decide on
-        # those and on jobs that fit, and may leave out reservations that nobody sees.
+        # those and on jobs that fit, and may leave out reservations without effect.
         self.sought: frozenset[Job] | None = None
         self.reason: dict[Job, str] = {}
 

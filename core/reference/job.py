@@ -1,4 +1,4 @@
-"""One job as the reference follows it from its arrival to its end."""
+"""A job of the reference, from its arrival to its end."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from math import ceil
 from schedfarm.core.workload.workload import Workload
 
 WHOLE_SPEED = 2**30
-"""Parts of a second's work that a job does in a second where no link holds it up."""
+"""Units of work that a job does in a second if no link slows it down."""
 
 
 @dataclass(eq=False)
 class Job:
-    """Hold what was asked for, and what became of it.
+    """Hold the request of a job, and its state.
 
     Parameters
     ----------
     position : int
-        Place in (submit, position) order, by which every tie is broken.
+        Index in (submit, position) order, by which every tie is broken.
     number : int
         Number in the log, for messages.
     submit, run, estimate : int
@@ -29,9 +29,9 @@ class Job:
     user : int
         Number of the user; -1 where unknown.
     weight, properties, reserved, serial : int
-        What it asks of nodes, as the columns of the same names.
+        Its request to nodes, as the columns of the same names.
     origin, communication, bandwidth, alltoall : int
-        What it asks of a network, as the columns of the same names.
+        Its request to a network, as the columns of the same names.
     killed : bool
         Whether its end is a kill at its estimate.
     start : int
@@ -53,11 +53,11 @@ class Job:
     parts : tuple of int
         Processors that it has on each cluster of a network; none elsewhere.
     demands : tuple of int
-        What it asks of the link of each of these clusters, kbit/s.
+        Its demand on the link of each of these clusters, kbit/s.
     speed : int
-        Parts of work that it does in a second now, on a network.
+        Units of work that it does in a second now, on a network.
     done, counted : int
-        Parts of work that it had done at the instant up to which they were counted, s.
+        Units of work done by the instant `counted`, s.
     """
 
     position: int
@@ -107,7 +107,7 @@ class Job:
         return self.start + self.lasts
 
     def finish(self, seconds: int) -> int:
-        """Return the first second by which so much work is done, if it goes on at its speed.
+        """Return the first second by which some seconds of work are done at its present speed.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class Job:
 
     @property
     def lasts(self) -> int:
-        """How long the scheduler thinks that it runs on as many nodes as it has, s."""
+        """Its estimate on the number of nodes that it has, s."""
         return self.on(self.estimate, self.width)
 
     @property
@@ -138,7 +138,7 @@ class Job:
         return self.molded or self.asked
 
     def on(self, seconds: int, nodes: int) -> int:
-        """Return how long work takes on some nodes that takes so long on those asked for, s.
+        """Return how long work takes on some nodes that takes some seconds on those asked for, s.
 
         Examples
         --------

@@ -1,13 +1,14 @@
-"""What every reference simulator does: the doors, the clock and the queue.
+"""The clock and the queue of every reference simulator, and the functions that run one.
 
-It is the definition in code. It shares nothing with the compiled simulator, not even a helper or
-a formula, so that an agreement of the two on random workloads says something about both. The
-machine is added by `core.reference.pool`, `core.reference.grid`, `core.reference.nodes` and
-`core.reference.network`, each with one class for each backfilling rule.
+The reference is the definition in code. It shares nothing with the compiled simulator, not even a
+helper or a formula, so that an agreement of the two on random workloads is evidence for both.
+`core.reference.rules` adds pools and grids, and the folder `reference` of a machine adds others,
+with a class for each backfilling rule.
 
 With `events=per-event`, the convention of the pyss family, submissions come before completions at
-one instant, those in the order of their starts, and a full pass follows each single event; who is
-predicted to end by now counts as gone already; and a plan is compressed at every completion.
+one instant, completions in the order of their starts, and a full pass follows each single event; a
+job that is predicted to end by now counts as gone already; and a plan is compressed at every
+completion.
 """
 
 from __future__ import annotations
@@ -30,24 +31,8 @@ from schedfarm.core.workload.workload import Workload
 def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     """Simulate a workload under a policy, slowly, as its definition says.
 
-    Parameters
-    ----------
-    workload : Workload
-        The jobs and the machine.
-    policy : Policy or str
-        What the scheduler does, or its name.
-
-    Returns
-    -------
-    Schedule
-        The same as that of `core.simulate`, in time that grows with the cube of the queue.
-
-    Raises
-    ------
-    InputError
-        If the policy's name is not understood.
-    RuntimeError
-        If a job would wait for ever, which is a mistake of this program.
+    The schedule is that of `core.simulate`, in time that grows with the cube of the queue. A job
+    that would wait for ever raises a RuntimeError: it is a mistake of this program.
 
     Examples
     --------
@@ -68,30 +53,15 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
         policy=simulation.policy.name,
         start=np.array([job.start for job in simulation.jobs], np.int64),
         backfilled=np.array([job.backfilled for job in simulation.jobs], np.bool_),
-        **simulation.told(),
+        **simulation.extra_columns(),
     )
 
 
 def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
     """Return the start that the rule reserves for each job at its arrival.
 
-    Parameters
-    ----------
-    workload : Workload
-        The jobs and the machine.
-    policy : Policy or str
-        What the scheduler does, or its name.
-
-    Returns
-    -------
-    int64[n]
-        Start, s; -1 under a rule that promises nothing, and for a job that at its arrival is
-        not among the first that hold reservations.
-
-    Raises
-    ------
-    InputError
-        If the policy's name is not understood.
+    It is -1 under a rule that promises nothing, and for a job that at its arrival is not among the
+    first that hold reservations; int64[n], s.
 
     Examples
     --------
@@ -136,7 +106,7 @@ class Simulation:
         return bool(self.coming or self.waiting or self.running)
 
     def next_event(self) -> tuple[list[Job], list[Job]]:
-        """Go to the next instant; return who ends and who arrives before one pass is made."""
+        """Go to the next instant; return the jobs that end and that arrive before its pass."""
         instants = self.instants()
         if not instants:
             stuck = min(self.waiting, key=lambda job: job.position)
@@ -154,7 +124,7 @@ class Simulation:
         return ([], arriving[:1]) if arriving else (ending[:1], [])
 
     def instants(self) -> list[int]:
-        """Return when something is to happen; the present again if a job of run 0 started."""
+        """Return the instants of pending events; the present again if a job of run 0 started."""
         return [job.submit for job in self.coming[:1]] + [job.end for job in self.running]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
@@ -169,7 +139,7 @@ class Simulation:
         self.scheduling_pass(arriving)
 
     def forget(self, job: Job) -> None:
-        """Let a job that has not started never have been."""
+        """Remove a job that has not started, as if it had never been submitted."""
         for jobs in (self.coming, self.waiting):
             if job in jobs:
                 jobs.remove(job)
@@ -189,7 +159,7 @@ class Simulation:
     # The queue.
 
     def queue(self, order: str | None = None) -> list[Job]:
-        """Return the waiting jobs in queue order, or in another: whoever starves goes first."""
+        """Return the waiting jobs in queue order, or in another; starving jobs go first."""
         key = keys(
             order or self.policy.order,
             self.jobs,
@@ -211,8 +181,8 @@ class Simulation:
 
     # What the machine adds.
 
-    def told(self) -> dict[str, Any]:
-        """Return what of the schedule does not follow from the starts, by its names there."""
+    def extra_columns(self) -> dict[str, Any]:
+        """Return the columns of the schedule that do not follow from the starts, by name."""
         return {}
 
     def fits(self, job: Job, place: int = 0) -> bool:
@@ -220,7 +190,7 @@ class Simulation:
         raise NotImplementedError
 
     def reservation(self, job: Job, claims: list[Claim]) -> Claim:
-        """Return the earliest start of a job beside all that run and some claims, and where."""
+        """Return the earliest start of a job, and its place, given running jobs and claims."""
         raise NotImplementedError
 
     def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
@@ -232,18 +202,12 @@ class Simulation:
         job.backfilled = backfilled
 
     def running_claims(self) -> list[Claim]:
-        """Return what the running jobs hold as far as the scheduler knows."""
+        """Return the processors that running jobs hold until their predicted ends."""
         return [Claim(job.start, job.predicted_end, job.procs, job.place) for job in self.running]
 
 
 def simulation_of(workload: Workload, policy: Policy | str) -> Simulation:
-    """Return a simulation at instant 0, before anyone has arrived.
-
-    Raises
-    ------
-    InputError
-        If the policy's name is not understood.
-    """
+    """Return a simulation at instant 0, before any job has arrived."""
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
     made: Simulation = policy.row.find("refer", workload.platform.name)(workload, policy)
     made.check()

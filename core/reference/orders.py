@@ -1,4 +1,4 @@
-"""Queue orders for the reference alone: the key of one job at one instant, smallest first.
+"""Queue orders of the reference: the key of one job at one instant, smallest first.
 
 Each formula is written again here, in Python's own numbers, from the sentence or the paper that
 defines it: a wrong formula in one of the programs shows as a disagreement.
@@ -20,7 +20,7 @@ from schedfarm.core.reference.criteria import normalised_wait
 from schedfarm.core.reference.job import Job
 
 Key = Any
-"""Whatever Python can compare: whole numbers, fractions, floats."""
+"""Anything that Python can compare: integers, fractions, floats."""
 
 
 def _length(job: Job) -> int:
@@ -38,7 +38,7 @@ def _wfp3(job: Job, now: int) -> float:
 
 
 def _unicef(job: Job, now: int) -> float:
-    # Tang et al. leave open what a serial job's log2 of 0 divides by; 2^-40 puts it first.
+    # Tang et al. leave the log2 of a serial job, 0, open; 2^-40 puts it first.
     width = math.log2(job.procs) if job.procs > 1 else 2**-40
     return -(now - job.submit) / (width * _length(job))
 
@@ -67,14 +67,14 @@ KEYS: dict[str, Callable[[Job, int], Key]] = {
     "f3": lambda job, now: job.estimate * job.procs + 6_860_000 * _log10(job.submit),
     "f4": lambda job, now: job.estimate * math.sqrt(job.procs) + 530_000 * _log10(job.submit),
 }
-"""The project's own orders by what a job is."""
+"""Orders by the columns of a job."""
 
 
 SHARES: dict[str, Callable[[int, int], Key]] = {
     "fair-share": lambda waited, worked: -normalised_wait(waited, worked),
     "fair-usage": lambda waited, worked: worked,
 }
-"""The project's own orders by what the job's user had: waits, s, and processor-seconds."""
+"""Orders by the past of a job's user: waits, s, and processor-seconds."""
 
 
 def keys(
@@ -86,29 +86,10 @@ def keys(
     refresh: int | None = None,
     halflife: int | None = None,
 ) -> dict[Job, Key]:
-    """Return a key of each waiting job.
+    """Return a key of each waiting job, smallest first; ties go by position.
 
-    Parameters
-    ----------
-    order : str
-        A key of `KEYS` or `SHARES`, or a user's own order.
-    everyone, waiting, completed : list of Job
-        All jobs of the workload; those in the queue; those that have ended.
-    now : int
-        The instant, s.
-    refresh, halflife : int, optional
-        How often orders of `SHARES` look at what users had, and after which time it counts half,
-        s.
-
-    Returns
-    -------
-    dict of Job to key
-        Smallest first; ties go by position.
-
-    Raises
-    ------
-    InputError
-        If a user's own order does not return one number for each job.
+    The order is one of `KEYS` or `SHARES`, or a user's own. `refresh` is how often orders of
+    `SHARES` look at the past of users, and `halflife` the time after which it counts half, s.
     """
     if order in KEYS:
         return {job: KEYS[order](job, now) for job in waiting}
@@ -136,17 +117,8 @@ def had_by(
 ) -> tuple[int, int]:
     """Return the sums of wait and of run x procs over a user's completed jobs.
 
-    Parameters
-    ----------
-    user : int
-        Whose.
-    completed : list of Job
-        Those of everyone.
-    first, until : int
-        The first submission; the instant after whose completions the sums are taken, s.
-    halflife : int, optional
-        Both are halved, rounded down, at each whole multiple of this after the first submission,
-        before the completions of that instant, s.
+    The sums are those after the completions of `until`. Both are halved, rounded down, at each
+    multiple of the half-life after the first submission, before the completions of that instant, s.
 
     Examples
     --------

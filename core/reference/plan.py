@@ -1,4 +1,4 @@
-"""A plan that is kept from pass to pass, on whatever machine."""
+"""A plan that is kept from pass to pass, on any machine."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def by_start(plan: Plan) -> list[Job]:
 class Planned(Simulation):
     """`planned`: a reservation at arrival, kept; earlier whenever a job ends before its estimate.
 
-    As the text has it the rule goes with every queue order, which decides in which order
-    `walk=queue` compresses and in which the jobs that are due start.
+    The rule goes with every queue order, which decides in which order `walk=queue` compresses and
+    in which the jobs that are due start.
     """
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
@@ -39,7 +39,7 @@ class Planned(Simulation):
         self.plan: Plan = {}
 
     def instants(self) -> list[int]:
-        """Add the reservations: one may begin where nothing ends and nobody arrives."""
+        """Add the reservations: one may begin where no job ends or arrives."""
         begins = [claim.begin for claim in self.plan.values()]
         return super().instants() + [begin for begin in begins if begin > self.now]
 
@@ -65,11 +65,11 @@ class Planned(Simulation):
                 plan[job] = earliest
 
     def earliest_beside(self, job: Job, plan: Plan) -> Claim:
-        """Return the earliest reservation of a job beside all that run and all others' ones."""
+        """Return the earliest reservation of a job, given running jobs and other reservations."""
         return self.reservation(job, [claim for other, claim in plan.items() if other is not job])
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Reserve for the new jobs; then start those whose reservation has come."""
+        """Reserve for the new jobs; then start jobs whose reservation is due."""
         for job in arrived:
             self.plan[job] = self.earliest_beside(job, self.plan)
             job.promise = self.plan[job].begin
@@ -84,9 +84,9 @@ class Planned(Simulation):
                 passed = True
 
     def improve(self) -> None:
-        """Do what the rule does with a plan that holds the arrivals, before anyone starts."""
+        """Do what the rule does with a plan that holds the arrivals, before any job starts."""
 
     def forget(self, job: Job) -> None:
-        """Let a job that has not started never have been."""
+        """Remove a job that has not started, as if it had never been submitted."""
         super().forget(job)
         self.plan.pop(job, None)

@@ -1,4 +1,4 @@
-"""Processors of which each is as good as another, and what is claimed of them."""
+"""Interchangeable processors, and the claims on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from schedfarm.core.reference.job import Job
 
 @dataclass(frozen=True)
 class Claim:
-    """Processors that someone has, or is to have, in [begin, end), and where: 0 in a pool."""
+    """Processors that a job has, or is to have, in [begin, end), and their place: 0 in a pool."""
 
     begin: int
     end: int
@@ -40,13 +40,13 @@ class Processors:
         return self.size - sum(c.procs for c in claims if c.begin <= instant < c.end)
 
     def are_free(self, procs: int, begin: int, end: int, claims: list[Claim]) -> bool:
-        """Whether the claims leave so many processors free in all of [begin, end)."""
+        """Whether the claims leave enough processors free in all of [begin, end)."""
         # Only where a claim begins does the number of free processors fall.
         falls = [begin] + [c.begin for c in claims if begin < c.begin]
         return all(self.free_at(t, claims) >= procs for t in falls if t < end)
 
     def earliest(self, job: Job, now: int, claims: list[Claim]) -> int:
-        """Return the first instant from now on at which a job could run beside the claims.
+        """Return the first instant from now on at which the claims leave room for a job.
 
         A job with estimate 0 asks for its processors at that instant alone.
         """
@@ -59,7 +59,7 @@ class Processors:
         )
 
     def shadow(self, procs: int, now: int, claims: list[Claim]) -> tuple[int, int]:
-        """Return when so many processors are free, as claims end, and how many beyond them."""
+        """Return when claims that end leave enough processors free, and how many more are free."""
         ends = {now} | {claim.end for claim in claims if claim.end > now}
         shadow = min(t for t in ends if self.free_at(t, claims) >= procs)
         return shadow, self.free_at(shadow, claims) - procs

@@ -31,7 +31,7 @@ class Clusters(Simulation):
             )
         self.clusters = [Processors(size) for size in workload.platform.sizes]
 
-    def told(self) -> dict[str, Any]:
+    def extra_columns(self) -> dict[str, Any]:
         """Return in which cluster each job ran, where there are several."""
         place = np.array([job.place for job in self.jobs], np.int64)
         return {"place": place} if self.keeps else {}

@@ -1,4 +1,4 @@
-"""A plan that is searched for a better one every so often, on whatever machine."""
+"""A plan that is searched for a better one at intervals, on any machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Tabu(Planned):
     # Ticks.
 
     def instants(self) -> list[int]:
-        """Add the next tick, which is an event where somebody waits."""
+        """Add the next tick, which is an event if a job waits."""
         instants = super().instants()
         if instants and self.waiting:
             instants.append(self.now + self.every - (self.now - self.first) % self.every)
@@ -40,7 +40,7 @@ class Tabu(Planned):
         return self.now > self.first and (self.now - self.first) % self.every == 0
 
     def improve(self) -> None:
-        """Search the plan once at a tick at which somebody waits."""
+        """Search the plan once at a tick at which a job waits."""
         if self.waiting and self.is_tick() and self.searched != self.now:
             self.searched = self.now
             self.plan = SEARCHES[self.policy.search](self, self.plan)
@@ -59,7 +59,7 @@ class Tabu(Planned):
         made[job] = self.earliest_beside(job, made)
         return made
 
-    def made_anew(self, order: list[Job]) -> Plan:
+    def made_again(self, order: list[Job]) -> Plan:
         """Return the plan in which each job in turn has its earliest gap."""
         made: Plan = {}
         for job in order:
@@ -78,15 +78,15 @@ class Tabu(Planned):
         ]
         running = [Stay(job.wait, job.estimate, job.procs, job.user) for job in self.running]
         completed = [Stay(job.wait, job.run, job.procs, job.user) for job in self.completed]
-        everyone = waiting + running + completed
-        jobs = everyone if self.policy.jobs == "all" else waiting
-        users = everyone if self.policy.users == "all" else waiting
+        every_job = waiting + running + completed
+        jobs = every_job if self.policy.jobs == "all" else waiting
+        users = every_job if self.policy.users == "all" else waiting
         of_users = unfairness(users, raised=self.policy.fairness == "raised")
         return [*(criterion(jobs) for criterion in JOBS), of_users]
 
 
 def _tabu(simulation: Tabu, plan: Plan) -> Plan:
-    """Move a random job that was not moved lately."""
+    """Move a random job that is not in the tabu list."""
     best, moved_lately = plan, list[Job]()
     for _ in range(simulation.iterations()):
         if all(job in moved_lately for job in best):
@@ -107,13 +107,13 @@ def _drawn(simulation: Tabu, best: Plan) -> Job:
 
 
 def _random(simulation: Tabu, plan: Plan) -> Plan:
-    """Put a random job at a random place of the order of starts."""
+    """Put a random job at a random position in the order of starts."""
     best = plan
     for _ in range(simulation.iterations()):
         job = _drawn(simulation, best)
         order = [other for other in by_start(best) if other is not job]
         order.insert(simulation.draws.place(len(best)), job)
-        best = simulation.better(best, simulation.made_anew(order))
+        best = simulation.better(best, simulation.made_again(order))
     return best
 
 
@@ -127,4 +127,4 @@ def _gap(simulation: Tabu, plan: Plan) -> Plan:
 
 
 SEARCHES: dict[str, Callable[[Tabu, Plan], Plan]] = {"tabu": _tabu, "random": _random, "gap": _gap}
-"""The ways to search, by the policy's word."""
+"""The searches, by the option of the policy."""

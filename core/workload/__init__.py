@@ -1,1 +1,1 @@
-"""Workloads: the jobs that users submitted, how they are chosen, drawn anew and scaled."""
+"""Workloads: submitted jobs, their selection, resampling and scaling."""

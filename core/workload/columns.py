@@ -1,7 +1,6 @@
-"""The columns of a workload, each declared once.
+"""Columns of a workload, each declared once as a field of `Columns`.
 
-A column more is one field more of `Columns`: what digests, stores, draws and picks jobs reads
-`COLUMNS`.
+Digests, stores, resamples and selections read the declarations in `COLUMNS`.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.errors import InputError
 
 ALWAYS, FILLED, NEVER = "always", "filled", "never"
-"""When a digest counts a column: always; unless every job has the default, so that a workload has
-the digest that it had before there was such a column; or never, what is only said of a job."""
+"""When a digest counts a column: always; unless every job has the default, so that a new column
+keeps the digests of older workloads; or never, for columns that no simulation reads."""
 
 OWN_NAME = "."
-"""Stands for the column's own name, as that of its array."""
+"""Placeholder for the column's own name, as that of its array."""
 
 UNKNOWN = -1
-"""Stands for what a log does not say."""
+"""Value that a log does not give."""
 
 Default = Callable[[int], npt.NDArray[Any]]
-"""From a number of jobs to the values of a column that nobody gave."""
+"""From a number of jobs to the values of a column that was not given."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +41,18 @@ class Column:
     unit : str
         Unit of its values, "1" for none.
     meaning : str
-        Long name, as a store gives it.
+        Long name in a store.
     dtype : numpy.dtype
         Of its values.
     default : callable, optional
-        Gives the values where nobody does; None for a column that is always given.
+        Makes missing values; None for a column that is always given.
     travels : bool
         Whether a job that is drawn for another week, or brought to another load, keeps its value;
         else it has the default.
     stored : str
-        Name of its array in a store; empty where a store has none, beside its copy of the log.
+        Name of its array in a store; empty where only the store's copy of the log has the column.
     asked : bool
-        Whether those traces alone have that array whose platform asks for it.
+        Whether only traces whose platform uses the column have that array.
     digest : str
         When the digest of a workload counts the column: `ALWAYS`, `FILLED` or `NEVER`.
     """
@@ -109,17 +108,14 @@ def _zeros(n: int) -> Int64:
 
 
 def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
-    """Declare what a log says of a job beside what a simulation needs.
-
-    Logs were read without these columns before: with them in a digest no store would know its log.
-    """
+    """Declare a column of a log that no simulation reads; older stores keep their digests."""
     return column(unit, meaning, default=_unknown, travels=travels, stored="", digest=NEVER)
 
 
 def _asked(
     meaning: str, default: Default = _unknown, *, unit: str = "1", stored: str = OWN_NAME
 ) -> Any:
-    """Declare what a job asks of nodes or links; on other platforms nobody looks at it."""
+    """Declare a request of nodes or links; other platforms ignore it."""
     return column(unit, meaning, default=default, stored=stored, asked=True)
 
 
@@ -148,16 +144,16 @@ class Columns:
     killed : bool[n], optional
         Whether the log's run time exceeded the estimate, so that the job is killed at it.
     group, queue, partition, nodes : int64[n], optional
-        What the log says of the job beside, numbers as it has them or as `Workload.names` says;
-        -1 where unknown. No rule or order of ours looks at it.
+        Further data of the log, numbers as in the log or as in `Workload.names`; -1 where unknown.
+        No rule or order reads them.
     logged_wait : int64[n], optional
         Wait in the log, s, below 0 where unknown; a drawn job, or one at another load, has none.
     weight : int64[n], optional
-        Processors asked for on each of procs / weight nodes, at least 1; by default 1.
+        Processors requested on each of procs / weight nodes, at least 1; by default 1.
     properties : int64[n], optional
         Index of the platform's set of nodes that the job may use; -1 for any node.
     reserved : int64[n], optional
-        Start that the job asks for in advance, s after its submission; -1 for none.
+        Start that the job reserves in advance, s after its submission; -1 for none.
     serial : int64[n], optional
         Serial part of the work of a moldable job, in millionths; -1 for a rigid job.
     origin : int64[n], optional
@@ -166,10 +162,10 @@ class Columns:
     communication : int64[n], optional
         Part of the run time that is communication, in thousandths; by default none.
     bandwidth : int64[n], optional
-        What each processor sends on one cluster, kbit/s; by default nothing.
+        Traffic of each processor on one cluster, kbit/s; by default none.
     alltoall : int64[n], optional
-        Part of that which goes to all other processors alike, in thousandths; the rest goes to
-        neighbours in a mesh. By default nothing.
+        Part of that traffic that goes to all other processors alike, in thousandths; the rest goes
+        to neighbours in a mesh. By default none.
 
     Raises
     ------
@@ -220,7 +216,7 @@ class Columns:
 
     def __post_init__(self) -> None:
         n = np.size(self.submit)
-        # One array for all that nobody gave: of 10^7 jobs each takes 80 MB.
+        # One array for all missing columns of a default: of 10^7 jobs each takes 80 MB.
         made: dict[Default, npt.NDArray[Any]] = {}
         for row in COLUMNS.values():
             given = getattr(self, row.name)
@@ -255,11 +251,11 @@ COLUMNS = columns_of(Columns)
 STORED = MappingProxyType(
     {name: row for name, row in COLUMNS.items() if row.stored and not row.asked}
 )
-"""Those of which a store has an array of every trace."""
+"""Columns with an array for every trace of a store."""
 
 NOT_STORED = tuple(name for name in COLUMNS if name not in STORED)
-"""The others: what a log says of a job beside, which only the store's copy of the log has, and
-what jobs ask for on some platforms."""
+"""Columns without such an array: data that only the store's copy of the log has, and requests of
+jobs on some platforms."""
 
 
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
@@ -269,18 +265,13 @@ def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
 
 
 def is_filled(jobs: Columns, name: str) -> bool:
-    """Tell whether any job has another value of a column than the default."""
+    """Return whether any job has another value of a column than the default."""
     row, values = COLUMNS[name], getattr(jobs, name)
     return row.default is None or not np.array_equal(values, row.default(len(jobs)))
 
 
 def numbers(name: str, values: npt.ArrayLike | None) -> npt.NDArray[Any]:
-    """Return the values of a column as an array of numbers that fit 64 bits.
-
-    Raises
-    ------
-    InputError
-        If they are something else.
+    """Return the values of a column as an array of numbers that fit 64 bits; refuse others.
 
     Examples
     --------
@@ -321,7 +312,7 @@ def _frozen(name: str, values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArr
 
 
 def _is_fixed(array: npt.NDArray[Any]) -> bool:
-    """Tell whether an array can be shared: nobody may write it, and kernels know its layout."""
+    """Return whether an array can be shared: read-only, and of the layout that kernels take."""
     owner = array if array.base is None else array.base
     readonly = isinstance(owner, np.ndarray) and not owner.flags.writeable
     return readonly and not array.flags.writeable and array.flags.c_contiguous

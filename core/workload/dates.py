@@ -8,23 +8,10 @@ from schedfarm.core.errors import InputError
 
 
 def interval(first: str | date, last: str | date) -> tuple[int, int]:
-    """Return the Unix times at which a span of dates begins and has ended.
+    """Return the Unix times of the begin and the end of a span of dates, s.
 
-    Parameters
-    ----------
-    first, last : str, date or datetime
-        Days of UTC, both included, in ISO 8601; or instants, the last one excluded, which may
-        have an offset from UTC.
-
-    Returns
-    -------
-    (int, int)
-        In s.
-
-    Raises
-    ------
-    InputError
-        If one is no date, or the last is before the first.
+    Days of UTC in ISO 8601 are both included; of instants, which may have an offset from UTC, the
+    last one is excluded.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Several workloads as one, on a network where each of them has a cluster of its own."""
+"""Joining of workloads on a network, each on a cluster of its own."""
 
 from __future__ import annotations
 
@@ -17,37 +17,17 @@ from schedfarm.core.workload.select import select_weeks
 from schedfarm.core.workload.workload import Names, Workload
 
 NUMBERED = ("user", "group", "queue", "partition")
-"""Columns whose numbers mean something within one log alone; below 0 they are unknown."""
+"""Columns whose numbers are valid within one log only; below 0 they are unknown."""
 
 
 def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
-    """Make one workload of several, each of which submits to a cluster of its own.
+    """Join the jobs of clusters, in the order of the network's, into one workload.
 
     Number k of a user, group, queue, partition or job of part c (from 0) of K becomes k x K + c, so
-    that no two parts have one in common, and ``divmod`` leads back; what is unknown (below 0)
-    stays -1, but for jobs. Names have the cluster's before them.
-
-    Parameters
-    ----------
-    parts : sequence of Workload
-        Jobs of each cluster, in the order of the network's. What machine they are on, does not
-        count.
-    network : Network
-        Clusters, as wide together as the widest job.
-    name : str
-        Name of the workload.
-
-    Returns
-    -------
-    Workload
-        All jobs by (submit, cluster, position), with `origin`. What the parts dropped and had
-        unasked is added up, the largest estimate is the largest of theirs, and the time of day is
-        unknown.
-
-    Raises
-    ------
-    InputError
-        If there is not one part for each cluster, or a number is too large.
+    that no two parts share one, and ``divmod`` leads back; unknown numbers (below 0) become -1,
+    except for jobs. Names are prefixed by the cluster's. Jobs are in order of (submit, cluster,
+    position), with `origin`. Dropped and unasked jobs are added up, the largest estimate is the
+    largest of the parts', and the time of day is unknown. The platforms of the parts do not count.
 
     Examples
     --------
@@ -87,14 +67,9 @@ def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
 
 
 def aligned(parts: Sequence[Workload]) -> list[Workload]:
-    """Let workloads begin at one instant, and last as long as the shortest of them.
+    """Shift workloads to a first submission at 0, and cut them to the whole weeks of the shortest.
 
-    Returns
-    -------
-    list of Workload
-        Of each the jobs of its first weeks, counted from its first submission, which is at 0 then:
-        so many weeks as the workload that has fewest has whole ones. The others are dropped as
-        ``outside weeks``.
+    Later jobs are dropped as ``outside weeks``.
 
     Examples
     --------
@@ -110,7 +85,7 @@ def aligned(parts: Sequence[Workload]) -> list[Workload]:
 
 
 def _apart(part: Workload, key: str, place: int, count: int) -> Int64:
-    """Return a column of a part as numbers that no other part has."""
+    """Return a column of a part as numbers that are unique among the parts."""
     values: Int64 = getattr(part, key)
     if key == "origin":
         return np.full(len(part), place, np.int64)

@@ -1,4 +1,4 @@
-"""Offered load: how much work a workload asks of its machine, and how to make it more or less."""
+"""Offered load: the work of a workload relative to its machine, and its scaling."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def work(workload: Workload) -> int:
 
 
 def most_in_use(start: Int64, run: Int64, procs: Int64) -> int:
-    """Return the most processors that jobs hold at once; a job that ends makes room at that second.
+    """Return the most processors in use at once; a completion frees its processors at that second.
 
     Examples
     --------

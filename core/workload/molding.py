@@ -1,4 +1,4 @@
-"""How long a moldable job takes on another number of nodes than it asked for."""
+"""Times of moldable jobs on another number of nodes than requested."""
 
 from __future__ import annotations
 
@@ -9,23 +9,9 @@ from schedfarm.core.workload.workload import MILLION
 
 
 def molded(seconds: int, asked: int, serial: int, most: int) -> Int64:
-    """Return how long a job takes on 1 to so many nodes, rounded up (Amdahl's law).
+    """Return the times of a job on 1 to `most` nodes by Amdahl's law, s, rounded up.
 
-    Parameters
-    ----------
-    seconds : int
-        On the nodes asked for, s.
-    asked : int
-        How many those are.
-    serial : int
-        Part of the work that is not parallel, in millionths.
-    most : int
-        Up to how many nodes.
-
-    Returns
-    -------
-    int64[most]
-        On 1 to `most` nodes, s, never ascending; on `asked` it is `seconds`.
+    It takes `seconds` on the `asked` nodes; `serial` is the serial part of its work in millionths.
 
     Examples
     --------

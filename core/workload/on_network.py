@@ -1,14 +1,14 @@
-"""Jobs of logs on a network: where they come from, and what they ask of links.
+"""Jobs of logs on a network: their origin, and their demand of links.
 
-No log says how its jobs communicate: it is given, by parameters that are all here.
+No log records how its jobs communicate: parameters give it, all of them here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,22 +19,23 @@ from schedfarm.core.machines.network.platform import THOUSAND, Network
 from schedfarm.core.names import choices
 from schedfarm.core.workload.columns import is_filled
 from schedfarm.core.workload.join import aligned, join
+from schedfarm.core.workload.options import Check, Options, option
 from schedfarm.core.workload.workload import Workload
 
 COMPUTATION = 0.7
 """Part of a job's run time that is computation, K of Jones and Ligon (2005)."""
 
 BANDWIDTH = 50_000
-"""What each processor sends, kbit/s, ours: the paper prints none. It is half of Fast Ethernet."""
+"""Traffic of each processor, kbit/s: half of Fast Ethernet. The paper prints none."""
 
 ALLTOALL = 0.5
-"""Part of that which goes to all others alike, ours: the paper prints none."""
+"""Part of the traffic that goes to all others alike. The paper prints none."""
 
 WITHIN = "network: "
-"""Begins what is told of an option."""
+"""Beginning of messages about an option."""
 
 SHOWN = 5
-"""So many values of a log are told at most."""
+"""Most values of a log in a message."""
 
 T = TypeVar("T")
 Numbers = float | Sequence[float]
@@ -42,12 +43,64 @@ Numbers = float | Sequence[float]
 
 
 SAID = ("partition", "queue", "group")
-"""Columns of a log of which each value may be a cluster."""
+"""Columns of a log whose values may be clusters."""
+
+
+def each(what: str, value: object, count: int, check: Callable[[str, object], T]) -> tuple[T, ...]:
+    """Return a parameter as one checked value for each cluster.
+
+    Examples
+    --------
+    >>> each("least", 10, 3, whole), each("least", [1, 2, 3], 3, whole)
+    ((10, 10, 10), (1, 2, 3))
+    >>> each("least", [1, 2], 3, whole)
+    Traceback (most recent call last):
+    schedfarm.core.errors.InputError: least=[1, 2]: give one number, or 3, one for each cluster
+    """
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return (check(what, value),) * count
+    if len(value) != count:
+        raise InputError(
+            f"{what}={list(value)!r}: give one number, or {count}, one for each cluster"
+        )
+    return tuple(check(what, one) for one in value)
+
+
+def _bandwidth(what: str, value: object) -> int:
+    return whole(what, value, least=0)
+
+
+_CHECKS: Mapping[str, Callable[[str, object], float]] = MappingProxyType(
+    {"computation": share, "bandwidth": _bandwidth, "alltoall": share}
+)
+"""Check of each parameter of communication."""
+
+
+def _fixed(value: object) -> object:
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def _each(check: Callable[[str, object], float]) -> Check:
+    """Return the check of one value for all clusters, or of a list of unknown length."""
+
+    def checked(what: str, value: object) -> object:
+        kept = _fixed(value)
+        each(what, kept, len(kept) if isinstance(kept, tuple) else 1, check)
+        return kept
+
+    return checked
+
+
+def _origin(what: str, value: object) -> object:
+    # Not by its truth: 0, false and [] are mistakes, not the default.
+    if value != "" and value not in list(SAID):
+        raise InputError(f"{what} is {value!r}; {choices(str(value), SAID)}")
+    return value
 
 
 @dataclass(frozen=True)
-class OnNetwork:
-    """Say what becomes of the jobs of pools on a network.
+class OnNetwork(Options):
+    """Declare how the jobs of pools are put on a network.
 
     Each of `computation`, `bandwidth` and `alltoall` is one number for all jobs, or a list of one
     for each cluster, which then holds for the jobs that come from there.
@@ -58,14 +111,14 @@ class OnNetwork:
         Capacity of the clusters' links where several logs are joined, kbit/s: one number for all,
         or one for each; by default none has a limit.
     origin : str
-        What of a single log says the cluster that a job is submitted to, by its name or number:
-        one of `SAID`; by default all are submitted to the first.
+        Column of a single log, one of `SAID`, with the name or number of the cluster that a job is
+        submitted to; by default all are submitted to the first.
     computation : float or sequence of float
         Part of a run time that is computation, counted in thousandths; the rest is communication.
     bandwidth : int or sequence of int
-        What each processor of a job sends on one cluster, kbit/s.
+        Traffic of each processor of a job on one cluster, kbit/s.
     alltoall : float or sequence of float
-        Part of that which goes to all others alike, counted in thousandths; the rest goes to
+        Part of that traffic that goes to all others alike, counted in thousandths; the rest goes to
         neighbours in a mesh.
 
     Raises
@@ -80,59 +133,16 @@ class OnNetwork:
     schedfarm.core.errors.InputError: network: computation is 1.5; give a part, from 0 to 1
     """
 
-    links: int | Sequence[int] = ()
-    origin: str = ""
-    computation: Numbers = COMPUTATION
-    bandwidth: Numbers = BANDWIDTH
-    alltoall: Numbers = ALLTOALL
+    within = "network"
 
-    def __post_init__(self) -> None:
-        for key in ("links", "computation", "bandwidth", "alltoall"):
-            given = getattr(self, key)
-            if _is_list(given):
-                object.__setattr__(self, key, tuple(given))
-        for key, check in _CHECKS.items():
-            value = getattr(self, key)
-            # How many clusters there are, is not known yet.
-            each(f"{WITHIN}{key}", value, len(value) if _is_list(value) else 1, check)
-        # Not by its truth: 0, false and [] are mistakes, not the default.
-        if self.origin != "" and self.origin not in SAID:
-            known = choices(str(self.origin), SAID)
-            raise InputError(f"network: origin is {self.origin!r}; {known}")
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> OnNetwork:
-        """Build it from plain values; what is not named is the default.
-
-        Raises
-        ------
-        InputError
-            If a key is unknown or a value is wrong.
-
-        Examples
-        --------
-        >>> OnNetwork.from_dict({"link": 5})
-        Traceback (most recent call last):
-        schedfarm.core.errors.InputError: network: unknown key 'link'; did you mean 'links'? ...
-        """
-        known = [field.name for field in fields(cls)]
-        for key in plain:
-            if key not in known:
-                raise InputError(f"network: unknown key {key!r}; {choices(str(key), known)}")
-        return cls(**plain)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return every option, as plain values from which it can be built."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+    links: int | Sequence[int] = option((), lambda _, value: _fixed(value))
+    origin: str = option("", _origin)
+    computation: Numbers = option(COMPUTATION, _each(share))
+    bandwidth: Numbers = option(BANDWIDTH, _each(_bandwidth))
+    alltoall: Numbers = option(ALLTOALL, _each(share))
 
     def network(self, sizes: Sequence[int], names: Sequence[str]) -> Network:
-        """Return clusters with these links, each of which is that of a log.
-
-        Raises
-        ------
-        InputError
-            As `Network`, if there is not one number for each cluster, and if an `origin` is given.
-        """
+        """Return clusters with these links, one for each of several logs."""
         if self.origin:
             raise InputError(f"{WITHIN}each log is a cluster; leave 'origin' out")
         self.asked(np.zeros(0, np.int64), len(sizes))
@@ -144,39 +154,16 @@ class OnNetwork:
             raise InputError(f"{WITHIN}{error}") from None
 
     def asked(self, origin: Int64, count: int) -> dict[str, Int64]:
-        """Return the columns that say what jobs ask of links, by the cluster each comes from.
-
-        Raises
-        ------
-        InputError
-            If there is not one number for each cluster.
-        """
+        """Return the columns of the jobs' demand of links, by the cluster of their origin."""
         asked = {key: getattr(self, key) for key in _CHECKS}
         return asked_of_links(origin, count, **asked, within=WITHIN)
 
 
 def join_logs(logs: Sequence[Workload], names: Sequence[str], how: OnNetwork) -> Workload:
-    """Let several logs be those of the clusters of one network, at the same time.
+    """Join several logs of pools as the jobs of the clusters of one network, at the same time.
 
-    Parameters
-    ----------
-    logs : sequence of Workload
-        Of pools; the size of each is that of its cluster.
-    names : sequence of str
-        What the clusters are called.
-    how : OnNetwork
-        The links, and what jobs ask of them.
-
-    Returns
-    -------
-    Workload
-        The jobs of all of them, aligned (`core.workload.join.aligned`) and joined
-        (`core.workload.join.join`).
-
-    Raises
-    ------
-    InputError
-        If a log is not of a pool, and as `OnNetwork.network` and `join`.
+    The pool of each log becomes a cluster of its size and of the name in `names`. The jobs are
+    aligned (`core.workload.join.aligned`) and joined (`core.workload.join.join`).
 
     Examples
     --------
@@ -198,25 +185,9 @@ def join_logs(logs: Sequence[Workload], names: Sequence[str], how: OnNetwork) ->
 
 
 def put_on_network(log: Workload, how: OnNetwork) -> Workload:
-    """Say of the jobs of one log on a network where they come from, and what they ask of links.
+    """Give the jobs of one log on a network their origin, and their demand of links.
 
-    Parameters
-    ----------
-    log : Workload
-        Jobs on a network.
-    how : OnNetwork
-        What says where they come from, and what they ask.
-
-    Returns
-    -------
-    Workload
-        The jobs; those of no cluster are dropped and counted.
-
-    Raises
-    ------
-    InputError
-        If the log does not say where they come from, no job is left, or its jobs say already what
-        `how` is to say.
+    Jobs of no cluster are dropped and counted. A log whose jobs have these columns is refused.
 
     Examples
     --------
@@ -257,31 +228,6 @@ def _from(log: Workload, column: str) -> Workload:
     return log.take(known, origin=origin[known], dropped=dropped)
 
 
-def each(what: str, value: object, count: int, check: Callable[[str, object], T]) -> tuple[T, ...]:
-    """Return a parameter as one value for each cluster, each checked.
-
-    Raises
-    ------
-    InputError
-        If it is a list of another length, and as `check`.
-
-    Examples
-    --------
-    >>> each("least", 10, 3, whole), each("least", [1, 2, 3], 3, whole)
-    ((10, 10, 10), (1, 2, 3))
-    >>> each("least", [1, 2], 3, whole)
-    Traceback (most recent call last):
-    schedfarm.core.errors.InputError: least=[1, 2]: give one number, or 3, one for each cluster
-    """
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return (check(what, value),) * count
-    if len(value) != count:
-        raise InputError(
-            f"{what}={list(value)!r}: give one number, or {count}, one for each cluster"
-        )
-    return tuple(check(what, one) for one in value)
-
-
 def asked_of_links(
     origin: Int64,
     count: int,
@@ -291,29 +237,10 @@ def asked_of_links(
     *,
     within: str = "",
 ) -> dict[str, Int64]:
-    """Return the columns that say what jobs ask of links, by the cluster of which each comes.
+    """Return the columns of the jobs' demand of links, by the cluster of each job's origin.
 
-    Parameters
-    ----------
-    origin : int64[n]
-        Cluster of each job.
-    count : int
-        Number of clusters.
-    computation, bandwidth, alltoall
-        As for `OnNetwork`.
-    within : str
-        What stands before the name of a parameter in errors.
-
-    Returns
-    -------
-    dict of str to int64[n]
-        `communication`, `bandwidth` and `alltoall`.
-
-    Raises
-    ------
-    InputError
-        If a part is not from 0 to 1, a bandwidth is no whole number from 0 on, or there is not one
-        for each cluster.
+    `computation`, `bandwidth` and `alltoall` are those of `OnNetwork`; `within` begins the name of
+    a parameter in messages.
 
     Examples
     --------
@@ -329,17 +256,3 @@ def asked_of_links(
         "alltoall": [round(part * THOUSAND) for part in of["alltoall"]],
     }
     return {name: np.array(values, np.int64)[origin] for name, values in found.items()}
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _bandwidth(what: str, value: object) -> int:
-    return whole(what, value, least=0)
-
-
-_CHECKS: Mapping[str, Callable[[str, object], float]] = MappingProxyType(
-    {"computation": share, "bandwidth": _bandwidth, "alltoall": share}
-)
-"""What each parameter of communication must be."""

@@ -1,14 +1,14 @@
-"""Jobs of a log for a pool, as OAR's users would have asked nodes for them.
+"""Jobs of a log for a pool, as users of OAR would have requested them on nodes.
 
 The log of Eyraud's machine is not public (A pragmatic analysis of scheduling environments on new
-computing platforms, 2006, section 5.1), and logs of pools know neither nodes nor properties nor
+computing platforms, 2006, section 5.1), and logs of pools have neither nodes nor properties nor
 reservations: these are drawn, by parameters that are all here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,28 +18,78 @@ from schedfarm.core.checks import share, whole
 from schedfarm.core.durations import DAY, duration, seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.nodes.platform import ANY, Nodes
-from schedfarm.core.names import choices
 from schedfarm.core.philox import philox
 from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.options import Options, option, whole_from
 from schedfarm.core.workload.workload import MILLION, Workload
 
 RIGID = -1
 """Serial part of a job that is not moldable."""
 
 DRAWS = 2**20
-"""Numbers drawn for each purpose: jobs, or users, whose numbers differ by a multiple of this
-draw alike. A table is made in milliseconds, a generator for each job would take seconds."""
+"""Numbers drawn for each purpose. Jobs or users whose numbers differ by a multiple of this draw the
+same. A table is made in milliseconds, a generator for each job would take seconds."""
 
 MOST_NODES = 1_000_000
-"""More would not fit a store's description, which names each."""
+"""Most nodes: a store's description names each of them."""
 
-SHARES = ("whole", "properties", "reservations", "moldable")
-"""Options that are shares of the jobs."""
+
+def _set_sizes(what: str, given: object) -> tuple[int, ...]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError(f"{what} is {given!r}; give the nodes of each, such as [52, 26]")
+    return tuple(whole(what, size, 1) for size in given)
+
+
+def _pair(what: str, value: object, such: str) -> Sequence[Any]:
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
+        return value
+    raise InputError(f"{what} is {value!r}; give the least and the largest, such as {such}")
+
+
+def _lead(what: str, value: object) -> tuple[str, ...]:
+    pair = _pair(what, value, '["1h", "2d"]')
+    lead = [_seconds(text) for text in pair]
+    if lead[0] > lead[1]:
+        raise InputError(f"{what} is {list(pair)}; give the shorter time first")
+    return tuple(duration(seconds) for seconds in lead)
+
+
+def _serial(what: str, value: object) -> tuple[float, ...]:
+    pair = _pair(what, value, "[0.0, 0.25]")
+    serial = tuple(share(what, part) for part in pair)
+    if serial[0] > serial[1]:
+        raise InputError(f"{what} is {list(pair)}; give the smaller part first")
+    return serial
+
+
+def _utc(_: str, text: object) -> str:
+    seconds = _offset(text)
+    return "-" * (seconds < 0) + duration(abs(seconds))
+
+
+def _seconds(text: object) -> int:
+    seconds = seconds_of(text) if isinstance(text, str) else None
+    # A draw times the span of the times stays within 64 bits.
+    if seconds is None or seconds >= 2**32 - 1:
+        raise InputError(
+            f"nodes: lead has {text!r}; give a time below 136 years, such as '90m' or '2d'"
+        )
+    return seconds
+
+
+def _offset(text: object) -> int:
+    """Return a time zone's offset from UTC, s."""
+    seconds = seconds_of(text.removeprefix("-")) if isinstance(text, str) else None
+    if seconds is None or seconds > 86_400:
+        raise InputError(
+            f"nodes: utc is {text!r}; give what clocks are ahead of UTC, such as '1h' or '-8h'"
+        )
+    return -seconds if str(text).startswith("-") else seconds
 
 
 @dataclass(frozen=True)
-class OnNodes:
-    """Say what becomes of the jobs of a pool on nodes that are all alike.
+class OnNodes(Options):
+    """Declare how the jobs of a pool are put on identical nodes.
 
     Parameters
     ----------
@@ -54,11 +104,11 @@ class OnNodes:
         Share of the jobs that may use the nodes of one set only: all jobs of some users that are
         not wider than their user's set.
     sets : sequence of int
-        Nodes of each set, from which each user draws one.
+        Nodes of each set; each user draws one of the sets.
     overlap : int
         Nodes that a set shares with the next one.
     reservations : float
-        Share of the jobs that ask for their start in advance.
+        Share of the jobs that reserve their start in advance.
     lead : pair of str
         Least and largest time from their submission to that start, such as ``["1h", "2d"]``.
     moldable : float
@@ -66,9 +116,9 @@ class OnNodes:
     serial : pair of float
         Least and largest part of their work that is not parallel.
     utc : str
-        What clocks at the machine are ahead of UTC, such as ``1h`` or ``-8h``.
+        Offset of the machine's local time from UTC, such as ``1h`` or ``-8h``.
     seed : int
-        Of all draws.
+        Seed of all draws.
 
     Raises
     ------
@@ -85,39 +135,23 @@ class OnNodes:
     there are 8
     """
 
-    nodes: int = 104
-    capacity: int = 2
-    whole: float = 0.5
-    properties: float = 0.0
-    sets: Sequence[int] = (52, 26, 26)
-    overlap: int = 0
-    reservations: float = 0.0
-    lead: Sequence[str] = ("1h", "2d")
-    moldable: float = 0.0
-    serial: Sequence[float] = (0.0, 0.25)
-    utc: str = "0s"
-    seed: int = 0
+    within = "nodes"
 
-    def __post_init__(self) -> None:
-        for key, least, most in (
-            ("nodes", 1, MOST_NODES),
-            ("capacity", 1, HORIZON // MOST_NODES),
-            ("overlap", 0, None),
-            ("seed", 0, None),
-        ):
-            object.__setattr__(self, key, whole(f"nodes: {key}", getattr(self, key), least, most))
-        for key in SHARES:
-            object.__setattr__(self, key, share(f"nodes: {key}", getattr(self, key)))
-        object.__setattr__(self, "sets", self._checked_sets())
-        self._take_pairs()
-        seconds = abs(_offset(self.utc))
-        object.__setattr__(self, "utc", "-" * (_offset(self.utc) < 0) + duration(seconds))
+    nodes: int = option(104, whole_from(1, MOST_NODES))
+    capacity: int = option(2, whole_from(1, HORIZON // MOST_NODES))
+    whole: float = option(0.5, share)
+    properties: float = option(0.0, share)
+    sets: Sequence[int] = option((52, 26, 26), _set_sizes)
+    overlap: int = option(0, whole_from(0))
+    reservations: float = option(0.0, share)
+    lead: Sequence[str] = option(("1h", "2d"), _lead)
+    moldable: float = option(0.0, share)
+    serial: Sequence[float] = option((0.0, 0.25), _serial)
+    utc: str = option("0s", _utc)
+    seed: int = option(0, whole_from(0))
 
-    def _checked_sets(self) -> tuple[int, ...]:
-        given = self.sets
-        if isinstance(given, str) or not isinstance(given, Sequence):
-            raise InputError(f"nodes: sets is {given!r}; give the nodes of each, such as [52, 26]")
-        sizes = tuple(whole("nodes: sets", size, 1) for size in given)
+    def _check_together(self) -> None:
+        sizes = self.sets
         if self.properties and not sizes:
             raise InputError(f"nodes: properties={self.properties} need sets, such as [52, 26]")
         if sizes and self.overlap >= min(sizes):
@@ -132,45 +166,6 @@ class OnNodes:
                 f"nodes: sets={list(sizes)} with overlap={self.overlap} take {taken} nodes in a "
                 f"row, and there are {self.nodes}"
             )
-        return sizes
-
-    def _take_pairs(self) -> None:
-        lead = [_seconds(text) for text in _pair("lead", self.lead, '["1h", "2d"]')]
-        if lead[0] > lead[1]:
-            raise InputError(f"nodes: lead is {list(self.lead)}; give the shorter time first")
-        object.__setattr__(self, "lead", tuple(duration(seconds) for seconds in lead))
-        serial = [
-            share("nodes: serial", part) for part in _pair("serial", self.serial, "[0.0, 0.25]")
-        ]
-        if serial[0] > serial[1]:
-            raise InputError(f"nodes: serial is {list(self.serial)}; give the smaller part first")
-        object.__setattr__(self, "serial", tuple(serial))
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> OnNodes:
-        """Build it from plain values; what is not named is the default.
-
-        Raises
-        ------
-        InputError
-            If a key is unknown or a value is wrong.
-
-        Examples
-        --------
-        >>> OnNodes.from_dict({"reservation": 0.1})  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        schedfarm.core.errors.InputError: nodes: unknown key 'reservation'; did you mean
-        'reservations'? ...
-        """
-        known = [field.name for field in fields(cls)]
-        for key in plain:
-            if key not in known:
-                raise InputError(f"nodes: unknown key {key!r}; {choices(str(key), known)}")
-        return cls(**plain)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return every option, as plain values from which it can be built."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     @property
     def platform(self) -> Nodes:
@@ -184,7 +179,7 @@ class OnNodes:
 
 
 def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
-    """Give jobs of a pool nodes to ask for, and some of them a set, a start in advance, or molding.
+    """Put jobs of a pool on nodes, and give some of them a set, a reserved start, or molding.
 
     Each job keeps its share of the machine, submission, run time and walltime. Of a job with a
     share x of the log's processors, with `whole` nodes, q = x nodes rounded half up and at least
@@ -197,19 +192,9 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
     as half of a user's jobs stay within the share, so that what is reached differs by at most
     half the jobs of one user. Jobs of unknown users (-1) are one user's.
 
-    Parameters
-    ----------
-    workload : Workload
-        Jobs of a pool, or of any platform: its size alone counts.
-    how : OnNodes, optional
-        The machine and the shares; by default 104 nodes of 2 processors, on which no job has a
-        set, a start in advance, or is moldable.
-
-    Returns
-    -------
-    Workload
-        The same jobs in the same order. With `utc`, the instant 0 is told by the machine's own
-        clock, by which rules know the time of day.
+    By default the machine has 104 nodes of 2 processors, and no job has a set, a reserved start, or
+    is moldable. The size alone of the workload's platform counts. With `utc`, instant 0 is given by
+    the machine's own clock, from which rules have the time of day.
 
     Examples
     --------
@@ -244,7 +229,7 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
 
 
 def _asked(workload: Workload, how: OnNodes) -> tuple[Int64, Int64]:
-    """Return how many nodes each job asks for, and how many processors on each."""
+    """Return the nodes that each job requests, and the processors on each of them."""
     on_whole = _chosen(how, "whole", workload.job)
     count = _part(workload.procs, how.nodes, workload.processors)
     procs = _part(workload.procs, how.nodes * how.capacity, workload.processors)
@@ -280,14 +265,14 @@ def _sets(user: Int64, count: Int64, how: OnNodes) -> Int64:
 
 
 def _chosen(how: OnNodes, share: str, numbers: Int64) -> Bool:
-    """Return whose draw falls into a share."""
+    """Return which jobs or users draw a number below a share."""
     part: float = getattr(how, share)
     below: Bool = (_raw(how, share, numbers) >> np.uint64(11)).astype(np.float64) < part * 2.0**53
     return below
 
 
 def _between(how: OnNodes, what: str, numbers: Int64, least: int, most: int) -> Int64:
-    """Return a whole number from least to most for each job, all equally likely."""
+    """Return a uniform whole number from least to most for each job."""
     span = np.uint64(most - least + 1)
     # The high bits of a 32-bit draw, in whole numbers: the same on every machine.
     drawn = ((_raw(how, f"{what} drawn", numbers) >> np.uint64(32)) * span) >> np.uint64(32)
@@ -298,29 +283,3 @@ def _between(how: OnNodes, what: str, numbers: Int64, least: int, most: int) -> 
 def _raw(how: OnNodes, purpose: str, numbers: Int64) -> Any:
     """Return the draw of each job or user for a purpose, uint64[n]."""
     return philox("on nodes", how.seed, purpose).random_raw(DRAWS)[numbers % DRAWS]
-
-
-def _pair(key: str, value: object, such: str) -> Sequence[Any]:
-    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
-        return value
-    raise InputError(f"nodes: {key} is {value!r}; give the least and the largest, such as {such}")
-
-
-def _seconds(text: object) -> int:
-    seconds = seconds_of(text) if isinstance(text, str) else None
-    # A draw times the span of the times stays within 64 bits.
-    if seconds is None or seconds >= 2**32 - 1:
-        raise InputError(
-            f"nodes: lead has {text!r}; give a time below 136 years, such as '90m' or '2d'"
-        )
-    return seconds
-
-
-def _offset(text: object) -> int:
-    """Return a time zone's offset from UTC, s."""
-    seconds = seconds_of(text.removeprefix("-")) if isinstance(text, str) else None
-    if seconds is None or seconds > 86_400:
-        raise InputError(
-            f"nodes: utc is {text!r}; give what clocks are ahead of UTC, such as '1h' or '-8h'"
-        )
-    return -seconds if str(text).startswith("-") else seconds

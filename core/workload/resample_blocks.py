@@ -1,7 +1,7 @@
-"""Resamples of a log by whole weeks of all users together, singly or some weeks in a row.
+"""Resamples of a log by whole weeks of all users together, singly or in blocks.
 
-Users who share a machine also share its limits: one who is kept waiting submits less, and another
-fills the gap. Weeks drawn for each user apart lose that, so that the load of a week swings more
+Users of one machine share its limits: a user whose jobs wait submits less, and another fills the
+gap. Weeks drawn for each user separately lose that, so that the load varies more from week to week
 than the log's; weeks drawn jointly keep it.
 """
 
@@ -84,22 +84,7 @@ def resample_blocks(
 def resample_blocks_size(
     workload: Workload, *, seed: int, index: int, weeks: int | None = None, block: int = 1
 ) -> int:
-    """Return how many jobs `resample_blocks` gives for the same arguments, without making them.
-
-    Parameters
-    ----------
-    workload, seed, index, weeks, block
-        As for `resample_blocks`.
-
-    Returns
-    -------
-    int
-        Number of jobs.
-
-    Raises
-    ------
-    InputError
-        As `resample_blocks`.
+    """Return the number of jobs of `resample_blocks` for the same arguments, without making them.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Resamples of a log by whole users, so that the number of users sets the load.
 
-The method of Zakay and Feitelson: who stayed long is always there, repeating a trace of months
-from a random week on; others come for a while. A user's own sequence of weeks stays.
+The method of Zakay and Feitelson: long-term users are always present and repeat a trace of months
+from a random week on; temporary users come for a while. The sequence of a user's weeks is kept.
 """
 
 from __future__ import annotations
@@ -111,22 +111,7 @@ def resample_users_size(
     weeks: int | None = None,
     users: float = 1.0,
 ) -> int:
-    """Return how many jobs `resample_users` gives for the same arguments, without making them.
-
-    Parameters
-    ----------
-    workload, seed, index, weeks, users
-        As for `resample_users`.
-
-    Returns
-    -------
-    int
-        Number of jobs.
-
-    Raises
-    ------
-    InputError
-        As `resample_users`.
+    """Return the number of jobs of `resample_users` for the same arguments, without making them.
 
     Examples
     --------
@@ -141,26 +126,9 @@ def resample_users_size(
 
 
 def users_for_load(workload: Workload, load: float) -> float:
-    """Return for which `users` the expected offered load of `resample_users` is this.
+    """Return the `users` of `resample_users` for an expected offered load.
 
     Offered load here is the work of a week / (processors x one week).
-
-    Parameters
-    ----------
-    workload : Workload
-        The log, at least one job with work in its whole weeks.
-    load : float
-        The offered load to expect, above 0.
-
-    Returns
-    -------
-    float
-        How many users for each one of the log.
-
-    Raises
-    ------
-    InputError
-        If `load` is no number above 0, or the log's whole weeks hold no work.
 
     Examples
     --------
@@ -180,19 +148,7 @@ def users_for_load(workload: Workload, load: float) -> float:
 
 
 def origin_user(user: npt.ArrayLike, workload: Workload) -> Int64:
-    """Return the users of a log that the users of its resample are.
-
-    Parameters
-    ----------
-    user : array_like of int
-        Users of a resample by `resample_users`.
-    workload : Workload
-        The log that it was drawn from.
-
-    Returns
-    -------
-    int64[...]
-        Users of the log, of the shape of `user`.
+    """Return the log's user of each user of a resample by `resample_users`.
 
     Examples
     --------
@@ -207,7 +163,7 @@ def origin_user(user: npt.ArrayLike, workload: Workload) -> Int64:
 
 
 def _numbers(workload: Workload) -> tuple[int, int]:
-    """Return the log's smallest user number and how many numbers its range holds."""
+    """Return the log's smallest user number, and the size of its range of numbers."""
     low = int(workload.user.min())
     return low, int(workload.user.max()) - low + 1
 
@@ -215,7 +171,7 @@ def _numbers(workload: Workload) -> tuple[int, int]:
 def _visits(
     table: WeekIndex, seed: int, index: int, weeks: int | None, users: float
 ) -> tuple[Int64, Int64, Int64]:
-    """Return a row for each week of each person there: new week, user x week, which entrance."""
+    """Return a row for each week of each visit: new week, user x week, number of the visit."""
     known = table.count.shape[1]
     length = known if weeks is None else whole("weeks", weeks, least=1)
     rate = positive("users", users) / known
@@ -245,7 +201,7 @@ def _visits(
 def _long_term(
     users: Int64, span: Int64, rate: float, key: tuple[object, ...]
 ) -> tuple[Int64, Int64]:
-    """Draw weeks out of all weeks of the long-term users: who is there, from which week on."""
+    """Draw weeks from all weeks of the long-term users: the user, and the first week."""
     ends = np.cumsum(span[users])
     total = int(ends[-1]) if users.size else 0
     bits = philox(*key, "long-term")
@@ -258,7 +214,7 @@ def _long_term(
 def _temporary(
     users: Int64, rate: float, length: int, key: tuple[object, ...]
 ) -> tuple[Int64, Int64]:
-    """Draw who enters in each week, from so early that the first week is like any other."""
+    """Draw the users that enter in each week, early enough for a typical first week."""
     arrivals, weeks = [np.empty(0, np.int64)], range(2 - LONG_TERM, length)
     for week in weeks:
         bits = philox(*key, "temporary", week)
@@ -280,7 +236,7 @@ def _rounded(value: float, bits: np.random.Philox) -> int:
 
 
 def _occurrence(values: Int64) -> Int64:
-    """Return of each value how many equal ones come before it."""
+    """Return the number of equal values before each value."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     new = np.concatenate(([True], ordered[1:] != ordered[:-1]))[: values.size]

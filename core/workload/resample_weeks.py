@@ -1,4 +1,4 @@
-"""Resamples of a log: each user's weeks drawn anew, so that one log stands for many like it.
+"""Resamples of a log by weeks of users, so that one log stands for many like it.
 
 Algorithm 1 of Carastan-Santos et al. (SAF paper): for each week of the new trace and each user,
 the jobs of one random week of that user's. See `resample_weekly` for what the paper leaves open.
@@ -26,15 +26,15 @@ LATE = 86_400
 """A last week whose last job comes less than this before the week's end counts as whole, s."""
 
 MAX_DRAWS = 2**27
-"""No resample draws more weeks of users than this (1 GiB): its times are in another unit."""
+"""Most weeks of users in a resample (1 GiB); a log with more has times in another unit."""
 
 DRAWS = ("replace", "permute")
-"""How a user's weeks are drawn: each anew (Algorithm 1), or in a random permutation."""
+"""Ways to draw a user's weeks: with replacement (Algorithm 1), or in a random permutation."""
 
 
 @dataclass(frozen=True, eq=False)
 class WeekIndex:
-    """Hold where the jobs of each user and week are found: a workload's index, made once.
+    """Hold the index of a workload by user and week.
 
     job : int64[kept], jobs of whole weeks by (user, week, place in the workload).
     first, count : int64[users, weeks], a user's week in `job`: where it begins, how many.
@@ -90,9 +90,9 @@ def resample_weekly(
     weeks : int, optional
         Weeks of the new trace; by default as many as the log's.
     draw : {"replace", "permute"}
-        Draw each week anew (Algorithm 1 as printed), or take each user's weeks in a random
-        permutation, which keeps the user's work exactly over the weeks of the log. Permutations
-        follow each other where the new trace is longer, and the last is cut short.
+        Draw each week with replacement (Algorithm 1 as printed), or take each user's weeks in a
+        random permutation, which keeps the user's work exactly over the weeks of the log.
+        Permutations follow each other where the new trace is longer, and the last is cut short.
 
     Returns
     -------
@@ -138,22 +138,7 @@ def resample_size(
     weeks: int | None = None,
     draw: str = "replace",
 ) -> int:
-    """Return how many jobs `resample_weekly` gives for the same arguments, without making them.
-
-    Parameters
-    ----------
-    workload, seed, index, weeks, draw
-        As for `resample_weekly`.
-
-    Returns
-    -------
-    int
-        Number of jobs.
-
-    Raises
-    ------
-    InputError
-        As `resample_weekly`.
+    """Return the number of jobs of `resample_weekly` for the same arguments, without making them.
 
     Examples
     --------
@@ -166,13 +151,7 @@ def resample_size(
 
 
 def weeks_of(workload: Workload) -> WeekIndex:
-    """Return the workload's index of whole weeks, made at the first call.
-
-    Raises
-    ------
-    InputError
-        If there is no job, or users x weeks is absurd.
-    """
+    """Return the workload's index of whole weeks, made at the first call."""
     found = _INDEX.get(workload)
     if found is None:
         found = _INDEX[workload] = _index(workload)
@@ -180,12 +159,7 @@ def weeks_of(workload: Workload) -> WeekIndex:
 
 
 def whole_weeks(submit: Int64) -> int:
-    """Return how many whole weeks a log has, counted from its first submission.
-
-    Parameters
-    ----------
-    submit : int64[jobs], ascending, s
-        At least one.
+    """Return the number of whole weeks of a log, counted from its first submission.
 
     Examples
     --------
@@ -243,13 +217,7 @@ def _drawn(
 
 
 def check_draws(what: str, weeks: int, users: int) -> None:
-    """Refuse to draw more weeks of users than fit in memory.
-
-    Raises
-    ------
-    InputError
-        If there are more than `MAX_DRAWS`.
-    """
+    """Refuse to draw more weeks of users than fit in memory."""
     if weeks * users > MAX_DRAWS:
         raise InputError(
             f"{what} has {weeks} weeks of {users} users, more than {MAX_DRAWS} to draw from; "

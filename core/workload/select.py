@@ -1,11 +1,11 @@
-"""Cleaning a log: which of its jobs an experiment is about, and why the others are left out.
+"""Selection of the jobs of a log, with the others counted by reason.
 
-Every function takes a workload and returns one of fewer jobs at their own instants, with the jobs
-left out counted by reason in `dropped`, added to what the log's reader dropped: what is left and
-what was dropped always add up to the rows that were read. A job counts under the first of its
-reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside widths``,
-``other users`` and so on for groups, queues and partitions, ``outside nodes``, ``flurry``,
-``past jobs``. Jobs that a platform does not take count as ``not admitted``.
+Every function takes a workload and returns one of fewer jobs at their own instants. The jobs left
+out are counted by reason in `dropped`, in addition to the rows that the log's reader dropped:
+selected and dropped jobs always add up to the rows that were read. A job counts under the first of
+its reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside widths``,
+``other users`` and so on for groups, queues and partitions, ``outside nodes``, ``flurry``, ``past
+jobs``. Jobs that a platform does not take count as ``not admitted``.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
 
 KINDS = {"users": "user", "groups": "group", "queues": "queue", "partitions": "partition"}
-"""Criteria that list names or numbers, and the column that each is about."""
+"""Criteria that list names or numbers, and the column of each."""
 
 CRITERIA = ("weeks", "dates", "widths", *KINDS, "nodes", "flurry", "jobs")
-"""What `select` can choose by, in the order in which it does."""
+"""Criteria of `select`, in the order in which it applies them."""
 
 _KNOWN_SHOWN = 10
 
@@ -109,11 +109,6 @@ def select(
 def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of each step of `select`, in its order, if they are of their form.
 
-    Raises
-    ------
-    InputError
-        If a key is unknown or a value is not of its form.
-
     Examples
     --------
     >>> check_criteria({"widths": [1, 4], "weeks": [0, 2]})
@@ -145,11 +140,6 @@ def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
 def select_weeks(workload: Workload, first: int, last: int) -> Workload:
     """Keep the jobs of the weeks [first, last), counted from 0 and from the first submission.
 
-    Raises
-    ------
-    InputError
-        If not 0 <= `first` < `last`.
-
     Examples
     --------
     >>> w = Workload.from_columns(submit=[5, 604_804, 604_805], run=[1] * 3, estimate=[1] * 3,
@@ -167,23 +157,6 @@ def select_dates(workload: Workload, first: str | date, last: str | date) -> Wor
 
     Dates are those of UTC. With a time of day they are instants instead, the last one excluded,
     and may have an offset from UTC, such as ``1996-09-25T00:00-05:00``.
-
-    Parameters
-    ----------
-    workload : Workload
-        A log whose `epoch` is known.
-    first, last : str, date or datetime
-        In ISO 8601, such as ``1996-09-25``.
-
-    Returns
-    -------
-    Workload
-        The jobs left.
-
-    Raises
-    ------
-    InputError
-        If a date is none, the last is before the first, or the log's start is unknown.
 
     Examples
     --------
@@ -203,12 +176,7 @@ def select_dates(workload: Workload, first: str | date, last: str | date) -> Wor
 
 
 def select_widths(workload: Workload, least: int, most: int) -> Workload:
-    """Keep the jobs of at least and at most so many processors; the machine stays as it is.
-
-    Raises
-    ------
-    InputError
-        If not 0 <= `least` <= `most`.
+    """Keep the jobs of `least` to `most` processors; the machine stays unchanged.
 
     Examples
     --------
@@ -222,12 +190,7 @@ def select_widths(workload: Workload, least: int, most: int) -> Workload:
 
 
 def select_nodes(workload: Workload, least: int, most: int) -> Workload:
-    """Keep the jobs that had at least and at most so many nodes, by the log.
-
-    Raises
-    ------
-    InputError
-        If not 0 <= `least` <= `most`, or the log says no nodes.
+    """Keep the jobs that had `least` to `most` nodes in the log.
 
     Examples
     --------
@@ -243,25 +206,6 @@ def select_nodes(workload: Workload, least: int, most: int) -> Workload:
 
 def select_kinds(workload: Workload, criterion: str, wanted: Sequence[str | int]) -> Workload:
     """Keep the jobs of some users, groups (accounts), queues (qualities of service) or partitions.
-
-    Parameters
-    ----------
-    workload : Workload
-        The log.
-    criterion : str
-        A key of `KINDS`.
-    wanted : list of str or int
-        Names as the log has them, or numbers.
-
-    Returns
-    -------
-    Workload
-        The jobs left.
-
-    Raises
-    ------
-    InputError
-        If the log does not say it, or knows no such name or number.
 
     Examples
     --------
@@ -286,26 +230,7 @@ def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
     A user's jobs belong to a burst if more than `jobs` of them were submitted within less than
     `seconds`; bursts that overlap are one. The paper's authors found flurries by eye and list
     them by user and date; a rate that no ordinary user of the log reaches is this program's way.
-    Jobs of unknown user (-1) are nobody's burst and stay.
-
-    Parameters
-    ----------
-    workload : Workload
-        The log.
-    jobs : int
-        The most that a user may submit within the time, at least 1.
-    seconds : int
-        The time, s, at least 1.
-
-    Returns
-    -------
-    Workload
-        The jobs left.
-
-    Raises
-    ------
-    InputError
-        If `jobs` or `seconds` is below 1.
+    Jobs of unknown user (-1) belong to no burst and stay.
 
     References
     ----------
@@ -337,11 +262,6 @@ def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
 
 def select_jobs(workload: Workload, count: int) -> Workload:
     """Keep the first jobs in the order of submission.
-
-    Raises
-    ------
-    InputError
-        If `count` is below 1.
 
     Examples
     --------

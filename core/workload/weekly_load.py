@@ -1,4 +1,4 @@
-"""How much work each whole week brings: what resamples of a log keep, or do not."""
+"""Work of each whole week, which a way to resample keeps or does not."""
 
 from __future__ import annotations
 
@@ -13,21 +13,6 @@ def weekly_work(
     submit: npt.ArrayLike, run: npt.ArrayLike, procs: npt.ArrayLike, *, begin: int, weeks: int
 ) -> Float64:
     """Return the work that is submitted in each week.
-
-    Parameters
-    ----------
-    submit, run, procs : array_like of int, [jobs]
-        Jobs in any order; s, s, processors.
-    begin : int
-        Where the first week begins, s.
-    weeks : int
-        How many weeks; jobs of no week are left out.
-
-    Returns
-    -------
-    float64[weeks]
-        Sums of run x procs, processor s. Divided by processors x `WEEK` it is the week's offered
-        load.
 
     Examples
     --------

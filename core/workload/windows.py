@@ -1,4 +1,4 @@
-"""Windows of a log in which much was asked of its machine, found by rule and not by eye."""
+"""Windows of high load in a log, found by rule and not by eye."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Window(NamedTuple):
     first, last : str
         Days of UTC, both included, as `core.workload.select.select_dates` takes them.
     jobs : int
-        Submitted in these days.
+        Jobs submitted in these days.
     load : float
         Their run x procs / (processors x the whole time of the window).
     """
@@ -39,7 +39,7 @@ class Window(NamedTuple):
     load: float
 
     def overlaps(self, other: Window) -> bool:
-        """Tell whether a day of the log is in both."""
+        """Return whether a day of the log is in both windows."""
         return self.log == other.log and self.first <= other.last and other.first <= self.last
 
 
@@ -47,25 +47,6 @@ def busy_windows(
     workload: Workload, *, days: int = 7, jobs: tuple[int, int] = JOBS
 ) -> list[Window]:
     """Return the windows of a log that begin at midnight (UTC), the one of the largest load first.
-
-    Parameters
-    ----------
-    workload : Workload
-        A log whose `epoch` is known.
-    days : int
-        Length of a window; one that is not wholly within the log's submissions is none.
-    jobs : (int, int)
-        Fewest and most jobs of a window.
-
-    Returns
-    -------
-    list of Window
-        Also those that overlap; of equal loads the earlier first.
-
-    Raises
-    ------
-    InputError
-        If `days` is not at least 1, or the log's start is unknown.
 
     Examples
     --------
@@ -110,27 +91,7 @@ def busiest(
     days: int = 7,
     jobs: tuple[int, int] = JOBS,
 ) -> list[Window]:
-    """Return windows of high activity: of each log that of the largest load, then the next largest.
-
-    Parameters
-    ----------
-    workloads : iterable of Workload
-        The logs.
-    count : int
-        How many windows, none of which overlaps another.
-    days, jobs
-        As for `busy_windows`.
-
-    Returns
-    -------
-    list of Window
-        One of each log that has one, in their order, then those of the largest load among all
-        others of these logs; fewer where there are not so many.
-
-    Raises
-    ------
-    InputError
-        As `busy_windows`.
+    """Return windows of high activity: the one of largest load of each log, then the next largest.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Campaigns: what an experiment asks for, and the jobs that its cells meet."""
+"""Campaigns: the description of an experiment, and the jobs of its cells."""

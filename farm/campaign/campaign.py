@@ -1,4 +1,4 @@
-"""A campaign: traces x resamples x loads x policies, as one value and as one TOML file."""
+"""Campaigns: traces x resamples x loads x policies, as one value and as one TOML file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from msgspec import Meta
 
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.retention import ALL, RETENTION
 from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
 from schedfarm.core.policy.policy import Policy, whole_name
-from schedfarm.farm.campaign.draws import DRAWS, find_draw
-from schedfarm.farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
 from schedfarm.farm.campaign.plain import (
     Seconds,
     Switch,
@@ -28,28 +27,28 @@ from schedfarm.farm.campaign.plain import (
     check_types,
     to_plain,
 )
-from schedfarm.farm.campaign.sources import collected
+from schedfarm.farm.campaign.resampling import METHODS, find_method
+from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.store.keep import ALL, KEEPS
 from schedfarm.farm.store.product import OPTIONAL, TAKEN
 
 CLUSTER = "cluster"
-"""Table of a campaign's file that says where to run."""
+"""Table of a campaign's file with the cluster to run on."""
 
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
 
 LONGEST_BLOCK = 3600.0
-"""Longest block that can be asked for, s: an interruption would lose that much."""
+"""Longest block that can be requested, s: an interruption loses at most this work."""
 
 MOST_RESAMPLES = 1_000_000
-"""More would not fit the store's description, which names each."""
+"""Limit set by the manifest of the store, which names each resample."""
 
 MOST_CHARACTERS = 2**25
 """Length at which a file is no campaign: a device, for one, has no end."""
 
 MOST_CELLS = 10_000_000
-"""A figure of the summary is one chunk: of so many simulations it takes 267 MiB to fold them."""
+"""A metric of the summary is one chunk: folding this number of cells takes 267 MiB."""
 
 Traces = Annotated[tuple[Trace, ...], Meta(min_length=1, description="one or more [[traces]]")]
 Policies = Annotated[
@@ -107,50 +106,49 @@ class Campaign:
     resamples : int
         Number of samples of each trace, numbered from 1.
     log : bool
-        Whether the log itself is a resample too, number 0; without samples it always is.
+        Whether the log itself is also a resample, number 0; without samples it always is.
     seed : int
         Root of all randomness.
     tau : int
         Threshold of the bounded slowdown, s.
     draw : str
-        How a log is resampled: a key of `farm.campaign.draws.DRAWS`, perhaps with options, such as
-        ``weeks,block=4``; kept in canonical form.
+        Resampling method: a key of `farm.campaign.resampling.METHODS`, perhaps with options, such
+        as ``weeks,block=4``; kept in canonical form.
     load_by : str
-        What reaches a load: a key of `farm.campaign.loads.LOAD_BY`.
+        Method of reaching a load: a key of `farm.campaign.scaling.LOAD_BY`.
     overload : bool
-        Whether loads above 2 are meant: they are refused otherwise, as slips such as 90 for 0.9.
+        Whether to allow loads above 2, which are otherwise refused as slips such as 90 for 0.9.
     warmup : float or str
-        What summaries and weeks leave out at the beginning: a share of the jobs, in the order in
-        which they end, such as 0.01, or a duration, such as ``2w``; as for
+        Jobs that summaries and weeks leave out at the beginning: a share of the jobs in order of
+        completion, such as 0.01, or a duration, such as ``2w``; see
         `core.metrics.window.window_of`.
     cooldown : bool
-        Whether they leave out jobs that end after the last submission.
+        Whether summaries and weeks leave out jobs that end after the last submission.
     fairness : tuple of str
         Kinds of fairness to measure: ``strict`` and ``relaxed`` fair start times, ``resource``
-        equality (Sabin and Sadayappan 2005), and ``promise``, lateness against the start that was
-        reserved at arrival; by default none, since they cost many reruns.
+        equality (Sabin and Sadayappan 2005), and ``promise``, lateness relative to the start that
+        was reserved at arrival; by default none, since they take many simulations.
     metrics : tuple of str
-        Metrics of one's own beside those that every summary has, each ``module:function``.
+        Plug-in metrics in addition to those of every summary, each ``module:function``.
     keep : str
-        How much the store keeps of each simulation, a key of `farm.store.keep.KEEPS`: ``jobs``,
-        all there is; ``weeks``, all but what there is for each job; ``summary``, one value of
-        each metric.
+        Retention, a key of `core.format.retention.RETENTION`: ``jobs`` stores everything; ``weeks``
+        everything except values per job; ``summary`` one value of each metric.
     block_seconds : float
-        CPU time that a block of cells should take, s, for traces that enter the store: less loses
-        less at an interruption and makes more files. By default up to 10 s, chosen by the planner.
+        CPU time that a block of cells should take, s, for traces new to the store: a smaller value
+        loses less work at an interruption and makes more files. By default up to 10 s, chosen by
+        the planner.
     report : str
-        What `farm run` writes at its end: a name in `analysis.papers`; by default the bands.
+        Report that `farm run` writes at its end: a name in `analysis.papers`; by default bands.
     title : str
         One line for tables and lists.
     sources : mapping of str to str
-        Text of each module that policies and metrics name, where it is known already; found
-        otherwise, and no key of a campaign's file.
+        Text of plug-in modules that are known already; others are found. It is not a key of a
+        campaign's file.
     cluster : mapping
-        Where to run unless a command says otherwise, the keys of ``[cluster]``; no part of what
-        is simulated, and of no store.
+        Default cluster, the keys of ``[cluster]``; it has no effect on results and is not stored.
     folder : Path, optional
-        Where the files of such modules are; by default the current folder. One that is not there
-        is looked for among the modules that can be imported.
+        Folder with the files of plug-in modules, by default the current one. Modules that are not
+        there are imported.
 
     Raises
     ------
@@ -173,7 +171,7 @@ class Campaign:
     log: Switch = False
     seed: Seed = 0
     tau: Seconds = 10
-    draw: Text = next(iter(DRAWS))
+    draw: Text = next(iter(METHODS))
     load_by: Text = next(iter(LOAD_BY))
     overload: Switch = False
     warmup: Warmup = NO_WARMUP
@@ -207,9 +205,9 @@ class Campaign:
                 f"simulations; a campaign has at most {MOST_CELLS}"
             )
         object.__setattr__(self, "warmup", check_warmup(self.warmup))
-        object.__setattr__(self, "draw", find_draw(self.draw).name)
+        object.__setattr__(self, "draw", find_method(self.draw).name)
         _check_known("load_by", self.load_by, LOAD_BY)
-        _check_known("keep", self.keep, KEEPS)
+        _check_known("keep", self.keep, RETENTION)
         for kind in self.fairness:
             _check_known("fairness", kind, OPTIONAL)
         self._check_load_by()
@@ -220,8 +218,9 @@ class Campaign:
         _check_once("traces", [t.name for t in self.traces])
 
     def _take_own(self, folder: Path) -> None:
-        """Find what of the policies and metrics is the user's own, and refuse what is nowhere."""
-        found = collected((*self.policies, *self.metrics), folder, self.sources)
+        """Find the plug-in modules of policies and metrics; refuse missing ones."""
+        known, modules = self.sources, own.modules_of((*self.policies, *self.metrics))
+        found = {m: known[m] if m in known else own.find_source(m, folder).text for m in modules}
         object.__setattr__(self, "sources", found)
         with own.sources(self.sources):
             parsed = [Policy.parse(whole_name(p)) for p in self.policies]
@@ -231,7 +230,7 @@ class Campaign:
         object.__setattr__(self, "policies", policies)
 
     def _check_of_log(self, policies: Iterable[Policy]) -> None:
-        """Refuse what a log says became of its jobs where others are asked for, too."""
+        """Refuse policies that replay a log if resamples, models or other loads are requested."""
         name = next((p.name for p in policies if p.row.of_log), None)
         models = [t.name for t in self.traces if t.model is not None]
         if name and (models or self.resamples or self.loads != (ORIGINAL,)):
@@ -255,11 +254,11 @@ class Campaign:
             labels[label] = metric
 
     def _check_load_by(self) -> None:
-        """Refuse a way to reach loads that the samples cannot go."""
-        if not LOAD_BY[self.load_by].users:
+        """Refuse a method of reaching loads that does not suit the samples."""
+        if not LOAD_BY[self.load_by].by_users:
             return
-        if not find_draw(self.draw).users:
-            whole = " or ".join(f'draw = "{name}"' for name, row in DRAWS.items() if row.users)
+        if not find_method(self.draw).users:
+            whole = " or ".join(f'draw = "{name}"' for name, row in METHODS.items() if row.users)
             raise InputError(
                 f'load_by = "{self.load_by}" goes with {whole} only, since a resample by weeks '
                 f"({self.draw}) has the users of the log"
@@ -274,24 +273,24 @@ class Campaign:
 
     @property
     def own(self) -> dict[str, str]:
-        """SHA-256 of the source of each module of the user's own, by the module's name."""
+        """SHA-256 of the source of each plug-in module, by the module's name."""
         return {m: own.Source(m, text).sha256 for m, text in self.sources.items()}
 
     @property
     def resample_axis(self) -> tuple[int, ...]:
-        """The resample numbers, the log first where it is one."""
+        """The resample numbers, 0 for the log first."""
         return (*([LOG] if self.log else []), *range(1, self.resamples + 1))
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What every cell depends on beside its coordinates, without what is not asked for."""
+        """The settings that every cell depends on in addition to its coordinates."""
         always = {key: getattr(self, key) for key in ("seed", "tau", "draw", "load_by")}
         asked = {"warmup": self.warmup, "cooldown": self.cooldown}
         return {**always, **{key: value for key, value in asked.items() if value}}
 
     @property
     def cells(self) -> int:
-        """How many simulations the campaign asks for."""
+        """The number of simulations of the campaign."""
         return len(self.traces) * len(self.resample_axis) * len(self.loads) * len(self.policies)
 
     @classmethod
@@ -305,9 +304,9 @@ class Campaign:
         given : mapping
             As `to_dict` returns it.
         folder : Path
-            What a trace's file is relative to, and where modules of the user's own are.
+            Base of relative paths of traces, and folder of plug-in modules.
         sources : mapping of str to str, optional
-            The text of such modules, where it is known already.
+            Text of such modules, if known already.
 
         Raises
         ------
@@ -378,11 +377,6 @@ class Campaign:
 def load_label(load: str | float) -> str:
     """Return the label of a load: ``original``, or the shortest decimal, such as ``0.9``.
 
-    Raises
-    ------
-    InputError
-        If it is neither.
-
     Examples
     --------
     >>> load_label(0.90), load_label("original")
@@ -403,7 +397,7 @@ def load_label(load: str | float) -> str:
 
 
 def _apart(given: Any) -> tuple[Any, Mapping[str, Any]]:
-    """Return a campaign's keys, and its table of where to run."""
+    """Return a campaign's keys, and its table of the cluster."""
     if not isinstance(given, Mapping) or CLUSTER not in given:
         return given, {}
     table = given[CLUSTER]
@@ -425,7 +419,7 @@ def _check_own(metric: str) -> None:
     if ":" not in metric and own.entry_point(own.METRICS, metric) is None:
         raise InputError(
             f"metric {metric!r} is unknown; name one of your own as module:function, such as "
-            "'mine:p95_wait' for a function in mine.py beside the campaign"
+            "'mine:p95_wait' for a function in mine.py next to the campaign"
         )
 
 
@@ -443,7 +437,7 @@ def _check_once(what: str, labels: Sequence[str]) -> None:
 
 
 def _unread(error: OSError | ValueError) -> str:
-    """Say why a file is no campaign."""
+    """Return the reason why a file is not a campaign."""
     if isinstance(error, OSError):
         return f"cannot be read ({error.strerror})"
     if isinstance(error, UnicodeDecodeError | tomllib.TOMLDecodeError):

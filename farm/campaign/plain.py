@@ -1,4 +1,4 @@
-"""Plain values, as out of a file: which keys a declared value has, and what each may be."""
+"""Conversion between declared values and plain ones, as in a file: their keys and types."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 
 LONGEST_NAME = 100
-"""Names become those of files and folders, which file systems limit to 255 bytes, endings
-included."""
+"""Names become file names, which file systems limit to 255 bytes including suffixes."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -34,13 +33,7 @@ Table = Annotated[Mapping[str, Any], Meta(description="a table of keys and value
 
 
 def check_keys(kind: type, given: object) -> Mapping[str, Any]:
-    """Return a table of keys and values if a declared kind of value can be made of it.
-
-    Raises
-    ------
-    InputError
-        If it is no table, or has a key that is unknown or lacks one that is needed.
-    """
+    """Return a mapping whose keys suit a declared class; refuse unknown and missing keys."""
     if not isinstance(given, Mapping):
         raise InputError(f"{given!r} is not a table of keys and values")
     known = {f.name: f for f in keys(kind)}
@@ -55,17 +48,14 @@ def check_keys(kind: type, given: object) -> Mapping[str, Any]:
 
 
 def keys(kind: type) -> tuple[Field[Any], ...]:
-    """Return the fields that are keys: those by which two values can differ."""
+    """Return the fields that are keys, those that take part in comparisons."""
     return tuple(f for f in fields(kind) if f.compare)
 
 
 def check_types(value: Any) -> None:
-    """Bring each key of a declared value to the type that it is declared with, such as a tuple.
+    """Convert each key of a declared value to its declared type, such as a tuple.
 
-    Raises
-    ------
-    InputError
-        If one is of another type or out of range; what is right, its declaration describes.
+    Raises `InputError` with the description of the type if a value does not suit it.
 
     Examples
     --------
@@ -90,12 +80,7 @@ def check_types(value: Any) -> None:
 
 
 def check_name(what: str, name: object) -> None:
-    """Refuse a name that could not be that of a file or folder everywhere.
-
-    Raises
-    ------
-    InputError
-        With the name and what would be right.
+    """Refuse a name that is not a valid file name everywhere.
 
     Examples
     --------
@@ -109,13 +94,7 @@ def check_name(what: str, name: object) -> None:
 
 
 def check_length(what: str, name: str) -> None:
-    """Refuse a name that is too long for a file's.
-
-    Raises
-    ------
-    InputError
-        With its beginning and its length.
-    """
+    """Refuse a name that is too long for a file name."""
     if len(name.encode()) > LONGEST_NAME:
         raise InputError(
             f"{what} {name[:20] + '...'!r} has {len(name)} characters; use at most {LONGEST_NAME}"
@@ -123,7 +102,7 @@ def check_length(what: str, name: str) -> None:
 
 
 def to_plain(value: Any) -> dict[str, Any]:
-    """Return each key of a declared value with what it is, tuples as lists."""
+    """Return a declared value as a mapping of its keys, tuples as lists."""
     plain = ((f.name, msgspec.to_builtins(getattr(value, f.name))) for f in keys(type(value)))
     return {key: list(one) if isinstance(one, tuple) else one for key, one in plain}
 
@@ -138,7 +117,7 @@ def _right(hint: Any) -> str:
 
 
 def _descriptions(hint: Any) -> Iterator[str]:
-    """Yield what a type is said to be, the outermost word first."""
+    """Yield the descriptions of a type, the outermost first."""
     for meta in getattr(hint, "__metadata__", ()):
         if isinstance(meta, Meta) and meta.description:
             yield meta.description

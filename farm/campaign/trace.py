@@ -1,4 +1,4 @@
-"""Where a campaign's jobs come from: a log on disk or a model, and how it is sampled."""
+"""Traces: the sources of a campaign's jobs, a log or a model, and their sampling."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS
 from schedfarm.core.errors import InputError, SizeUnknown
+from schedfarm.core.format.geometry import AXES
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.read import format_of, read_log
@@ -41,12 +42,11 @@ from schedfarm.farm.campaign.plain import (
 from schedfarm.farm.logs import registry
 from schedfarm.farm.logs.fetch import locate
 from schedfarm.farm.store.product import PRODUCTS
-from schedfarm.farm.store.schema import AXES
 
 RESERVED = {*METRICS, *AXES, "zarr.json"} | {
     figure.name for row in PRODUCTS.values() for _, figure in row.sums
 }
-"""What stands at the root of a store beside the groups of the traces."""
+"""Names at the root of a store other than those of the traces' groups."""
 
 JobCount = Annotated[
     int, Meta(ge=1, le=MOST_JOBS, description=f"a whole number, at least 1 and at most {MOST_JOBS}")
@@ -94,10 +94,10 @@ class Trace:
         form, `processors`. ``{"name": "grid"}`` alone stands for the clusters of a named log, and
         is kept in full.
     nodes : mapping, optional
-        What becomes of the jobs on nodes: options of `core.workload.on_nodes.OnNodes`, kept in
-        full. The machine of the log, or of the model, is then the one that jobs come from.
+        Mapping of the jobs to nodes: options of `core.workload.on_nodes.OnNodes`, kept in full. The
+        machine of the log, or of the model, is then the one that the jobs were made for.
     network : mapping, optional
-        Where jobs of logs on a network come from, and what they ask of links: options of
+        Origin and link requests of jobs of logs on a network: options of
         `core.workload.on_network.OnNetwork`, kept in full.
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
@@ -106,18 +106,18 @@ class Trace:
     weeks : int, optional
         Weeks of each sample; by default as many as the log has.
     select : mapping, optional
-        Which jobs of the log, or of each of several, to keep: the arguments of
+        Selection of jobs of the log, or of each of several: the arguments of
         `core.workload.select.select`.
     clean : mapping, optional
-        How the rows of the log become jobs: options of `core.logs.clean.Clean`; those at their
-        default are left out.
+        Cleaning of the log's rows: options of `core.logs.clean.Clean`; those at their default are
+        left out.
     names : bool
-        Whether the store's folder gets a file of the log's names of users, groups, queues and
-        partitions, which its owner alone may read.
+        Whether the store gets a file with the log's names of users, groups, queues and partitions,
+        readable by its owner alone.
     parameters : mapping, optional
         Further parameters of the model.
     found : tuple of str, optional
-        Files of the logs that are joined, where they have been found; no key of a campaign.
+        Files of the joined logs, once found; not a key of a campaign.
 
     Raises
     ------
@@ -162,7 +162,7 @@ class Trace:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Let what is refused within say of which trace."""
+        """Add the name of the trace to errors raised within."""
         try:
             yield
         except InputError as error:
@@ -202,12 +202,12 @@ class Trace:
         how = OnNetwork.from_dict(self.network or {})
         if self.join is not None:
             names = [registry.short_name(log) for log in self.join]
-            # What each cluster has, the logs say when they are read.
+            # The sizes of the clusters are in the logs, which are read later.
             how.network([1] * len(names), names)
         elif self.machine is None or not self.machine.participants:
             raise InputError(
-                "'network' says what jobs ask of links; give it with 'join', or with a 'platform' "
-                "of name = 'network'"
+                "'network' gives the link requests of jobs; give it with 'join', or with a "
+                "'platform' of name = 'network'"
             )
         elif how.links:
             raise InputError("network: the platform has the links already; leave 'links' out")
@@ -295,25 +295,25 @@ class Trace:
 
     @property
     def machine(self) -> Platform | None:
-        """The platform that is asked for; None where the log's own size counts."""
+        """The requested platform; None if the log's own size counts."""
         if self.platform is not None:
             return platform_from_dict(self.platform)
         return None if self.processors is None else Pool(self.processors)
 
     @property
     def runs_on(self) -> Platform | None:
-        """The platform of the trace's cells; None where it is the log's own."""
+        """The platform of the trace's cells; None if it is the log's own."""
         return self.machine if self.nodes is None else OnNodes.from_dict(self.nodes).platform
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys that are set, as plain values; where a named log's file is, is none."""
+        """Return the keys that are set as plain values, without the path of a named log."""
         plain = {k: v for k, v in to_plain(self).items() if v not in (None, {}, False)}
         if self.log is not None:
             plain.pop("file", None)
         return plain
 
     def located(self, folder: Path | None = None) -> Trace:
-        """Return the trace with the file of its log, fetched if need be; others as they are.
+        """Return the trace with the file of its log, fetched if necessary; models unchanged.
 
         Parameters
         ----------
@@ -368,7 +368,7 @@ class Trace:
         entry, machine = registry.find(self.log) if self.log else None, self.machine
         processors = machine.size if machine else entry.processors if entry else None
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
-        self._check_told(path)
+        self._check_origins(path)
         if not self.select and (machine is None or machine == Pool(machine.size)):
             log = read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
             return self.placed(_of_a_century(log))
@@ -390,27 +390,27 @@ class Trace:
             jobs = join_logs(logs, [registry.short_name(log) for log in join], how)
         return jobs if self.jobs is None else select_jobs(jobs, self.jobs)
 
-    def _check_told(self, path: str) -> None:
-        """Refuse a network of which nobody says where jobs come from, or two do."""
+    def _check_origins(self, path: str) -> None:
+        """Refuse a network without, or with two, declarations of the origins of its jobs."""
         machine = self.machine
         if machine is None or not machine.participants:
             return
         sidecar = FORMATS[format_of(path)].sidecar
-        told = sidecar is not None and sidecar.platform == machine.name
-        if told and self.network is not None:
+        declared = sidecar is not None and sidecar.platform == machine.name
+        if declared and self.network is not None:
             raise InputError(
-                f"trace {self.name!r}: {path} says of each job where it comes from and what it "
-                "asks of links; leave 'network' out"
+                f"trace {self.name!r}: {path} gives the origin and the link requests of each "
+                "job; leave 'network' out"
             )
-        if not told and self.network is None:
+        if not declared and self.network is None:
             raise InputError(
-                f"trace {self.name!r}: {path} says of no job where it comes from and what it asks "
-                "of links; give a table 'network', which says it, with origin = 'partition' for "
-                "one; without a key all come from the first cluster"
+                f"trace {self.name!r}: {path} gives neither origins nor link requests of jobs; "
+                "give them in a table 'network', for example with origin = 'partition'; without a "
+                "key all jobs come from the first cluster"
             )
 
     def placed(self, jobs: Workload) -> Workload:
-        """Return jobs of the trace's own machine as they are on what it makes of that.
+        """Return jobs of the trace's machine, mapped to its nodes or network.
 
         Raises
         ------
@@ -430,7 +430,7 @@ class Trace:
             return put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
 
     def acknowledgement(self) -> str:
-        """Return whom to thank for the log; empty where that is not known, and for a model.
+        """Return the acknowledgement of the log; empty if unknown, and for a model.
 
         Raises
         ------
@@ -447,21 +447,9 @@ class Trace:
 
 
 def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
-    """Return the trace that a word on the command line means: a file, else a log's name.
+    """Return the trace of a file or, if there is none, a log name on the command line.
 
-    Parameters
-    ----------
-    text : str
-        Path of a log, or the name of one.
-    folder : Path, optional
-        As for `Trace.located`.
-    **keys
-        Further attributes of the trace.
-
-    Raises
-    ------
-    InputError
-        As `Trace` and `Trace.located`.
+    folder: as for `Trace.located`. keys: further attributes of the trace.
     """
     if text.startswith(("http://", "https://")):
         raise InputError(
@@ -475,7 +463,7 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
 
 
 def _resolved(log: object, folder: Path) -> object:
-    """Return a log of a list with its path from a campaign's folder on; others as they are."""
+    """Return a path in a list of logs relative to a campaign's folder; names unchanged."""
     if not isinstance(log, str) or not registry.is_path(log):
         return log
     if "\0" in log:
@@ -484,12 +472,12 @@ def _resolved(log: object, folder: Path) -> object:
 
 
 def span_weeks(workload: Workload) -> int:
-    """Return how many weeks, counted from the first submit, hold every submit."""
+    """Return the number of weeks from the first to the last submission."""
     return int(workload.submit[-1] - workload.submit[0]) // WEEK + 1
 
 
 def _of_a_century(log: Workload) -> Workload:
-    """Refuse a log that lasts longer: an instant of it is wrong, and there would be weeks of it."""
+    """Refuse a log longer than a century: one of its times must be wrong."""
     if span_weeks(log) <= MOST_WEEKS:
         return log
     after = int(np.argmax(np.diff(log.submit)))

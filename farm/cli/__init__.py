@@ -22,7 +22,7 @@ from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
 from schedfarm.farm.cli.offline import offline
 from schedfarm.farm.cli.plan import plan
-from schedfarm.farm.cli.results import bands, gains, status
+from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
 from schedfarm.farm.cli.simulate import simulate
 from schedfarm.farm.cli.submit import submit
@@ -73,7 +73,6 @@ cli.add_section(
     {
         compare: "Compare policies: verdicts, intervals, and who gains.",
         bands: "Print and plot a metric's bands over resamples.",
-        gains: "Compare policies with a baseline.",
         who: "Print the users or jobs that lose under a policy.",
     },
 )

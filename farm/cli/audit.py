@@ -74,6 +74,7 @@ def _facts(
         "dropped": dict(jobs.dropped),
         "sound": verdict.ok,
         "checked": list(verdict.checked),
+        "unaudited": list(verdict.unaudited),
         "rule": verdict.rule,
         "job": None if verdict.job is None else int(jobs.job[verdict.job]),
         "instant": verdict.instant,
@@ -91,6 +92,8 @@ def _as_text(facts: dict[str, Any]) -> str:
     dropped = facts["dropped"].items()
     lines += [f"  left out: {counted(count, 'row')}, {why}" for why, count in dropped]
     lines.append(f"  checked: {', '.join(facts['checked'])}")
+    if facts["unaudited"]:
+        lines.append(f"  unaudited: {', '.join(facts['unaudited'])}")
     lines.append(f"  events {facts['events']}: {facts['clock']}")
     if facts["sound"]:
         lines.append(f"sound: {facts['why']}")

@@ -42,7 +42,7 @@ def init(
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.logs.machine import machine_file
-    from schedfarm.farm.campaign.draft import Draft, read
+    from schedfarm.farm.campaign.template import Template, read
     from schedfarm.farm.output import output
 
     if len(logs) > 1 and source["processors"] is not None:
@@ -51,7 +51,7 @@ def init(
             f"{len(logs)} logs; write it into the campaign, for each log that needs it"
         )
     sources = [read(log, folder, **source) for log in logs]
-    path = Path(out if out is not None else f"{Draft(sources, Path()).name}.toml")
+    path = Path(out if out is not None else f"{Template(sources, Path()).name}.toml")
     asked = [
         trace.file or log
         for log, (trace, jobs) in zip(logs, sources, strict=True)
@@ -63,7 +63,7 @@ def init(
     target = output("--out", path if out is None else out, read_files)
     if path.exists() and not target.standard:
         raise InputError(f"{path} is there already; give another file with --out, or remove it")
-    text = Draft(sources, Path() if target.standard else path.parent, policies).text()
+    text = Template(sources, Path() if target.standard else path.parent, policies).text()
     target.write(text.encode())
     if not target.standard:
         click.echo(

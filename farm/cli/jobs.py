@@ -133,7 +133,7 @@ def jobs_of(store: Place) -> list[Job]:
 
 def of_submitted(store: Place) -> dict[str, Any] | None:
     """Return the jobs of a store that does not exist yet; None for an existing store."""
-    from schedfarm.farm.store.manifest import MANIFEST
+    from schedfarm.core.format.names import MANIFEST
 
     if store.has(MANIFEST) or read_jobs(store, COORDINATOR) is None:
         return None

@@ -26,11 +26,10 @@ def brought_policy(
     is reported as InputError with file and line.
     """
     from schedfarm.core.errors import InputError
-    from schedfarm.core.own import RaisedError, sources
+    from schedfarm.core.own import RaisedError, find_source, modules_of, sources
     from schedfarm.core.policy.policy import Policy, whole_name
-    from schedfarm.farm.campaign.sources import collected
 
-    known = collected([text], folder or Path(), {})
+    known = {m: find_source(m, folder or Path()).text for m in modules_of([text])}
     try:
         with sources(known), patience(text, quiet=quiet):
             yield Policy.parse(whole_name(text))

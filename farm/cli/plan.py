@@ -88,10 +88,10 @@ def plan(
     from schedfarm.core.numerals import counted, grouped, sized, timed
     from schedfarm.core.own import distrust
     from schedfarm.farm.campaign.shipped import find
+    from schedfarm.farm.planning.calibration import calibrate
     from schedfarm.farm.planning.design import design
-    from schedfarm.farm.planning.extents import longer_logs
-    from schedfarm.farm.planning.outlay import fixed_seconds, outlay
-    from schedfarm.farm.planning.probe import probe
+    from schedfarm.farm.planning.run_cost import fixed_seconds, run_cost
+    from schedfarm.farm.planning.survey import longer_logs, survey
     from schedfarm.farm.planning.tasks import (
         block_costs,
         cells_missing,
@@ -107,9 +107,9 @@ def plan(
     check_report(wanted)
     wanted = wanted.located(folder)
     begun = time.monotonic(), time.process_time()
-    designed = design(place_of(store or f"{wanted.name}.farm").resolved(), wanted)
+    designed = design(place_of(store or f"{wanted.name}.farm").resolved(), survey(wanted))
     drawn = designed.store
-    heads = drawn.heads()
+    heads = drawn.headers()
     blocks = missing_blocks(drawn, heads, retry_failed=False)
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}
@@ -120,10 +120,10 @@ def plan(
         said, costs = MODELLED, block_costs(drawn, blocks)
     else:
         with compiling(lambda: click.echo(COMPILING, err=True)):
-            probed = probe(designed, blocks, fixed=fixed)
-        said, costs = str(probed), probed.costs(drawn, blocks)
+            calibration = calibrate(designed, blocks, fixed=fixed)
+        said, costs = str(calibration), calibration.costs(drawn, blocks)
     slowness = 1.0 if modelled else _slowness(*begun)
-    needs = outlay(drawn, tasks, costs, workers=hands, cores=cores, slowness=slowness)
+    needs = run_cost(drawn, tasks, costs, workers=hands, cores=cores, slowness=slowness)
     seconds = [sum(costs[block] for block in task.blocks) for task in tasks]
     facts = {
         "cells": drawn.cells,

@@ -1,4 +1,4 @@
-"""`farm status`, `farm bands` and `farm gains`: progress and results of a store."""
+"""`farm status` and `farm bands`: progress and results of a store."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ KINDS = ("auto", "trimmed", "range", "quantile", "interval")
 
 @dataclass(frozen=True)
 class Question:
-    """Hold the query of `bands` or `gains`: the metric, the band rule, and the labels to show."""
+    """Hold the query of `bands`: the metric, the band rule, and the labels to show."""
 
     metric: str = "bounded_slowdown"
     rule: Mapping[str, Any] = field(default_factory=dict)
@@ -184,7 +184,7 @@ QUESTION = (
         for axis, example in zip(WHERE, ("KTH-SP2", "0.9", "sjf+easy"), strict=True)
     ),
 )
-"""Query options of `bands` and `gains`."""
+"""Query options of `bands`."""
 
 CSV = click.option("--csv", help="CSV file for the table; - is standard output.")
 
@@ -257,35 +257,6 @@ def bands(
         _draw(store, asked, figure, err=apart or as_json, log=log_axis, size=size)
 
 
-@command()
-@STORE
-@question
-@click.option(
-    "--baseline",
-    shell_complete=words.labels("policy"),
-    help="Policy to compare with; by default the first of the store.",
-)
-@CSV
-@JSON
-def gains(
-    store: str, asked: Question, baseline: str | None, csv: str | None, as_json: bool
-) -> None:
-    """Print bands of each policy's gain over a baseline, paired by resample.
-
-    The gain of a sample is 1 - policy / baseline on the same sample: 0.2 means that the metric is a
-    fifth lower, a negative gain is a loss. The sign is reversed for metrics where larger is better.
-    Each line names the samples that the band spans, and the share of all possible samples that it
-    is expected to hold, next to the gain in the log. Without samples the gains of single cells are
-    printed.
-    """
-    from schedfarm.farm.output import output
-
-    _check_json(as_json, csv)
-    target = None if csv is None else output("--csv", csv)
-    apart = target is not None and target.standard
-    _tell(_gains(store, asked, baseline), target, as_json=as_json, apart=apart)
-
-
 def show_bands(store: str, plot: Output) -> None:
     """Print and plot bands of the bounded slowdown, or print single cells."""
     _tell(_bands(store, Question()))
@@ -331,17 +302,6 @@ def _bands(store: str, asked: Question) -> Answer:
         found = analysis.bands(store, asked.metric, **asked.rule, **asked.where)
     except analysis.TooFewSamplesError as error:
         return _of_cells(analysis.plain(store, [asked.metric], **asked.where), str(error))
-    return _of_band(store, found)
-
-
-def _gains(store: str, asked: Question, baseline: str | None) -> Answer:
-    from schedfarm import analysis
-
-    try:
-        found = analysis.gains(store, asked.metric, baseline, **asked.rule, **asked.where)
-    except analysis.NoSamplesError as error:
-        cells = analysis.plain_gains(store, asked.metric, baseline, **asked.where)
-        return _of_cells(cells, str(error))
     return _of_band(store, found)
 
 

@@ -23,7 +23,7 @@ from schedfarm.farm.cli.where import ClusterOptions, where
 if TYPE_CHECKING:
     from schedfarm.cluster import ClusterSpec, Opening
     from schedfarm.farm.campaign.campaign import Campaign
-    from schedfarm.farm.execution.runner import Outcome
+    from schedfarm.farm.execution.run import Outcome
     from schedfarm.farm.store.place import Place
     from schedfarm.farm.store.store import Store
 
@@ -77,7 +77,7 @@ def run(
     from schedfarm.cluster import connect, exposure
     from schedfarm.cluster.watching import check_bokeh, reported, seen_at
     from schedfarm.farm.campaign.shipped import find
-    from schedfarm.farm.execution.runner import begin, carry_out
+    from schedfarm.farm.execution.run import begin, execute
     from schedfarm.farm.output import output
     from schedfarm.farm.store.place import place_of
     from schedfarm.farm.watching.progress import Quiet, watcher
@@ -112,7 +112,7 @@ def run(
             part = stack.enter_context(page.made(".html")) if page else None
             stack.enter_context(reported(client, part))
         begun.set()
-        outcome = carry_out(prepared, client, Quiet(sys.stderr) if quiet else watcher())
+        outcome = execute(prepared, client, Quiet(sys.stderr) if quiet else watcher())
     click.echo(_as_json(outcome, target) if as_json else _as_text(outcome, target))
     if outcome.interrupted:
         click.echo("interrupted; the same command resumes", err=True)
@@ -129,7 +129,7 @@ def run(
 
 
 def _warn(store: Store, campaign: Campaign) -> None:
-    from schedfarm.farm.planning.extents import longer_logs
+    from schedfarm.farm.planning.survey import longer_logs
 
     warn(store.cautions)
     for sentence in longer_logs(store, campaign):

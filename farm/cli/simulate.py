@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from schedfarm.farm.campaign.draws import DRAWS, find_draw
-from schedfarm.farm.campaign.loads import LOAD_BY, ORIGINAL, check_overload
+from schedfarm.farm.campaign.resampling import METHODS, find_method
+from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import QUIET, command, needs
@@ -92,11 +92,11 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option("--weeks", type=int, help="Weeks of a resample; by default those of the log.")
 @click.option(
     "--draw",
-    default=next(iter(DRAWS)),
-    shell_complete=words.listed(lambda: DRAWS),
+    default=next(iter(METHODS)),
+    shell_complete=words.listed(lambda: METHODS),
     show_default=True,
-    callback=lambda _, __, draw: find_draw(draw).name,
-    help=f"Resampling method: {', '.join(row.meaning for row in DRAWS.values())}.",
+    callback=lambda _, __, draw: find_method(draw).name,
+    help=f"Resampling method: {', '.join(row.meaning for row in METHODS.values())}.",
 )
 @click.option(
     "--load",
@@ -146,10 +146,10 @@ def simulate(
     reproduces a cell.
     """
     from schedfarm.farm.campaign.campaign import load_label
-    from schedfarm.farm.campaign.caution import Case, cautions
-    from schedfarm.farm.campaign.samples import jobs_of
+    from schedfarm.farm.campaign.samples import Samples
     from schedfarm.farm.campaign.trace import named
-    from schedfarm.farm.execution.following import followed
+    from schedfarm.farm.campaign.warnings import Case, warnings_of
+    from schedfarm.farm.cli.simulation_progress import simulate_with_progress
 
     needs("resample", "weeks", "seed", "draw")
     needs("load", "load_by", "overload")
@@ -163,20 +163,13 @@ def simulate(
         log = origin.read()
         assert log is not None, "a trace that was named is no model"
         target = _target(out, read, log) if out is not None else None
-        jobs = jobs_of(
-            origin,
-            log,
-            seed=seed,
-            resample=resample,
-            draw=draw,
-            load=label,
-            load_by=load_by,
-        )
+        settings = {"seed": seed, "draw": draw, "load_by": load_by}
+        jobs = Samples(origin, log, settings).at(resample, label)
         case = Case(log, (label,), draw if resample else "", origin.machine is not None)
-        found = cautions(case)
+        found = warnings_of(case)
         if not as_json:
             warn({jobs.name: found})
-        schedule = followed(jobs, wanted, StringIO() if quiet else None)
+        schedule = simulate_with_progress(jobs, wanted, StringIO() if quiet else None)
     was = _as_logged(jobs)
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:

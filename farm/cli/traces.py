@@ -270,8 +270,8 @@ def _facts(trace: Trace) -> dict[str, Any]:
     import numpy as np
 
     from schedfarm.core import offered_load
-    from schedfarm.farm.campaign.caution import Case, cautions
     from schedfarm.farm.campaign.trace import span_weeks
+    from schedfarm.farm.campaign.warnings import Case, warnings_of
 
     log = trace.read()
     assert log is not None, "a trace that was named is no model"
@@ -288,7 +288,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "killed": int(log.killed.sum()),
         "dropped": dict(log.dropped),
         "shares": _shares(log),
-        "cautions": cautions(Case(log, sized=trace.machine is not None)),
+        "cautions": warnings_of(Case(log, sized=trace.machine is not None)),
         "acknowledge": trace.acknowledgement() or "not known",
         "sha256_columns": log.digest(),
     }
@@ -315,7 +315,7 @@ def _shares(log: Workload) -> dict[str, dict[str, float]]:
     """
     import numpy as np
 
-    from schedfarm.farm.campaign.caution import ignored_shares
+    from schedfarm.farm.campaign.warnings import ignored_shares
 
     found = {}
     for column in SHARED:

@@ -28,7 +28,7 @@ def warm(policies: Sequence[str], quiet: bool) -> None:
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.numerals import counted, lasting
-    from schedfarm.farm.execution.warming import cache_folder, every_policy, warm as warmed
+    from schedfarm.farm.execution.precompile import cache_folder, every_policy, precompile
 
     if (folder := cache_folder()) is None:
         raise InputError(
@@ -39,7 +39,7 @@ def warm(policies: Sequence[str], quiet: bool) -> None:
     with ExitStack() as brought:
         wanted = [brought.enter_context(brought_policy(name, quiet=True)) for name in policies]
         total = 0
-        for one in warmed(wanted or every_policy()):
+        for one in precompile(wanted or every_policy()):
             total += one.compiled
             said = counted(one.compiled, "function") + " compiled" if one.compiled else "at hand"
             if not quiet:

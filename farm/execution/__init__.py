@@ -1,1 +1,1 @@
-"""Execution: tasks carried out on workers, and the run that hands them out."""
+"""Execution of a campaign's tasks: in this process, or on the workers of a Dask cluster."""

@@ -1,9 +1,9 @@
-"""One cell: the jobs that it meets, their schedule, and what a store keeps of both."""
+"""One cell: its jobs, their schedule, and the stored values of both."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from schedfarm.core import own
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.core.metrics.counted import Counted
 from schedfarm.core.metrics.declared import find_metric
 from schedfarm.core.metrics.users import UserIndex, index_users
@@ -19,13 +20,10 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import COLUMNS, NOT_STORED, STORED, is_filled
 from schedfarm.core.workload.resample_users import origin_user
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.campaign.draws import find_draw
-from schedfarm.farm.campaign.loads import LOAD_BY
-from schedfarm.farm.campaign.samples import sample, users_at
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.faults import Lacking
+from schedfarm.farm.execution.faults import MissingRequirement
 from schedfarm.farm.store.block import Rows
-from schedfarm.farm.store.geometry import Block, Cell
 from schedfarm.farm.store.kept import is_kept, kept_of, recalled
 from schedfarm.farm.store.logs import stored_log
 from schedfarm.farm.store.place import Place
@@ -37,17 +35,9 @@ Figures = dict[str, float]
 
 
 class Simulations:
-    """Make what a run of one trace's cells needs, once for all consecutive cells that share it.
+    """Simulate the cells of one trace, and share jobs and schedules among consecutive cells.
 
-    Drawing a sample takes as long as some simulations do: it is drawn once for all loads. A pure
-    function of its arguments otherwise.
-
-    Parameters
-    ----------
-    store : Store
-        Says seed, draw, what reaches a load, tau, and what warm-up and cool-down leave out.
-    trace : Trace
-        Where the jobs come from.
+    Results are pure functions of the arguments.
     """
 
     def __init__(self, store: Store, trace: Trace) -> None:
@@ -55,118 +45,81 @@ class Simulations:
         name = store.log_name(trace.name)
         self._log = _log(store.place, name) if name else None
         self._labels = np.array(store.users[trace.name], np.int64)
-        self._drawn: tuple[tuple[int, float], Workload] | None = None
+        self._samples = Samples(trace, self._log, store.settings)
         self._met: tuple[tuple[int, str], Workload] | None = None
         self._users: tuple[Workload, UserIndex] | None = None
         self._made: tuple[Cell, Schedule] | None = None
 
     def jobs(self, resample: int, load: str) -> Workload:
-        """Return the jobs of one resample at one load.
-
-        Raises
-        ------
-        InputError
-            If there are none, say since the load cannot be reached.
-        """
+        """Return the jobs of one resample at one load; refuse a load that cannot be reached."""
         if self._met is None or self._met[0] != (resample, load):
-            self._met = (resample, load), self._at_load(resample, load)
+            self._met = (resample, load), self._samples.at(resample, load)
         return self._met[1]
 
     def users(self, jobs: Workload) -> UserIndex:
-        """Return which of the trace's users each job is of, whoever it was drawn as."""
+        """Return the users of the jobs in the trace; a resample may have copies of them."""
         if self._users is None or self._users[0] is not jobs:
-            drawn = find_draw(self.store.settings["draw"]).users
+            drawn = self._samples.method.users
             user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
             self._users = jobs, index_users(jobs, self._labels, user)
         return self._users[1]
 
     def schedule(self, cell: Cell) -> Schedule:
-        """Return what a policy makes of the jobs of its cell.
-
-        Raises
-        ------
-        InputError
-            As `jobs`, and as `core.engine.simulate.simulate`.
-        Lacking
-            If the system refuses what the simulation asks for.
-        """
+        """Simulate a cell; raises `MissingRequirement` if the kernels' files cannot be read."""
         if self._made is None or self._made[0] != cell:
             resample, load, policy = cell
             jobs = self.jobs(resample, load)
             try:
                 self._made = cell, simulate(jobs, policy)
             except OSError as error:
-                # Of the kernels' files: no store is asked here.
-                raise Lacking(f"the kernels of {policy} cannot be read ({error})") from error
+                # It concerns the kernels' files: the store is not used here.
+                raise MissingRequirement(
+                    f"the kernels of {policy} cannot be read ({error})"
+                ) from error
         return self._made[1]
 
     def recall(self, cell: Cell, stored: Rows) -> Schedule:
-        """Return the schedule of a cell that is stored, without simulating it."""
+        """Return the schedule of a stored cell without simulating it."""
         if self._made is None or self._made[0] != cell:
             resample, load, policy = cell
             if self._met is None or self._met[0] != (resample, load):
                 jobs = stored_jobs(self.store, self.trace.name, resample, load)
                 if len(jobs) != len(stored["wait"]):
-                    # Its own block is not done yet.
-                    jobs = self._at_load(resample, load)
+                    # The block of the workload is not done yet.
+                    jobs = self._samples.at(resample, load)
                 elif self._log and any(is_filled(self._log, name) for name in self._unstored):
-                    drawn = self._at_load(resample, load)
+                    drawn = self._samples.at(resample, load)
                     said = {name: getattr(drawn, name) for name in self._unstored}
                     jobs = jobs.take(slice(None), **said)
                 self._met = (resample, load), jobs
-            # What was counted is in the record alone, and no metric asks for it.
+            # Counts of a simulation are in the record alone, and no metric uses them.
             self._made = cell, recalled(self._met[1], policy, stored, {})
         return self._made[1]
 
     @property
     def _unstored(self) -> list[str]:
-        """Columns that the store has no array of for this trace."""
+        """Columns for which the store has no array of this trace."""
         asks = self.store.platform(self.trace.name).asks
         return [name for name in NOT_STORED if name not in asks]
 
     def values(self, block: Block, cell: Cell, stored: Rows | None) -> tuple[int, Rows, Figures]:
-        """Return what a block keeps of one cell: its jobs there, values and figures.
+        """Return the jobs of a cell that a block covers, its rows and its summary values.
 
-        Parameters
-        ----------
-        block : Block
-            Which block.
-        cell : Cell
-            Which cell of it.
-        stored : mapping of str to ndarray, optional
-            What the block's arrays hold of the cell already, without padding.
-
-        Returns
-        -------
-        count : int
-            How many jobs of the cell the block covers.
-        rows : dict of str to ndarray
-            Values of each array, without padding.
-        figures : dict of str to float
-            Values of the summary, or sums of a piece that lead to them.
-
-        Raises
-        ------
-        InputError
-            As `schedule`.
+        stored: rows of the cell that the block's arrays hold already. Rows have no padding. For a
+        piece of a cell, the summary values are sums.
         """
         with own.sources(self.store.own):
-            found: tuple[int, Rows, Figures] = block.product.values(self, block, cell, stored)
-            return found
+            return _makers()[block.kind](self, block, cell, stored)
 
     def piece(self, block: Block, schedule: Schedule) -> slice:
-        """Return which of a schedule's jobs a block covers."""
+        """Return the range of a schedule's jobs that a block covers."""
         places, jobs = self.store.job_range(block), len(schedule.workload)
         return slice(min(places.start, jobs), min(places.stop, jobs))
 
     def measured(self, block: Block, cell: Cell, of: Any, jobs: int) -> tuple[Rows, Figures]:
-        """Return the metrics that the store holds of a cell, of its jobs or of those that count.
+        """Return the metrics that the store holds of a cell, from its jobs or a metric input.
 
-        Raises
-        ------
-        InputError
-            If a metric gives another number of values than there are weeks, users, widths or
-            participants.
+        Raises `InputError` if a metric returns a wrong number of values.
         """
         lengths, rows = self.store.lengths_of(block, cell, jobs), {}
         for variable in self.store.arrays_of(self.trace.name, block.kind):
@@ -182,29 +135,11 @@ class Simulations:
         figures = [v for v in self.store.holds[block.kind].figures if v.of and is_had(v, platform)]
         return rows, {v.name: _value(v.of, of, float) for v in figures}
 
-    def _at_load(self, resample: int, load: str) -> Workload:
-        known = self.store.settings
-        draw, load_by = known["draw"], known["load_by"]
-        users = users_at(
-            self.trace, self._log, resample=resample, draw=draw, load=load, load_by=load_by
-        )
-        if self._drawn is None or self._drawn[0] != (resample, users):
-            one = sample(
-                self.trace,
-                self._log,
-                seed=known["seed"],
-                resample=resample,
-                draw=draw,
-                users=users,
-            )
-            self._drawn = (resample, users), one
-        return LOAD_BY[load_by].bring(self._drawn[1], load)
-
 
 def workload_values(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the columns and figures of the jobs that every policy meets alike."""
+    """Return the columns and metrics of the jobs, which all policies share."""
     jobs = made.jobs(*cell[:2])
     columns = {column.stored: getattr(jobs, name) for name, column in STORED.items()}
     columns |= {COLUMNS[name].stored: getattr(jobs, name) for name in jobs.platform.asks}
@@ -216,7 +151,7 @@ def workload_values(
 def schedule_values(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the waits and the metrics of a cell's schedule, and what its simulation counted."""
+    """Return the waits and metrics of a cell's schedule, and the counts of its simulation."""
     recall = stored is not None and is_kept(stored)
     schedule = made.recall(cell, stored or {}) if recall else made.schedule(cell)
     known, jobs = made.store.settings, schedule.workload
@@ -234,8 +169,20 @@ def schedule_values(
     return len(jobs), {**kept_of(schedule), **rows}, {**figures, **counts}
 
 
+Make = Callable[[Simulations, Block, Cell, Rows | None], tuple[int, Rows, Figures]]
+"""Computes a cell of a block: its jobs in the block, rows and figures; given what is stored."""
+
+
+@cache
+def _makers() -> dict[str, Make]:
+    """Return the function of each kind of block."""
+    from schedfarm.farm.execution.fairness import MAKERS  # imports this module
+
+    return {"workload": workload_values, "cells": schedule_values, **MAKERS}
+
+
 def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:
-    """Return a metric as what is stored of it; of one that fails, which it was."""
+    """Return the stored form of a metric; name the metric in its errors."""
     try:
         return kind(find_metric(name).of(of))
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What a store keeps of one cell's fairness: one kind of it, over one run of its jobs."""
+"""Fairness of one cell: values of one kind for a range of its jobs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.engine.promises import NO_PROMISE, promises
+from schedfarm.core.format.geometry import LATE, UNFAIR, Block, Cell
 from schedfarm.core.machines.network.simulation import isolated_starts
 from schedfarm.core.metrics.fairness import lateness_of, resource_equality, unserved
 from schedfarm.core.metrics.groups import means
 from schedfarm.core.policy.policy import Policy
-from schedfarm.farm.execution.cell import Figures, Simulations
+from schedfarm.farm.execution.cell import Figures, Make, Simulations
 from schedfarm.farm.store.block import Rows
-from schedfarm.farm.store.geometry import Block, Cell
-from schedfarm.farm.store.product import LATE, UNFAIR
 
 Array = npt.NDArray[Any]
 
@@ -38,7 +37,7 @@ relaxed = partial(_fair_start, "relaxed")
 def resource(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the equal shares of a run of a cell's jobs, processor s, and what they lack of them.
+    """Return the equal shares of a range of a cell's jobs, processor s, and the deficits.
 
     G. Sabin and P. Sadayappan (2005), section 3.2.
     """
@@ -52,7 +51,7 @@ def resource(
 def promise(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the starts promised at arrival to a run of a cell's jobs, s, and who starts later."""
+    """Return the starts promised at arrival to a range of jobs, s, and their lateness."""
     schedule = made.schedule(cell)
     here = made.piece(block, schedule)
     promised = promises(schedule.workload, schedule.policy)[here]
@@ -63,10 +62,10 @@ def promise(
 def isolation(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the starts of a cell's jobs if each cluster were alone, s, and who starts later.
+    """Return the starts of a cell's jobs if each cluster were alone, s, and their lateness.
 
-    Beside these, for each cluster, the mean lateness of all its jobs, and the mean gain of those
-    that fit it. W. M. Jones and W. B. Ligon (2005), section 3, judge by this by eye.
+    In addition the mean lateness of each cluster's jobs, and the mean gain of those that fit it.
+    W. M. Jones and W. B. Ligon (2005), section 3, compare these by eye.
     """
     schedule = made.schedule(cell)
     jobs, start = schedule.workload, schedule.start
@@ -86,6 +85,16 @@ def isolation(
         ),
     }
     return count, {**rows, **of_each}, figures
+
+
+MAKERS: dict[str, Make] = {
+    "strict": strict,
+    "relaxed": relaxed,
+    "resource": resource,
+    "promise": promise,
+    "isolation": isolation,
+}
+"""The function of each kind of fairness."""
 
 
 def _kept(name: str, due: Array, late: Array) -> tuple[int, Rows, Figures]:

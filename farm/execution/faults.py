@@ -1,34 +1,73 @@
-"""Errors of workers, after which another worker is asked, as opposed to those of cells."""
+"""Faults of a worker, after which another worker gets the task, as opposed to failures of a cell.
+
+Examples are too little memory, a missing package, or a store that is not mounted.
+"""
 
 from __future__ import annotations
 
+import errno
+from dataclasses import dataclass
+
 from schedfarm.core.errors import InputError
 from schedfarm.core.own import NotLoaded
-from schedfarm.farm.execution.isolate import Killed
 from schedfarm.farm.store.provenance import Foreign
 
+COMMON_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
+"""Errors that every worker would have: the disk is full, or the run has lost its store's lock."""
 
-class Lacking(RuntimeError):
-    """Report what a worker lacks for a cell: memory, a package, or a file that a module reads.
 
-    No `OSError`, since those are about the store.
+class MissingRequirement(RuntimeError):
+    """Report that a worker lacks memory, a package, or a file that a module reads.
+
+    It is not an `OSError`, since those concern the store.
     """
 
 
-OF_WORKER = (MemoryError, ImportError, OSError, Foreign, Lacking, Killed)
-"""All of them."""
+class Killed(RuntimeError):
+    """Report that the process of a simulation was killed, and by what."""
 
 
-def of_worker(error: InputError) -> Lacking | None:
-    """Return the worker's fault behind an error of a user's module or of a kernel, None if none.
+FAULTS = (MemoryError, ImportError, OSError, Foreign, MissingRequirement, Killed)
+"""Errors that are the worker's fault."""
 
-    A lack of memory or of a package is the worker's at any time; another refusal of the operating
-    system only while a module loads. All else that a user's function raises is the cell's.
+
+@dataclass(frozen=True)
+class WorkerFault:
+    """Report, as the result of a task, that its worker could not do it.
+
+    host: host and process of the worker. address: its address at the scheduler, empty in the run's
+    own process.
+    """
+
+    error: Exception
+    host: str
+    address: str
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the worker would fail at every task: its disk or its program is unusable."""
+        if isinstance(self.error, Foreign):
+            return True
+        return isinstance(self.error, OSError) and self.error.errno not in COMMON_ERRORS
+
+    def __str__(self) -> str:
+        error = self.error
+        if isinstance(error, Foreign):
+            return str(error)
+        path = getattr(error, "filename", None) or "the store"
+        return f"worker {self.host} cannot use {path} ({getattr(error, 'strerror', None) or error})"
+
+
+def fault_behind(error: InputError) -> MissingRequirement | None:
+    """Return the worker's fault that caused an error of a plug-in or of a kernel, None if none.
+
+    A lack of memory or of a package is the worker's fault at any time; another refusal of the
+    operating system only while a module loads. Other errors of a user's function are the cell's.
     """
     loading = False
     cause: BaseException | None = error
     while isinstance(cause, InputError):
         loading |= isinstance(cause, NotLoaded)
         cause = cause.__cause__
-    theirs = (MemoryError, ImportError, *((OSError,) if loading else ()))
-    return Lacking(str(error)) if isinstance(cause, theirs) else None
+    kinds = (MemoryError, ImportError, *((OSError,) if loading else ()))
+    return MissingRequirement(str(error)) if isinstance(cause, kinds) else None

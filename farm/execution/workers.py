@@ -1,56 +1,134 @@
-"""The workers of a cluster: how many there are, which are set aside, when none is left."""
+"""Workers of a cluster: their number, preflight checks, quarantine, and loss of the last one."""
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.numerals import lasting
-from schedfarm.farm.execution.rollcall import Errand, call_roll
-from schedfarm.farm.execution.sick import Sick
-from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.execution.cancellation import COORDINATOR_POLL_SECONDS, CancellationToken
+from schedfarm.farm.execution.faults import WorkerFault
+from schedfarm.farm.execution.messages import worker_name
+from schedfarm.farm.store.lock import Superseded
+from schedfarm.farm.store.place import Place
+from schedfarm.farm.store.provenance import Foreign, Program, check_program
 
 if TYPE_CHECKING:
     from distributed import Client
 
-LOOK_SECONDS = 1.0
-"""Time between two looks at whether to stop, and at a cluster that has no worker."""
-
 COUNT_SECONDS = 5.0
-"""Time between two questions for the number of worker threads: each is a round trip to the
-scheduler, 2 ms of CPU, and workers come and go in seconds."""
+"""Interval at which the scheduler is asked for the number of worker threads: each request is a
+round trip, 2 ms of CPU, and workers come and go in seconds."""
 
 TRIES = 2
-"""So many workers try what one has too little memory for, or lacks a package for."""
+"""Number of workers that try a task for which one lacks memory or a package."""
 
+MOST_SHOWN = 3
+"""Number of workers whose reason is shown where none can do anything."""
 
-MOST_TOLD = 3
-"""Of so many workers that can do nothing it is said why, where none can."""
+PREFLIGHT_SECONDS = 30.0
+"""Longest wait for the answers to a preflight check; the first task of a slower worker shows what
+it lacks."""
+
+PROOFS = (ModuleNotFoundError, AttributeError)
+"""Errors that prove that a worker has no schedfarm, or one without this check. A lost connection or
+a lack of memory proves nothing: the run continues without the worker, or its first task fails."""
 
 
 class SchedulerLost(InputError):
-    """Say that a run ended because its scheduler did."""
+    """Report that a run ended because its scheduler did."""
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """Hold the store, the name and the program of a run, which all its workers share."""
+
+    store: Place
+    run: str
+    program: Program | None
+
+
+class Preflight(NamedTuple):
+    """Hold a worker's host and process, and a sentence on what it lacks, empty if nothing."""
+
+    worker: str
+    lacks: str
+
+
+def preflight(
+    client: Client, addresses: Iterable[str], context: RunContext
+) -> dict[str, Preflight]:
+    """Return the results of the preflight check by address, without workers that gave no proof."""
+    answers: dict[str, Any] = {}
+
+    def ask() -> None:
+        # The death of a worker that is being asked is handled by the run.
+        with suppress(Exception):
+            found = client.run(check_worker, context, workers=list(addresses), on_error="return")
+            answers.update(found)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(PREFLIGHT_SECONDS)
+    found: dict[str, Preflight] = {}
+    for address, one in list(answers.items()):
+        if isinstance(one, Preflight):
+            found[address] = one
+        elif _is_proof(one):
+            why = f"worker {address} cannot run this schedfarm ({one}); install it there"
+            found[address] = Preflight(address, why)
+    return found
+
+
+def check_worker(context: RunContext) -> Preflight:
+    """Check that this worker has a run's program and its store."""
+    return Preflight(worker_name(), _lack(context, f"worker {worker_name()}"))
+
+
+def _lack(context: RunContext, worker: str) -> str:
+    store = context.store
+    try:
+        check_program(context.program)
+        with store.turn(context.run):
+            return ""
+    except Foreign as error:
+        return str(error)
+    except Superseded:
+        return f"{worker} has another folder at {store} than this run: the run's lock is not in it"
+    except OSError as error:
+        return f"{worker} cannot use {error.filename or store} ({error.strerror or error})"
+
+
+def _is_proof(answer: object) -> bool:
+    """Tell whether an answer proves that schedfarm is missing, or is an older one."""
+    # An error that Dask cannot send as it is arrives as an Exception of its text.
+    texts = tuple(f"{error.__name__}(" for error in PROOFS)
+    as_text = type(answer) is Exception and str(answer).startswith(texts)
+    return isinstance(answer, PROOFS) or as_text
 
 
 class Workers:
-    """Know how many worker threads a cluster has, as of a moment ago, and say when none is left."""
+    """Count the worker threads of a cluster, and know which workers may get which task."""
 
     def __init__(
         self,
         client: Client,
-        stop: Stop,
+        token: CancellationToken,
         say: Callable[[str], None],
-        errand: Errand,
+        context: RunContext,
         quarantined: Collection[str] = (),
     ) -> None:
         self.address = client.scheduler.address if client.scheduler else "its address"
-        self._client, self._stop, self.say = client, stop, say
-        self._errand = errand
-        self._greeted: set[str] = set()
+        self._client, self._token, self.say = client, token, say
+        self._context = context
+        self._checked: set[str] = set()
         self._asked = -math.inf
         self._count = 0
         self._threads: dict[str, int] = {}
@@ -58,63 +136,63 @@ class Workers:
         self._unfit: set[str] = set()
         self._quarantined = quarantined
         self._late: Counter[str] = Counter()
-        self._slept = ""
+        self._suspended = ""
         self._before: int | None = None
 
     def count(self) -> int:
-        """Return how many threads they have, as of some seconds ago."""
+        """Return the number of usable worker threads, as of some seconds ago."""
         now = time.monotonic()
-        if now - self._asked > (COUNT_SECONDS if self._count else LOOK_SECONDS):
+        if now - self._asked > (COUNT_SECONDS if self._count else COORDINATOR_POLL_SECONDS):
             self._count, self._asked = self._ask(), now
-            self._tell(self._before, self._count)
+            self._report_change(self._before, self._count)
             self._before = self._count
         return self._count
 
-    def note_sleep(self, seconds: float) -> None:
-        """Take note that nothing was heard for so long since this machine stood still, and say so.
+    def note_suspension(self, seconds: float) -> None:
+        """Report that this machine was suspended, s.
 
-        Connections and workers that others gave up meanwhile are lost only after it.
+        Connections and workers that the cluster gave up meanwhile are lost only after it.
         """
-        self._slept = f"this machine stood still for {lasting(seconds)}"
+        self._suspended = f"this machine stood still for {lasting(seconds)}"
         self._asked = -math.inf
-        self.say(f"{self._slept}; the run goes on if the cluster does")
+        self.say(f"{self._suspended}; the run goes on if the cluster does")
 
     def lost(self) -> SchedulerLost:
-        """Return the sentence for a scheduler that is no more."""
-        why = f" after {self._slept}" * bool(self._slept)
+        """Return the error for a lost scheduler."""
+        why = f" after {self._suspended}" * bool(self._suspended)
         return SchedulerLost(
             f"the scheduler at {self.address} was lost{why}; the same command goes on from here, "
             "once one runs"
         )
 
-    def but(self, tried: set[str]) -> list[str] | None:
-        """Return the workers that a task may go to; None for all."""
-        barred = (self._aside | tried) & self._threads.keys()
-        # Where all that are left are late, none is kept from work.
+    def allowed(self, tried: set[str]) -> list[str] | None:
+        """Return the workers that may get a task which some have tried; None for all."""
+        barred = (self._excluded | tried) & self._threads.keys()
+        # If all remaining workers are late, all of them may get it.
         late = self._late.keys() & self._threads.keys() - barred
         if late < self._threads.keys() - barred:
             barred |= late
         return [one for one in self._threads if one not in barred] if barred else None
 
-    def apart_from(self, maker: str) -> set[str]:
-        """Return the workers that may not check what one has made, by its host and process.
+    def too_near(self, maker: str) -> set[str]:
+        """Return the workers that may not check the results of one (host and process).
 
-        All of its host, whose memory they share, where there is a worker on another one.
+        These are all of its host, which share its memory, if there is a worker on another host.
         """
         host = maker.rpartition(":")[0]
         near = {one for one, name in self._names.items() if name.rpartition(":")[0] == host}
-        if self._threads.keys() - self._aside - near:
+        if self._threads.keys() - self._excluded - near:
             return near
         return {one for one, name in self._names.items() if name == maker}
 
     @property
-    def _aside(self) -> set[str]:
-        """Workers that get no task: those that could do none, and those in quarantine."""
+    def _excluded(self) -> set[str]:
+        """Workers that get no task: unfit ones, and those in quarantine."""
         found = {one for one, name in self._names.items() if name in self._quarantined}
         return self._unfit | found
 
     def name(self, address: str) -> str:
-        """Return a worker's host and process, or its address where it has not told them."""
+        """Return a worker's host and process, or its address if these are unknown."""
         return self._names.get(address, address)
 
     def note_late(self, address: str) -> None:
@@ -127,49 +205,53 @@ class Workers:
         if not self._late[address]:
             del self._late[address]
 
+    def are_prompt(self, where: list[str] | None) -> bool:
+        """Tell whether one of some workers, None for all, is not late with a task."""
+        return bool((self._threads.keys() if where is None else set(where)) - self._late.keys())
+
     def are_gone(self, where: list[str]) -> bool:
-        """Tell whether none of some workers is there any more, as of the last look."""
+        """Tell whether none of some workers is there any more."""
         return not self._threads.keys() & set(where)
 
-    def others(self, sick: Sick, tried: set[str]) -> bool:
-        """Set a worker aside that can do nothing; return whether another is to try its task.
+    def others_may_try(self, fault: WorkerFault, tried: set[str]) -> bool:
+        """Exclude a worker with a lasting fault; return whether another is to try its task.
 
-        What the store itself lacks, and what a second worker could not do either, stays undone.
+        A fault of the store itself, or of a second worker too, leaves the task undone.
         """
-        if sick.sets_aside and sick.address not in self._aside:
-            self._unfit.add(sick.address)
+        if fault.is_lasting and fault.address not in self._excluded:
+            self._unfit.add(fault.address)
             self._asked = -math.inf
-            left = [one for one in self._threads if one not in self._aside]
+            left = [one for one in self._threads if one not in self._excluded]
             if left:
-                self.say(f"{sick}; it is set aside, the others go on")
-        for_all = isinstance(sick.error, OSError) and not sick.sets_aside
-        again = sick.sets_aside or (not for_all and len(tried) < TRIES)
-        return again and self.but(tried) != []
+                self.say(f"{fault}; it is set aside, the others go on")
+        for_all = isinstance(fault.error, OSError) and not fault.is_lasting
+        again = fault.is_lasting or (not for_all and len(tried) < TRIES)
+        return again and self.allowed(tried) != []
 
     def _ask(self) -> int:
         try:
             self._threads = dict(self._client.nthreads())
-        except (OSError, RuntimeError):  # what a client raises whose connection is closed
+        except (OSError, RuntimeError):  # raised by a client whose connection is closed
             raise self.lost() from None
-        self._greet(self._threads.keys() - self._greeted)
-        return sum(n for one, n in self._threads.items() if one not in self._aside)
+        self._check(self._threads.keys() - self._checked)
+        return sum(n for one, n in self._threads.items() if one not in self._excluded)
 
-    def _greet(self, newcomers: set[str]) -> None:
-        """Set aside whoever could do nothing, before he is given a task."""
-        self._greeted |= newcomers
-        if not newcomers:
+    def _check(self, joined: set[str]) -> None:
+        """Exclude workers that could do nothing before they are given a task."""
+        self._checked |= joined
+        if not joined:
             return
-        answers = call_roll(self._client, newcomers, self._errand)
-        self._names |= {address: answer.who for address, answer in answers.items()}
+        answers = preflight(self._client, joined, self._context)
+        self._names |= {address: answer.worker for address, answer in answers.items()}
         reasons = {address: one.lacks for address, one in answers.items() if one.lacks}
         self._unfit |= reasons.keys()
-        if reasons and not self._threads.keys() - self._aside:
+        if reasons and not self._threads.keys() - self._excluded:
             raise InputError(_together(reasons.values()))
         for reason in reasons.values():
             self.say(f"{reason}; it is set aside, the others go on")
 
-    def _tell(self, before: int | None, now: int) -> None:
-        if self._stop.wished:
+    def _report_change(self, before: int | None, now: int) -> None:
+        if self._token.requested:
             return
         if before == 0 and now:
             self.say(f"a worker of {self.address} is there; the run goes on")
@@ -179,7 +261,7 @@ class Workers:
 
 
 def _together(reasons: Collection[str]) -> str:
-    """Return one sentence for what all workers lack."""
+    """Return one sentence for the reasons of all workers."""
     each = list(dict.fromkeys(reasons))
-    more = f"; so do {len(reasons) - MOST_TOLD} more" * (len(each) > MOST_TOLD)
-    return "no worker can do anything: " + "; ".join(each[:MOST_TOLD]) + more
+    more = f"; so do {len(reasons) - MOST_SHOWN} more" * (len(each) > MOST_SHOWN)
+    return "no worker can do anything: " + "; ".join(each[:MOST_SHOWN]) + more

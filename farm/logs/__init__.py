@@ -1,1 +1,1 @@
-"""Logs that have names: what is known of them, and how they are fetched."""
+"""Named logs: the registry, and fetching."""

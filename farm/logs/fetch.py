@@ -1,4 +1,4 @@
-"""Fetch logs over the network: checked before they are kept, never half there."""
+"""Fetching of logs over the network: checked before they are kept, never incomplete."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from schedfarm.farm.logs.registry import (
 )
 
 TIMEOUT = (10.0, 60.0)
-"""How long to wait for a connection, and for the next bytes, s."""
+"""Timeout of a connection, and of the next bytes, s."""
 
 CHUNK = 2**16
 """Bytes received at a time."""
@@ -38,32 +38,14 @@ PATIENCE = 1.0
 """A download that takes longer, s, shows its progress on a terminal."""
 
 LARGEST = 2**32
-"""Bytes after which a download is given up: the archive's largest log has 2^27."""
+"""Bytes after which a download is abandoned: the archive's largest log has 2^27."""
 
 WIDEST = 2**31
-"""Processors of a machine on which every job of a log fits, to try whether it reads as one."""
+"""Processors of a machine that every job of a log fits, for a trial reading."""
 
 
 def locate(name: str, given: Path | None = None) -> Path:
-    """Return the checked file of a named log, fetched where no folder has it.
-
-    Parameters
-    ----------
-    name : str
-        Name of a log in the registry, or of one that was fetched by its URL.
-    given : Path, optional
-        A folder to look in first; nothing is written to it.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If no one knows the name, the file found is another, or it cannot be fetched.
-    """
+    """Return the checked file of a named log, fetched where no folder has it."""
     path = here(name, given)
     if path is not None:
         return checked(path, name)
@@ -78,27 +60,10 @@ def locate(name: str, given: Path | None = None) -> Path:
 
 
 def fetch(what: str, given: Path | None = None) -> Path:
-    """Return the checked file of a log that is given by name or URL, fetched if need be.
+    """Return the checked file of a log that is given by name or URL, fetched if necessary.
 
-    The content of a log that the registry does not know is noted when it is first fetched, and
-    whatever comes from there later has to be the same.
-
-    Parameters
-    ----------
-    what : str
-        A name, as for `locate`, or a URL that begins with http:// or https://.
-    given : Path, optional
-        As for `locate`.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        As `locate`; or if the URL names no log, or another one of the same file name is kept.
+    The digest of a log outside the registry is noted at the first fetch; later fetches from the
+    same URL must have the same content.
     """
     if "://" not in what:
         return locate(what, given)
@@ -114,13 +79,7 @@ def fetch(what: str, given: Path | None = None) -> Path:
 
 
 def download(url: str, file: str) -> Path:
-    """Fetch a URL into the cache folder under a file name; keep it only if it is right.
-
-    Raises
-    ------
-    InputError
-        If it cannot be fetched or kept, or its content is wrong.
-    """
+    """Fetch a URL into the cache folder under a file name; keep it only if its content is right."""
     import pooch
 
     folder = cache_folder()
@@ -158,9 +117,9 @@ def download(url: str, file: str) -> Path:
 
 
 def _check(temporary: Path, url: str, target: Path) -> None:
-    """Refuse wrong content; note the right one of a log that the registry does not know.
+    """Refuse wrong content; note the digest of a log outside the registry.
 
-    The note comes before the file is renamed, so that no log is ever kept without one.
+    The note is written before the file is renamed, so that no log is kept without one.
     """
     entry = find(target.name)
     known = entry.sha256 if entry else note_of(target).get("sha256")
@@ -227,7 +186,7 @@ def _progress(file: str, growing: Path) -> Any:
 
 
 def _reason(error: OSError) -> str:
-    """Return why a connection failed, without the objects that the libraries wrap it in."""
+    """Return the reason of a failed connection, without the objects in which libraries wrap it."""
     response = getattr(error, "response", None)
     if response is not None:
         # Pooch leaves the connection of a refused request open.

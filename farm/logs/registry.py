@@ -1,4 +1,4 @@
-"""Logs that have names: what is known of them, and where a copy of one is found."""
+"""Registry of named logs: their data, and the files of local copies."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from schedfarm.core.logs.rows import log_name
 from schedfarm.core.machines.grid.platform import Grid
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
-"""Variable that names the folder of logs; unset or empty, the user's cache folder."""
+"""Variable with the folder of logs; unset or empty, the user's cache folder."""
 
 ENDS = file_ends()
-"""How the file of a log may end, the likeliest first."""
+"""Ends of names of log files, the likeliest first."""
 
 NOTE = ".origin.json"
-"""Ends the file beside a fetched log that says whence it came and what its SHA-256 is."""
+"""End of the name of the file next to a fetched log, with its URL and SHA-256."""
 
 ARCHIVE_THANKS = "{} provided the log, Dror Feitelson's Parallel Workloads Archive publishes it"
-"""How a log of the archive is acknowledged."""
+"""Acknowledgement of a log of the archive."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Entry:
     short : str
         A shorter name for the same.
     url : str
-        Where the archive keeps it.
+        URL in the archive.
     machine : str
-        What it was recorded on.
+        Recorded machine.
     processors, rows, weeks : int
         Size of the machine, rows of the file, weeks that hold every submit.
     sha256 : str
-        Of the decompressed content.
+        SHA-256 of the decompressed content.
     acknowledge : str
-        Whom to thank.
+        Acknowledgement of the log's authors.
     clusters : tuple of int
-        Processors of each cluster of which the machine consists; empty where that is not known.
+        Processors of each cluster of the machine; empty where unknown.
     """
 
     name: str
@@ -118,7 +118,7 @@ def find(name: str) -> Entry | None:
 
 
 def is_path(text: str) -> bool:
-    """Tell whether a word means a file, by its look alone: else it means a log that has a name.
+    """Return whether a word looks like a file's path; otherwise it is the name of a log.
 
     Examples
     --------
@@ -181,13 +181,7 @@ def cache_folder() -> Path:
 
 
 def folders(given: Path | None = None) -> tuple[Path, ...]:
-    """Return the folders in which a log is looked for: the one given, then the cache.
-
-    Raises
-    ------
-    InputError
-        If the folder that is given is none.
-    """
+    """Return the folders that are searched for a log: the given one, then the cache."""
     if given is not None and not given.is_dir():
         raise InputError(f"--traces {given}: there is no such folder")
     return (cache_folder(),) if given is None else (given, cache_folder())
@@ -207,20 +201,14 @@ def _files(name: str) -> Sequence[str]:
 
 
 def kept(folder: Path) -> list[Path]:
-    """Return the logs in a folder that were fetched from a URL of the user's."""
+    """Return the logs in a folder that were fetched from URLs of the user."""
     notes = sorted(folder.glob(f"*{NOTE}"))
     logs = [note.with_name(note.name.removesuffix(NOTE)) for note in notes]
     return [log for log in logs if log.is_file()]
 
 
 def note_of(path: Path) -> dict[str, str]:
-    """Return whence a fetched log came and what it held, empty where nothing was noted.
-
-    Raises
-    ------
-    InputError
-        If the note cannot be read.
-    """
+    """Return whence a fetched log came and what it held, empty where nothing was noted."""
     note = path.with_name(path.name + NOTE)
     try:
         plain = json.loads(note.read_bytes())
@@ -237,13 +225,7 @@ def content_hash(path: Path) -> str:
 
 
 def checked(path: Path, name: str) -> Path:
-    """Return the file of a named log if its content is what is known of it.
-
-    Raises
-    ------
-    InputError
-        If it is another, or cannot be read.
-    """
+    """Return the file of a named log if its content is what is known of it."""
     entry = find(name)
     right = entry.sha256 if entry else note_of(path).get("sha256")
     found = content_hash(path) if right else None
@@ -257,13 +239,7 @@ def checked(path: Path, name: str) -> Path:
 
 
 def acknowledgement(path: str | os.PathLike[str]) -> str:
-    """Return whom to thank for a log: by its name, else as its header says; empty if no one.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    """
+    """Return whom to thank for a log: by its name, else as its header says; empty if no one."""
     entry = find(os.path.basename(path))
     if entry:
         return entry.acknowledge

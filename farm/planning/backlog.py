@@ -1,4 +1,4 @@
-"""The tasks that a run has still to hand out, as long as its blocks and workers have them be."""
+"""Queue of tasks not yet submitted, resized from measured block times and the worker count."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.planning.block_shape import LEAST_SECONDS, goal_seconds
-from schedfarm.farm.planning.tasks import Portion, Task
-from schedfarm.farm.store.geometry import Block
+from schedfarm.farm.planning.tasks import Batch, Task
 
 DOUBT_SECONDS = 0.2
-"""What was planned weighs against what was measured as if it had taken so long: the plan of a
-trace whose queues grow may be off by a factor of 20."""
+"""Weight of the plan against measurements, as if it were a measurement of this length: the plan of
+a trace whose queues grow may be off by a factor of 20."""
 
 WRITE_SECONDS = 0.05
-"""Time that it takes to store a block, whatever it took to make."""
+"""Time that it takes to store a block."""
 
 STEADY_RATE = 50
-"""Tasks that are to end in a second, however many workers there are: of 10 ms of CPU that
-coordinator and scheduler spend on one, half a core."""
+"""Most tasks to end in a second, for any number of workers: at the 10 ms of CPU that coordinator
+and scheduler spend on each, half a core."""
 
 BURST_RATE = 200
-"""The same of the last tasks of a run, which are short so that none is waited for."""
+"""The same for the last tasks of a run, which are short so that no worker waits for another."""
 
 SHARES = 2
-"""A task is at most so small a share of what is left for each worker thread: the last ones are
-then over at about the same time. Tasks come to an end within a tenth or so of what is expected."""
+"""A task takes at most one of this number of shares of each worker thread's remaining work, so that
+the last ones end at about the same time. Tasks end within a tenth or so of their expected time."""
 
 TOO_LONG = 1.5
-"""No portion is added to a task that would then take so many times what it is to take."""
+"""No batch is added to a task that would then exceed its intended time by this factor."""
 
 Like = tuple[str, str, int, int]
-"""Trace, kind, load and policy of blocks that take alike, whatever the resample."""
+"""Trace, kind, load and policy: blocks that differ in their resample alone cost the same."""
 
 
 CLEAR_SHARE, CLEAR_SECONDS = 0.05, 60.0
-"""A task of which less is done, and that has taken less time, says nothing of how long others take:
-of a thousandth that is done in the two seconds in which kernels are loaded follows half an hour."""
+"""A running task with less progress and less time is not extrapolated: a thousandth done in the two
+seconds in which kernels are loaded would give half an hour."""
 
 
 def is_clear(seconds: float, share: float) -> bool:
-    """Tell whether a task under way says how long such tasks take.
+    """Tell whether the progress of a running task can be extrapolated.
 
     Examples
     --------
@@ -58,23 +58,12 @@ def _like(block: Block) -> Like:
 
 
 class Backlog:
-    """Hand out a run's tasks in order, joined or cut to the length that they are to have.
+    """Hand out a run's tasks in order, joined or cut to a suitable length.
 
-    By what its own blocks have taken: a plan is made of the campaign alone and may be off by some
-    factor. Tasks are as long as the coordinator needs them to be, and shorter at the end, where
-    the workers would wait for the last one.
-
-    Parameters
-    ----------
-    tasks : iterable of Task
-        Longest first.
-    costs : mapping of Block to float
-        CPU time that was planned for each of their blocks, s.
-
-    Attributes
-    ----------
-    took : float
-        CPU time that the blocks took of which it was told, s.
+    The length follows from measured block times, since a plan depends on the campaign alone and may
+    be off by some factor. Tasks are as long as the coordinator needs them to be, and shorter at the
+    end, where workers would wait for the last one. tasks: longest first. costs: planned CPU time
+    of each block, s. The attribute `took` is the CPU time of all blocks done, s.
 
     Examples
     --------
@@ -92,7 +81,7 @@ class Backlog:
         self._waiting: dict[tuple[str, str], float] = defaultdict(float)
         self._blocks = 0
         for task in self._tasks:
-            self._count(task.portions, 1)
+            self._count(task.batches, 1)
             for block in task.blocks:
                 self._left[_like(block)] += costs.get(block, 0.0)
         self._goal = goal_seconds(math.fsum(self._left.values()))
@@ -101,40 +90,40 @@ class Backlog:
         return len(self._tasks) + len(self._whole)
 
     def take(self, threads: int = 1) -> Task:
-        """Return the next task for one of so many worker threads."""
+        """Return the next task, given the number of worker threads."""
         if self._whole:
             return self._whole.popleft()
         first, wanted = self._tasks[0], self._length(threads)
-        portions: list[Portion] = []
+        batches: list[Batch] = []
         seconds = 0.0
-        while self._may_join(first, portions):
+        while self._may_join(first, batches):
             task = self._tasks.popleft()
-            for place, portion in enumerate(task.portions):
-                more = self._seconds(portion)
-                if portions and (seconds >= wanted or seconds + more > TOO_LONG * wanted):
-                    self._tasks.appendleft(self._of(task, task.portions[place:]))
+            for place, batch in enumerate(task.batches):
+                more = self._seconds(batch)
+                if batches and (seconds >= wanted or seconds + more > TOO_LONG * wanted):
+                    self._tasks.appendleft(self._of(task, task.batches[place:]))
                     break
-                portions.append(portion)
+                batches.append(batch)
                 seconds += more
             else:
                 continue
             break
-        self._count(portions, -1)
-        return self._of(first, tuple(portions))
+        self._count(batches, -1)
+        return self._of(first, tuple(batches))
 
     def give_back(self, task: Task) -> None:
-        """Take a task back that a worker could not do: it is the next, as it is."""
+        """Take back a task that a worker could not do: it comes next, unchanged."""
         self._whole.appendleft(task)
 
     def give_back_rest(self, task: Task, done: set[Block]) -> None:
-        """Take back what a worker has left of a task: the next one has it, or begins with it."""
-        left = (tuple(b for b in portion if b not in done) for portion in task.portions)
-        if rest := tuple(portion for portion in left if portion):
+        """Take back the blocks that a worker left undone: the next task begins with them."""
+        left = (tuple(b for b in batch if b not in done) for batch in task.batches)
+        if rest := tuple(batch for batch in left if batch):
             self._count(rest, 1)
             self._tasks.appendleft(self._of(task, rest))
 
     def learn(self, block: Block, seconds: float) -> None:
-        """Take note of the CPU time that a block took, s."""
+        """Record the CPU time of a finished block, s."""
         self.took += seconds
         self._done.add(block)
         if cost := self._costs.get(block):
@@ -144,39 +133,32 @@ class Backlog:
 
     @property
     def lacks_any(self) -> bool:
-        """Whether a block of which it knows is not done, as far as it was told."""
+        """Whether a block is not done yet."""
         return len(self._done) < self._all
 
     def is_done(self, blocks: Iterable[Block]) -> bool:
-        """Tell whether these blocks are done, as far as it was told."""
+        """Tell whether these blocks are done."""
         return self._done.issuperset(blocks)
 
     def expected(self, blocks: Iterable[Block]) -> float:
-        """Return the CPU time of blocks by what others of their trace and kind took, s."""
+        """Return the expected CPU time of blocks, s, by measured blocks of their trace and kind."""
         return math.fsum(
             self._costs.get(b, 0.0) * self._measured.of_kind(_like(b), LEAST_SECONDS)
             for b in blocks
         )
 
-    def left(self, courses: Iterable[tuple[tuple[Block, ...], float, float]]) -> float | None:
-        """Return the CPU time that all blocks still need, s, by what was measured.
+    def left(self, running: Iterable[tuple[tuple[Block, ...], float, float]]) -> float | None:
+        """Return the CPU time that all blocks still need, s, by measured block times.
 
-        Parameters
-        ----------
-        courses : iterable of (blocks, seconds, share)
-            Tasks under way: what they write, time they have taken, and share that is done.
-
-        Returns
-        -------
-        float or None
-            None while most of it is of traces and kinds of which nothing was measured.
+        running: blocks, time taken, s, and share done of each running task. None while most of the
+        rest is of traces and kinds that have not been measured.
 
         Examples
         --------
         >>> Backlog([], {}).left([]), Backlog([], {}).expected([])
         (0.0, 0.0)
         """
-        known, running = self._measured.copy(), list(courses)
+        known, running = self._measured.copy(), list(running)
         for blocks, seconds, share in running:
             total = math.fsum(self._costs.get(b, 0.0) for b in blocks)
             for block in blocks if is_clear(seconds, share) else ():
@@ -190,7 +172,7 @@ class Backlog:
         return max(0.0, all_of_it - math.fsum(seconds for _, seconds, _ in running))
 
     def _length(self, threads: int) -> float:
-        """Return how long the next task is to take, s."""
+        """Return the intended time of the next task, s."""
         rest = self._blocks * WRITE_SECONDS + math.fsum(
             planned * self._measured.of_kind((*kind, 0, 0), LEAST_SECONDS)
             for kind, planned in self._waiting.items()
@@ -198,33 +180,33 @@ class Backlog:
         most = max(self._goal, threads / STEADY_RATE)
         return min(most, max(rest / (SHARES * threads), threads / BURST_RATE))
 
-    def _seconds(self, portion: Portion) -> float:
-        return len(portion) * WRITE_SECONDS + self.expected(portion)
+    def _seconds(self, batch: Batch) -> float:
+        return len(batch) * WRITE_SECONDS + self.expected(batch)
 
-    def _may_join(self, first: Task, portions: list[Portion]) -> bool:
-        """Tell whether the next task may go on what is gathered of a first one, or is that."""
-        if not portions:
+    def _may_join(self, first: Task, batches: list[Batch]) -> bool:
+        """Tell whether the next task may be joined to the batches gathered of a first one."""
+        if not batches:
             return True
-        if not self._tasks or first.careful:
+        if not self._tasks or first.isolate:
             return False
-        return self._tasks[0].trace.name == first.trace.name and not self._tasks[0].careful
+        return self._tasks[0].trace.name == first.trace.name and not self._tasks[0].isolate
 
-    def _count(self, portions: Iterable[Portion], sign: int) -> None:
-        """Keep how much waits to be handed out, by trace and kind."""
-        for portion in portions:
-            self._blocks += sign * len(portion)
-            for block in portion:
+    def _count(self, batches: Iterable[Batch], sign: int) -> None:
+        """Add batches to, or subtract them from, the waiting work by trace and kind."""
+        for batch in batches:
+            self._blocks += sign * len(batch)
+            for block in batch:
                 self._waiting[_like(block)[:2]] += sign * self._costs.get(block, 0.0)
 
-    def _of(self, task: Task, portions: tuple[Portion, ...]) -> Task:
-        if portions == task.portions:
+    def _of(self, task: Task, batches: tuple[Batch, ...]) -> Task:
+        if batches == task.batches:
             return task
-        seconds = math.fsum(self._costs[b] for portion in portions for b in portion)
-        return replace(task, portions=portions, seconds=seconds)
+        seconds = math.fsum(self._costs[b] for batch in batches for b in batch)
+        return replace(task, batches=batches, seconds=seconds)
 
 
 class Measured:
-    """Hold what blocks took against what was planned, by trace and kind, and by load and policy.
+    """Compare measured with planned CPU time, by trace and kind, and by load and policy.
 
     Examples
     --------
@@ -242,31 +224,31 @@ class Measured:
         self._took: dict[tuple[Any, ...], float] = defaultdict(float)
 
     def copy(self) -> Measured:
-        """Return one that learns apart."""
+        """Return an independent copy."""
         other = Measured()
         other._planned.update(self._planned)
         other._took.update(self._took)
         return other
 
     def add(self, like: Like, planned: float, took: float) -> None:
-        """Take note of CPU time planned for, and taken by, blocks that are alike, s."""
+        """Record the planned and the measured CPU time of blocks of equal cost, s."""
         for key in (like, like[:2]):
             self._planned[key] += planned
             self._took[key] += took
 
     def knows(self, like: Like) -> bool:
-        """Say whether anything was measured of a trace and kind."""
+        """Tell whether anything was measured of a trace and kind."""
         return self._took[like[:2]] > 0
 
     def of_kind(self, like: Like, doubt: float) -> float:
-        """Return the factor of a trace and kind; the plan weighs as much as so many seconds.
+        """Return the factor of a trace and kind, the plan weighted as `doubt` seconds of CPU.
 
-        So that one outlier decides nothing.
+        The weight keeps one outlier from deciding.
         """
         return (doubt + self._took[like[:2]]) / (doubt + self._planned[like[:2]])
 
     def factor(self, like: Like) -> float:
-        """Return what such blocks take of what was planned."""
+        """Return the expected ratio of CPU time to plan for such blocks."""
         before = self.of_kind(like, self._doubt(like[:2])) if self.knows(like) else 1.0
         if not self._took[like]:
             return before
@@ -274,5 +256,5 @@ class Measured:
         return (doubt * before + self._took[like]) / (doubt + self._planned[like])
 
     def _doubt(self, key: tuple[Any, ...]) -> float:
-        # Of a task that has only begun nothing is done yet, and so nothing was planned.
+        # A task that has only begun has no finished part, and so no planned time.
         return min(DOUBT_SECONDS, self._planned[key]) or DOUBT_SECONDS

@@ -1,4 +1,4 @@
-"""How a trace's cells are cut into blocks: the shapes of shards and chunks."""
+"""Shapes of blocks: how the cells of a trace are cut into shards and chunks."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from schedfarm.core.format.geometry import CELL, NO_SHAPE, Axes, Layout, Shape
+from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.store.arrays import CHUNK_VALUES, divisor
-from schedfarm.farm.store.geometry import NO_SHAPE, Axes, Layout, Shape
 from schedfarm.farm.store.product import Product
-from schedfarm.farm.store.schema import CELL, Variable
+from schedfarm.farm.store.schema import Variable
 
 BLOCK_SECONDS = 10.0
-"""CPU time that a block should take at most: long against the 50 ms that Dask, Zarr and its
-record cost, short against what a user waits for at an interruption."""
+"""Most CPU time that a block should take: long compared with the 50 ms that Dask, Zarr and its
+record cost, short compared with the time that a user waits at an interruption."""
 
 MOST_SECONDS = 60.0
-"""CPU time that no block of several cells should exceed, where its cells are the costliest."""
+"""Most CPU time of a block with several of the costliest cells."""
 
 LEAST_SECONDS = 2.0
-"""CPU time below which a block is not cut for the sake of `PARTS`: writing it would show."""
+"""CPU time below which a block is not cut to have `PARTS`: the cost of writing would matter."""
 
 PARTS = 40
-"""A trace of little work is cut into so many blocks all the same, for workers to share and for
-progress to be seen. Cut finer, the 50 ms that each costs would show; coarser, the workers' wait
-for the last one: on 2 to 16 of them, each is then 1 to 5 %."""
+"""Number of blocks of a trace with little work, for workers to share and for visible progress.
+With more, the 50 ms that each costs would matter; with fewer, the workers' wait for the last one:
+on 2 to 16 of them, each is 1 to 5 %."""
 
 SHARD_BYTES = 64 * 2**20
 """Largest uncompressed shard of an int64 array; a task holds about three such arrays."""
@@ -47,26 +48,10 @@ def lay_out(
 ) -> Layout:
     """Choose the sizes of a trace's shards from the campaign alone, never from the machine.
 
-    Parameters
-    ----------
-    sizes : mapping of str to int
-        Lengths of job, week, user and width, and of node and origin where there are such
-        dimensions.
-    axes : mapping of str to sequence
-        Labels of resample, load and policy.
-    kinds : sequence of Product
-        What the trace is to have.
-    arrays : mapping of str to sequence of Variable
-        What the store keeps of each of them, by its name.
-    block_seconds : float
-        CPU time that a block should take, s; 0 stands for `goal_seconds` of all the trace's work.
-    layout : Layout, optional
-        What the trace has already: its sizes stay, so that finished shards do.
-
-    Returns
-    -------
-    Layout
-        Sizes by which a block takes about that time.
+    sizes: lengths of job, week, user and width, and of node and origin if these exist. axes: labels
+    of resample, load and policy. kinds: products of the trace; arrays: what the store keeps of
+    each. block_seconds: CPU time of a block, s; 0 stands for `goal_seconds` of the trace's work.
+    layout: the present layout, whose sizes stay, so that finished shards do.
 
     Examples
     --------
@@ -101,19 +86,19 @@ def lay_out(
 def _values(
     kinds: Sequence[Product], arrays: Mapping[str, Sequence[Variable]], sizes: Mapping[str, int]
 ) -> int:
-    """Return how many values the longest array of these kinds has of one cell; 1 without any."""
+    """Return the number of values of a cell in the longest array of these kinds; at least 1."""
     kept = [variable.inner for kind in kinds for variable in arrays[kind.name]]
     return max((math.prod(sizes[name] for name in inner) for inner in kept), default=1)
 
 
 def _costs(axes: Axes, kinds: Sequence[Product], jobs: int, cell: int) -> list[float]:
-    """Return what the costliest kind takes for so many jobs of a cell, by policy and load."""
+    """Return the cost of the costliest kind for a number of jobs, by policy and load, s."""
     pairs = product(axes["policy"], axes["load"])
-    return [max(kind.cost(jobs, *pair, cell) for kind in kinds) for pair in pairs]
+    return [max(SECONDS[kind.name](jobs, *pair, cell) for kind in kinds) for pair in pairs]
 
 
 def goal_seconds(total: float) -> float:
-    """Return the CPU time that one of the parts of so much work should take, s.
+    """Return the CPU time that one part of a total of work should take, s.
 
     Examples
     --------
@@ -124,10 +109,10 @@ def goal_seconds(total: float) -> float:
 
 
 def _shape(axes: Axes, values: int, costs: Sequence[float], block_seconds: float) -> Shape:
-    """Fill a shard of so many values a cell along policy first, then load, then resample.
+    """Fill a shard along policy first, then load, then resample; `values` is per cell.
 
-    All policies and loads of a resample share its drawing, which takes as long as some
-    simulations; and a campaign that grows most often grows by resamples.
+    All policies and loads share the drawing of a resample, which takes as long as some simulations,
+    and most campaigns that grow do so by resamples.
     """
     samples, loads, policies = (len(axes[axis]) for axis in CELL)
     mean = math.fsum(costs) / len(costs)
@@ -143,12 +128,12 @@ def _shape(axes: Axes, values: int, costs: Sequence[float], block_seconds: float
         most = _costliest(np.reshape(costs, (policies, loads)), shape)
         if most <= MOST_SECONDS or room <= 1:
             return shape
-        # A length that whole chunks fill may be above its room.
+        # A length of whole chunks may exceed the room.
         room = min(room - 1, int(math.prod(shape) * MOST_SECONDS / most))
 
 
 def _costliest(costs: npt.NDArray[np.float64], shape: Shape) -> float:
-    """Return what the costliest block of a shape takes, s, of costs by policy and load.
+    """Return the CPU time of the costliest block of a shape, s, from costs by policy and load.
 
     Examples
     --------
@@ -162,7 +147,7 @@ def _costliest(costs: npt.NDArray[np.float64], shape: Shape) -> float:
 
 
 def _part(length: int, most: int) -> int:
-    """Return into what parts to cut an axis: equal ones, where that does not double their number.
+    """Return the length of an axis' parts: equal ones, unless that doubles their number.
 
     Examples
     --------
@@ -175,9 +160,10 @@ def _part(length: int, most: int) -> int:
 
 
 def _in_chunks(length: int, total: int, together: int) -> int:
-    """Return a length near this one that whole chunks of so many cells fill.
+    """Return a length near this one that consists of whole chunks of `together` cells.
 
-    A prime number of cells would leave each a chunk of its own; one of all cells is rounded up.
+    A prime number of cells would otherwise give each a chunk of its own. A shard of all cells is
+    rounded up.
 
     Examples
     --------

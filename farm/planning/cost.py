@@ -1,82 +1,73 @@
-"""What a cell costs to simulate, and its fairness to find: CPU time to plan with, s.
+"""Planned costs: CPU time of simulating a cell and of measuring its fairness, s.
 
-Pure functions of the campaign, so that every machine lays a store out alike: the measured rates of
-the rules' and orders' rows (`core.policy.cost`), and how long queues are at a load. A run corrects
-them by what its own blocks take (`farm.planning.backlog.Backlog`), `farm plan` by a probe of them
-(`farm.planning.probe`). `tests/benchmarks/rates.py` holds
-them against measurements.
+They are pure functions of the campaign, so that every machine lays a store out alike: the measured
+rates of the rules' and orders' rows (`core.policy.cost`), and the length of queues at a load. A run
+corrects them by its own blocks (`farm.planning.backlog.Backlog`), `farm plan` by calibration
+(`farm.planning.calibration`). `tests/benchmarks/rates.py` compares them with measurements.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 from schedfarm.core.policy.cost import Rate
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import ALL, GIVEN, RULES
-from schedfarm.farm.campaign.loads import ORIGINAL
+from schedfarm.farm.campaign.scaling import ORIGINAL
 
 CELL_SECONDS = 2.3e-4
-"""What a cell costs however few its jobs are, metrics and weeks included, s."""
+"""Fixed cost of a cell, metrics and weeks included, s."""
 
 FAIR_SECONDS = 1.5e-4
-"""The same of fair start times, beside the simulation, s."""
+"""Fixed cost of fair start times, in addition to the simulation, s."""
 
 ORIGINAL_LOAD = 0.7
-"""Stands for the load of a log as it is; the archive's are at 0.6 to 0.85."""
+"""Assumed load of an unscaled log; those of the archive are at 0.6 to 0.85."""
 
 HIGHEST_LOAD = 10.0
-"""No load makes a longer queue than this one: then all jobs wait."""
+"""The load from which on all jobs wait."""
 
 LOAD_POWER = 11
 """Queues of a long trace grow with this power of the load: 16 times from 0.7 to 0.9."""
 
 JOBS_PER_QUEUE = 600
-"""A trace has to have this many jobs for each unit of queue: a short one ends before it waits."""
+"""Jobs of a trace for each unit of queue: a short trace ends before its queue has grown."""
 
 IDLE_LOAD = 1.2
-"""How much higher a load has to seem where nobody overtakes: processors stay idle."""
+"""Factor of the apparent load where no job overtakes another: processors stay idle."""
 
 DEPTH = 4
-"""The depth at which rules that are given one were measured."""
+"""The depth at which rules with a depth were measured."""
 
 DEPTH_POWER = 0.6
-"""What waits costs with this power of the depth, up to reservations for all."""
+"""Exponent of the depth in the cost of waiting jobs, up to reservations for all."""
 
 RELAXED_FACTOR = 2.5
-"""How many times a strict fair start time a relaxed one takes."""
+"""Cost of a relaxed fair start time relative to a strict one."""
 
 RESOURCE_RATE = 0.2
 """Resource equality of a job, us."""
 
 REFERENCE_JOBS = 300
-"""Jobs of a cell whose relaxed fair start times were measured where no kernel knows them."""
+"""Jobs of the cell for which relaxed fair start times without a kernel were measured."""
 
 
 _parsed = lru_cache(maxsize=4096)(Policy.parse)
-"""What it takes to read a policy is two thirds of a cost, and there may be 100,000 loads of one."""
+"""Parsing takes two thirds of the time of a cost, and a policy may have 100,000 loads."""
 
 
 def no_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of what is there already, s."""
+    """Return the CPU time of stored values, s."""
     return 0.0
 
 
 def cell_seconds(jobs: int, policy: str, load: str, cell: int = 0) -> float:
-    """Return the CPU time to simulate and summarise one cell, s.
+    """Return the CPU time to simulate and summarise one cell of a number of jobs, s.
 
-    Parameters
-    ----------
-    jobs : int
-        Jobs of the cell.
-    policy : str
-        Name.
-    load : str
-        Label of the load: ``original``, or a number.
-    cell : int
-        The same as jobs: a simulation is never cut.
+    load: a label. cell: the same as jobs, since a simulation is never cut.
 
     Examples
     --------
@@ -87,16 +78,9 @@ def cell_seconds(jobs: int, policy: str, load: str, cell: int = 0) -> float:
 
 
 def strict_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of strict fair start times and the simulation that they look at, s.
+    """Return the CPU time of strict fair start times and their simulation, s.
 
-    Parameters
-    ----------
-    jobs : int
-        Jobs whose fair start is asked for.
-    policy, load : str
-        As for `cell_seconds`.
-    cell : int
-        Jobs of the cell, of which those asked for are a part.
+    jobs: number whose fair start is computed, out of the `cell` jobs of the cell.
 
     Examples
     --------
@@ -113,23 +97,36 @@ def relaxed_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
 
 
 def resource_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of resource equality and the simulation that it looks at, s."""
+    """Return the CPU time of resource equality and its simulation, s."""
     return cell_seconds(cell, policy, load) + cell * RESOURCE_RATE * 1e-6
 
 
 def promise_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of promised starts and the simulation that they are held against, s."""
+    """Return the CPU time of promised starts and of the simulation to compare with, s."""
     return 2 * cell_seconds(cell, policy, load)
 
 
 def isolation_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of starts in isolation and the simulation held against them, s."""
+    """Return the CPU time of starts in isolation and of the simulation to compare with, s."""
     # Each cluster alone has the reservations of the policy, and no migration.
     return 2 * cell_seconds(cell, policy, load)
 
 
+SECONDS: dict[str, Callable[[int, str, str, int], float]] = {
+    "workload": no_seconds,
+    "cells": cell_seconds,
+    "strict": strict_seconds,
+    "relaxed": relaxed_seconds,
+    "resource": resource_seconds,
+    "promise": promise_seconds,
+    "isolation": isolation_seconds,
+}
+"""CPU time of a piece of a cell, s, for each kind of block: of its jobs under a policy at a load,
+and of the jobs of the whole cell."""
+
+
 def queue(jobs: int, policy: Policy, load: str) -> float:
-    """Return how long the queue is on average, against that of a long trace at load 0.7.
+    """Return the mean length of the queue, relative to that of a long trace at load 0.7.
 
     Examples
     --------
@@ -152,7 +149,7 @@ def load_value(load: str) -> float:
 
 
 def rate_of(policy: str) -> Rate:
-    """Return the rates of a policy's simulation: what policies that cost alike have in common.
+    """Return the rates of a policy's simulation, equal for policies of equal cost.
 
     Examples
     --------
@@ -169,14 +166,14 @@ def _job_seconds(jobs: int, policy: Policy, load: str) -> float:
 
 def _fair_seconds(jobs: int, policy: Policy, load: str, cell: int, *, relaxed: bool) -> float:
     jobs, cell = max(jobs, 1), max(jobs, cell, 1)
-    # The schedule itself goes on beside the copies.
-    beside = CELL_SECONDS + FAIR_SECONDS + 2 * cell * _job_seconds(cell, policy, load)
+    # The schedule itself is simulated next to its clones.
+    base = CELL_SECONDS + FAIR_SECONDS + 2 * cell * _job_seconds(cell, policy, load)
     orders = (find_order(name) for name in (policy.order, policy.backfill or policy.order))
     if policy.row.fair_start is None or not all(order.is_compiled for order in orders):
-        return beside + jobs * _uncompiled_seconds(cell, policy, load, relaxed)
+        return base + jobs * _uncompiled_seconds(cell, policy, load, relaxed)
     rate = _rate(policy, "fair_start")
     each = (rate.job + rate.waiting * queue(cell, policy, load)) * 1e-6
-    return beside + jobs * each * (RELAXED_FACTOR if relaxed else 1.0)
+    return base + jobs * each * (RELAXED_FACTOR if relaxed else 1.0)
 
 
 def _uncompiled_seconds(cell: int, policy: Policy, load: str, relaxed: bool) -> float:
@@ -189,7 +186,7 @@ def _uncompiled_seconds(cell: int, policy: Policy, load: str, relaxed: bool) -> 
 
 @lru_cache(maxsize=4096)
 def _rate(policy: Policy, of: str) -> Rate:
-    """Return what the policy's rule and orders cost together, of a simulation or a fair start."""
+    """Return the summed rates of a policy's rule and orders, of a simulation or a fair start."""
     row, names = policy.row, {policy.order, policy.backfill or policy.order}
     job, waiting = getattr(row.cost, of)
     if row.holds == GIVEN:

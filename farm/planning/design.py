@@ -1,4 +1,4 @@
-"""Bring campaign and store together: design it, refuse what does not fit, build or grow it."""
+"""Design of a campaign's store: check the campaign against an existing store, build or grow it."""
 
 from __future__ import annotations
 
@@ -10,118 +10,98 @@ from typing import Any
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
+from schedfarm.core.format.names import CAMPAIGN, COPY, GROWING, LOCK, MANIFEST, RECORDS
+from schedfarm.core.format.retention import RETENTION
 from schedfarm.core.machines.platform import platform_from_dict
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.campaign.caution import Case, cautions
-from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.block_shape import lay_out
-from schedfarm.farm.planning.extents import Extent, extent_of
+from schedfarm.farm.planning.survey import Survey
 from schedfarm.farm.store.bucket import Unavailable
 from schedfarm.farm.store.files import writing
 from schedfarm.farm.store.jobs import FILES
-from schedfarm.farm.store.keep import KEEPS
-from schedfarm.farm.store.lock import NAME as LOCK, TURN
+from schedfarm.farm.store.lock import TURN
 from schedfarm.farm.store.logs import is_itself, log_bytes
-from schedfarm.farm.store.manifest import CAMPAIGN, COPY, GROWING, MANIFEST
 from schedfarm.farm.store.names import keep_names
 from schedfarm.farm.store.place import Place, Where, place_of
 from schedfarm.farm.store.product import PRODUCTS, Holding, holdings
-from schedfarm.farm.store.records import FOLDER as RECORDS
 from schedfarm.farm.store.schema import Variable
 from schedfarm.farm.store.skeleton import check_metadata, install
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold
 
 NOTHING = 0
-"""Stands for a setting that leaves nothing out and is therefore not written down."""
+"""Value of a setting that is not stored since it leaves nothing out."""
 
 UNFINISHED = frozenset(
     {"traces", "results.zarr", CAMPAIGN, COPY, LOCK, TURN, GROWING, *FILES.values()}
 )
-"""What a store consists of before its store.json: a build that was killed is begun again."""
+"""Entries of a store before its store.json: a build that was killed is begun again."""
 
 OURS = frozenset({LOCK, TURN, GROWING, *FILES.values()})
-"""Files that only a store has: a place without them holds somebody else's things."""
+"""Files that only a store has: a folder without them holds other data."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Hold a campaign's store as it has to be, before anything is written.
+    """Hold the intended store of a campaign before anything is written.
 
-    Parameters
-    ----------
-    store : Store
-        With axes that span the campaign.
-    campaign : Campaign
-        What it is to hold.
-    logs : mapping of str to (Workload or None)
-        Each trace's log; None for a model.
-    old : Store or None
-        What is there.
-    damaged : tuple of str
-        Arrays there of which the metadata is gone, and can be made again.
-    standing : bool
-        Whether the store that is there is like this already.
+    store: with axes that span the campaign. old: the existing store, None if there is none.
+    damaged: arrays of it whose metadata is missing and can be made again. standing: whether the
+    existing store is as intended. seen: the existing manifest, and whether a growth was unfinished.
     """
 
     store: Store
-    campaign: Campaign
-    logs: Mapping[str, Workload | None]
+    survey: Survey
     old: Store | None
     damaged: tuple[str, ...]
     standing: bool
+    seen: tuple[bytes | None, bool]
+
+    @property
+    def campaign(self) -> Campaign:
+        """The campaign that the store is to hold."""
+        return self.survey.campaign
+
+    @property
+    def logs(self) -> dict[str, Workload | None]:
+        """Each trace's log; None for a model."""
+        return self.survey.of_each("log")
+
+    def confirmed(self) -> Design:
+        """Return this design once the store is locked, or a new one if another run has changed it.
+
+        The metadata of a damaged store is checked again, since another run may have repaired it.
+        """
+        if not self.damaged and _seen(self.store.place) == self.seen:
+            return self
+        return design(self.store.place, self.survey)
 
 
-def survey(campaign: Campaign) -> dict[str, Extent]:
-    """Return how far each of a campaign's traces reaches.
+def _seen(place: Place) -> tuple[bytes | None, bool]:
+    return place.look(MANIFEST)[0], place.has(GROWING)
 
-    Raises
-    ------
-    InputError
-        If a trace cannot be read or sampled.
+
+def design(where: Where, survey: Survey) -> Design:
+    """Design the store of a campaign, or the growth of the existing one; write nothing.
+
+    Raises `InputError` if something else is there, or the store there lacks arrays, was made by
+    another campaign, holds more than this one, or is of a newer version.
     """
-    return {trace.name: extent_of(trace, campaign) for trace in campaign.traces}
-
-
-def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | None = None) -> Design:
-    """Work out the store of a campaign, or how the one that is there has to grow; write nothing.
-
-    Parameters
-    ----------
-    where : str, path or Place
-        The store's folder or address.
-    campaign : Campaign
-        What the store is to hold.
-    extents : mapping of str to Extent, optional
-        What `survey` gave for the campaign; by default it is asked.
-
-    Returns
-    -------
-    Design
-        To be built.
-
-    Raises
-    ------
-    InputError
-        If a trace cannot be read, something else is there, or the store there lacks
-        arrays, was made by another campaign, holds what this one lacks, or is of a newer version.
-    """
-    place = place_of(where)
-    old = _existing(place)
+    place, campaign = place_of(where), survey.campaign
+    old, seen = _existing(place)
     damaged = check_metadata(old, mend=True) if old else []
-    extents = survey(campaign) if extents is None else extents
-    sources = {t.name: _identify(t, extents[t.name].log) for t in campaign.traces}
+    sources = survey.of_each("source")
     if old:
         _refuse_other(old, campaign, sources)
     with own.sources(campaign.sources):
         _check_platforms(campaign, sources)
         holds = _grown_holds(old, campaign, sources)
     most = old.jobs if old else {}
-    jobs = {name: max(extent.jobs, most.get(name, 0)) for name, extent in extents.items()}
-    thanks = {t.name: t.acknowledgement() for t in campaign.traces}
+    jobs = {name: max(count, most.get(name, 0)) for name, count in survey.of_each("jobs").items()}
+    acknowledgements = survey.of_each("acknowledgement")
     store = Store(
         place=place,
         campaign=campaign.name,
@@ -132,11 +112,11 @@ def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | Non
         holds=holds,
         layouts={},
         jobs=jobs,
-        weeks={name: extent.weeks for name, extent in extents.items()},
-        users={name: extent.users for name, extent in extents.items()},
+        weeks=survey.of_each("weeks"),
+        users=survey.of_each("users"),
         own=campaign.sources,
-        acknowledgements={name: whom for name, whom in thanks.items() if whom},
-        cautions={t.name: _cautions(t, extents[t.name].log, campaign) for t in campaign.traces},
+        acknowledgements={name: text for name, text in acknowledgements.items() if text},
+        cautions=survey.of_each("warnings"),
         keep=campaign.keep,
     )
     known, kinds = old.layouts if old else {}, [PRODUCTS[kind] for kind in holds]
@@ -154,47 +134,34 @@ def design(where: Where, campaign: Campaign, extents: Mapping[str, Extent] | Non
         }
     store = replace(store, layouts=layouts)
     standing = old is not None and replace(old, text=store.text) == store
-    standing = standing and not damaged and not place.has(GROWING)
-    logs = {name: extent.log for name, extent in extents.items()}
-    return Design(store, campaign, logs, old, tuple(damaged), standing)
+    standing = standing and not damaged and not seen[1]
+    return Design(store, survey, old, tuple(damaged), standing, seen)
 
 
 def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
-    """Make the store what its design says; what is in it stays.
+    """Create or grow a store by its design; its values stay. Report repaired damage to `say`.
 
-    store.json comes last, and all else is there to stay by then, so that a build that was killed,
-    or cut short by a power failure, is begun again.
-
-    Parameters
-    ----------
-    design : Design
-        From `design`.
-    say : callable, optional
-        Told what had been damaged and is made again, a sentence each.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
+    store.json is written last, when everything else is on the disk, so that a build that was killed
+    or cut short by a power failure is begun again.
     """
     store, place = design.store, design.store.place
     with writing(place):
         if not design.standing:
-            # A growth that was killed may be given up: its arrays are then cut back.
+            # The next run may not want a growth that was killed: its arrays are then cut back.
             place.write(GROWING, b"")
         for trace, log in design.logs.items():
             name = store.log_name(trace)
             if log is None or name is None or is_itself(place, name):
                 continue
             if place.has(name):
-                say(f"the log of {trace} was not the one that its name says; written anew")
+                say(f"the log of {trace} did not match its name and was written again")
             place.write(name, log_bytes(log))
         if not design.standing:
             install(store, design.old)
             store.save()
             place.remove(GROWING)
             if place.entries(RECORDS):
-                # A growth has left it empty, for as long as the run would take.
+                # A growth has emptied the summary, which would last until the end of the run.
                 fold(store)
         elif place.read(MANIFEST) != store.to_bytes():
             store.save()
@@ -206,13 +173,10 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
     return store
 
 
-def _cautions(trace: Trace, log: Workload | None, campaign: Campaign) -> dict[str, str]:
-    draw = campaign.draw if campaign.resamples else ""
-    return cautions(Case(log, campaign.loads, draw, trace.machine is not None))
-
-
-def _existing(place: Place) -> Store | None:
+def _existing(place: Place) -> tuple[Store | None, tuple[bytes | None, bool]]:
     try:
+        # Read before the store, so that a change in between is noticed once it is locked.
+        seen = _seen(place)
         there = {name for name in place.entries() if not name.endswith(PARTIAL)}
     except NotADirectoryError:
         raise InputError(f"store {place} is a file; a store is a folder") from None
@@ -221,21 +185,8 @@ def _existing(place: Place) -> Store | None:
     except OSError as error:
         raise InputError(f"store {place} cannot be read: {error.strerror}; give another") from None
     if not there or (there <= UNFINISHED and there & OURS):
-        return None
-    return Store.open(place)
-
-
-def _identify(trace: Trace, log: Workload | None) -> dict[str, Any]:
-    if log is None:
-        # A model has one: without it no trace of one is made.
-        return {**trace.to_dict(), "platform": trace.runs_on and trace.runs_on.to_dict()}
-    return {
-        "weeks": trace.weeks,
-        "columns": log.digest(),
-        "platform": log.platform.to_dict(),
-        "dropped": dict(log.dropped),
-        **({"epoch": log.epoch} if log.platform.dated else {}),
-    }
+        return None, seen
+    return Store.open(place), seen
 
 
 def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:
@@ -275,9 +226,9 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
 def _grown_holds(
     old: Store | None, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Holding]:
-    """Return what a store has of each product, with what is new in the campaign or the program."""
+    """Return the holdings of a store, with additions of the campaign or the program."""
     platforms = [platform_from_dict(one["platform"]) for one in sources.values()]
-    counted, keep = _counted(campaign.policies), KEEPS[campaign.keep]
+    counted, keep = _counted(campaign.policies), RETENTION[campaign.keep]
     new = holdings(campaign.fairness, campaign.metrics, platforms, counted, keep)
     for kind, holding in (old.holds if old else {}).items():
         if kind not in new:
@@ -292,7 +243,7 @@ def _grown_holds(
 
 
 def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse policies of rules that do not know the machine of a trace: no cell could be run."""
+    """Refuse policies of rules that do not support the machine of a trace."""
     rows = [Policy.parse(policy).row for policy in campaign.policies]
     for (name, one), row in product(sources.items(), rows):
         machine = one["platform"]["name"]
@@ -312,7 +263,7 @@ def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]
 
 
 def _counted(policies: Iterable[str]) -> dict[str, str]:
-    """Return what schedules of these policies count, of what the rules that ship do."""
+    """Return the counts of these policies' schedules that the built-in rules declare."""
     rows = (Policy.parse(policy).row for policy in policies)
     return {name: said for row in rows for name, said in row.counts if name in COUNTS}
 

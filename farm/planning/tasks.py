@@ -1,4 +1,4 @@
-"""What a run has to do: the tasks that lead to every missing record, longest first."""
+"""Tasks of a run: missing blocks in batches that share jobs, longest first."""
 
 from __future__ import annotations
 
@@ -12,57 +12,40 @@ from operator import attrgetter
 from typing import Any
 
 from schedfarm.core import own
+from schedfarm.core.format.geometry import Block, Cell, positions
+from schedfarm.core.format.record import Header
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.block_shape import SHARD_BYTES, goal_seconds
-from schedfarm.farm.store.geometry import Block, Cell, positions
-from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.store.provenance import Program
-from schedfarm.farm.store.records import Head
 from schedfarm.farm.store.store import Store
 
-PORTION_BYTES = 8 * SHARD_BYTES
-"""Memory that the unwritten blocks of one portion may take."""
+BATCH_BYTES = 8 * SHARD_BYTES
+"""Most memory of the unwritten blocks of one batch."""
 
-Portion = tuple[Block, ...]
-"""Blocks of the same cells, or of jobs that these share: made side by side, stored together."""
+Batch = tuple[Block, ...]
+"""Blocks of the same cells, or of jobs that these share: computed and stored together."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Ask for blocks of one trace, in portions of which each is stored as soon as it is done.
+    """Order blocks of one trace, in batches each of which is stored as soon as it is done.
 
-    Parameters
-    ----------
-    store : Store
-        Where the blocks belong.
-    trace : Trace
-        Where the jobs come from.
-    portions : tuple of tuple of Block
-        What to write, one after the other: a worker that dies loses one of them.
-    seconds : float
-        CPU time that planning expects, s.
-    careful : bool
-        Whether the cells run in processes of their own, so that one which kills its process takes
-        no other with it.
-    last : bool
-        Whether a cell that kills such a process has failed; otherwise another worker is asked.
-    run : str
-        Name of the run that asks, without which nothing is written; see
-        `farm.store.place.Place`. Empty where nobody else can be at the store.
-    program : Program, optional
-        That of the run, which its workers must have, too.
-    spot : Cell, optional
-        The one cell to simulate a second time, of the one block; nothing is written then.
-    maker : str
-        Host and process that simulated that cell first, which does not get the task.
+    A worker that dies loses the batch at hand. seconds: planned CPU time, s. isolate: whether cells
+    run in processes of their own, so that one which kills its process affects no other. last:
+    whether such a cell has failed, rather than being given to another worker. run: name of the run,
+    without which nothing is written (see `farm.store.place.Place`); empty if the store has no other
+    user. program: that of the run, which workers must have too. spot: the one cell of the one block
+    to simulate again without writing anything. maker: host and process that simulated it first,
+    which does not get the task.
     """
 
     store: Store
     trace: Trace
-    portions: tuple[Portion, ...]
+    batches: tuple[Batch, ...]
     seconds: float
-    careful: bool = False
+    isolate: bool = False
     last: bool = False
     run: str = ""
     program: Program | None = None
@@ -71,31 +54,21 @@ class Task:
 
     @property
     def key(self) -> tuple[tuple[Block, ...], Cell | None]:
-        """What tells it from other tasks, whoever attempts it."""
+        """The task's identity, the same for all attempts at it."""
         return self.blocks, self.spot
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """What to write."""
-        return tuple(chain.from_iterable(self.portions))
+        """The blocks of all batches."""
+        return tuple(chain.from_iterable(self.batches))
 
 
-def missing_blocks(store: Store, heads: Mapping[Block, Head], *, retry_failed: bool) -> list[Block]:
-    """Return the blocks that are not done.
+def missing_blocks(
+    store: Store, heads: Mapping[Block, Header], *, retry_failed: bool
+) -> list[Block]:
+    """Return the blocks that are not done, in the order of the axes.
 
-    Parameters
-    ----------
-    store : Store
-        The store, at its present axes.
-    heads : mapping of Block to Head
-        Heads of its records.
-    retry_failed : bool
-        Whether a block with failed cells counts as not done.
-
-    Returns
-    -------
-    list of Block
-        In the order of the axes.
+    heads: those of the store's records. With `retry_failed` a block with failed cells is not done.
     """
 
     def done(block: Block) -> bool:
@@ -110,34 +83,19 @@ def missing_blocks(store: Store, heads: Mapping[Block, Head], *, retry_failed: b
     return [block for block in store.blocks() if not done(block)]
 
 
-def cells_missing(store: Store, block: Block, head: Head | None) -> int:
-    """Return how many simulations a block still needs; what all policies share needs none."""
+def cells_missing(store: Store, block: Block, head: Header | None) -> int:
+    """Return the number of simulations that a block still needs; a workload's block needs none."""
     if not block.product.policies:
         return 0
     span = store.span_of(block)
-    return len(set(span.cells) - head.kept) if head else len(span)
+    return len(set(span.cells) - head.succeeded) if head else len(span)
 
 
 def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
-    """Gather blocks into tasks, longest first.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    campaign : Campaign
-        Defines the traces.
-    blocks : list of Block
-        What is to be done.
-
-    Returns
-    -------
-    list of Task
-        Every block in exactly one task.
-    """
+    """Return tasks, longest first, with every block in exactly one of them."""
     traces = {t.name: t for t in campaign.traces}
     costs = block_costs(store, blocks)
-    # The last tasks must be short against the whole, or all workers wait for one.
+    # The last tasks must be short compared with the whole, or all workers wait for one.
     most = campaign.block_seconds or goal_seconds(math.fsum(costs.values()))
     alike: dict[tuple[Any, ...], list[Block]] = defaultdict(list)
     for block in blocks:
@@ -145,21 +103,21 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
         alike[block.trace, shape, block.resample, block.load].append(block)
     tasks = []
     for (trace, *_), group in alike.items():
-        for batch in _batches(_portions(store, group, costs, most), costs, most):
-            seconds = math.fsum(costs[block] for portion in batch for block in portion)
-            tasks.append(Task(store, traces[trace], batch, seconds))
+        for batches in _grouped(_batches(store, group, costs, most), costs, most):
+            seconds = math.fsum(costs[block] for batch in batches for block in batch)
+            tasks.append(Task(store, traces[trace], batches, seconds))
     return sorted(tasks, key=lambda task: -task.seconds)
 
 
 def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
-    """Return the CPU time to plan with for each block as a whole, s."""
+    """Return the planned CPU time of each block, s."""
     found, alike = {}, dict[tuple[Any, ...], float]()
     with own.sources(store.own):
-        # Parsing a policy a million times would take as long as many a campaign; what a user's
-        # name means may differ from store to store.
+        # Parsing a policy a million times takes as long as many a campaign. The cache is local:
+        # a plug-in's name may mean something else in another store.
         cost, samples = cache(_cost), len(store.axes["resample"])
         for block in blocks:
-            # Blocks that differ in their resamples alone take alike, and are most of a campaign's.
+            # Most blocks of a campaign differ in their resamples alone, and cost the same.
             like = block.trace, block.kind, block.load, block.policy, block.piece
             if like not in alike:
                 alike[like] = _sample_seconds(store, block, cost)
@@ -177,39 +135,39 @@ def _sample_seconds(store: Store, block: Block, cost: Callable[..., float]) -> f
 
 
 def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:
-    return PRODUCTS[kind].cost(jobs, policy, load, cell)
+    return SECONDS[kind](jobs, policy, load, cell)
 
 
-def _portions(
+def _batches(
     store: Store, blocks: list[Block], costs: Mapping[Block, float], most: float
-) -> Iterator[Portion]:
-    """Cut blocks of the same jobs into what is stored together: the kinds of one box of cells."""
-    # Stable: kinds stay in the order in which a cell's are made.
+) -> Iterator[Batch]:
+    """Cut blocks of the same jobs into batches: the kinds of block of one box of cells."""
+    # A stable sort keeps the kinds in the order in which they are computed.
     box = attrgetter("policy", "piece")
     for _, group in groupby(sorted(blocks, key=box), key=box):
-        portion: Portion = ()
+        batch: Batch = ()
         total, held = 0.0, 0
         for block in group:
             size = store.block_bytes(block)
             # A workload costs nothing: it stays with the first cells that meet it.
-            if total and (total + costs[block] > most or held + size > PORTION_BYTES):
-                yield portion
-                portion, total, held = (), 0.0, 0
-            portion, total, held = (*portion, block), total + costs[block], held + size
-        yield portion
-
-
-def _batches(
-    portions: Iterable[Portion], costs: Mapping[Block, float], most: float
-) -> Iterator[tuple[Portion, ...]]:
-    """Gather portions of the same jobs, which are drawn once for a task."""
-    batch: tuple[Portion, ...] = ()
-    total = 0.0
-    for portion in portions:
-        seconds = math.fsum(costs[block] for block in portion)
-        if total and total + seconds > most:
-            yield batch
-            batch, total = (), 0.0
-        batch, total = (*batch, portion), total + seconds
-    if batch:
+            if total and (total + costs[block] > most or held + size > BATCH_BYTES):
+                yield batch
+                batch, total, held = (), 0.0, 0
+            batch, total, held = (*batch, block), total + costs[block], held + size
         yield batch
+
+
+def _grouped(
+    batches: Iterable[Batch], costs: Mapping[Block, float], most: float
+) -> Iterator[tuple[Batch, ...]]:
+    """Group batches of the same jobs, which are drawn once for a task."""
+    group: tuple[Batch, ...] = ()
+    total = 0.0
+    for batch in batches:
+        seconds = math.fsum(costs[block] for block in batch)
+        if total and total + seconds > most:
+            yield group
+            group, total = (), 0.0
+        group, total = (*group, batch), total + seconds
+    if group:
+        yield group

@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from schedfarm.core.format.geometry import CELL, Axes
+from schedfarm.core.format.names import ARRAYS, CHUNKS
 from schedfarm.core.labels import load_number
 from schedfarm.core.metrics.widths import WIDTHS
-from schedfarm.farm.store.geometry import Axes
 from schedfarm.farm.store.place import Place
 from schedfarm.farm.store.product import PRODUCTS
-from schedfarm.farm.store.schema import CELL, COORDINATES, TARGET_LOAD, WEEKS, Variable
-from schedfarm.farm.store.shards import CHUNKS, Shard
+from schedfarm.farm.store.schema import COORDINATES, TARGET_LOAD, WEEKS, Variable
+from schedfarm.farm.store.shards import Shard
 
 if TYPE_CHECKING:
     import zarr
 
     from schedfarm.farm.store.store import Store
-
-ARRAYS = "results.zarr"
-"""The folder of a store that is a Zarr hierarchy."""
 
 CHUNK_VALUES = 262_144
 """A chunk inside a shard holds about this many values, so that short cells share one: a chunk

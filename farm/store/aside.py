@@ -9,7 +9,8 @@ from zarr.core.buffer import Buffer
 from zarr.storage import LocalStore
 
 from schedfarm.core.files import PARTIAL
-from schedfarm.farm.store.shards import METADATA, Shard
+from schedfarm.core.format.names import METADATA
+from schedfarm.farm.store.shards import Shard
 
 
 class Aside(LocalStore):

@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block, Span
+from schedfarm.core.format.names import record_name
+from schedfarm.core.format.record import Header, Payload, Record
 from schedfarm.farm.store.arrays import open_arrays, write_values
-from schedfarm.farm.store.geometry import Block, Span
+from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.provenance import origin
-from schedfarm.farm.store.records import Body, Head, Record, record_name
 from schedfarm.farm.store.shards import Shard
 from schedfarm.farm.store.store import Store
 
@@ -62,7 +64,7 @@ class OpenBlock:
         self._errors: dict[int, dict[str, str]] = {}
         self._figures: dict[str, npt.NDArray[np.float64]] = {}
         self._crc = {name: np.zeros(count, np.uint32) for name in self._values}
-        columns = block.product.columns(store.platform(block.trace))
+        columns = PRODUCTS[block.kind].columns(store.platform(block.trace))
         self._unkept = {v.name: v.dtype for v in columns if v.name not in self._values}
         self._proofs = {name: np.zeros(count, np.uint32) for name in self._unkept}
         self.seconds = 0.0
@@ -176,7 +178,7 @@ class OpenBlock:
         """
         if self._complete or self._given_up:
             return
-        body = Body(
+        payload = Payload(
             jobs=self._jobs,
             errors=self._errors,
             figures=self._figures,
@@ -185,7 +187,7 @@ class OpenBlock:
             seconds=self.seconds,
             origins=self._origins(),
         )
-        data, place = Record(self._head, body).to_bytes(), self.store.place
+        data, place = Record(self._header, payload).to_bytes(), self.store.place
         while not place.replace(self._record, data, self._mark):
             if self._is_settled():
                 return
@@ -193,11 +195,11 @@ class OpenBlock:
             place.check_turn(self.run)
 
     @property
-    def _head(self) -> Head:
+    def _header(self) -> Header:
         holds = self.store.holding_digest(self.block)
         failed = tuple(sorted(self._errors))
         own = self.store.definition_digest(self._span.policies)
-        return Head(self.block, self.store.identity, self._span, failed, holds, own)
+        return Header(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:
         """Tell whether the block is acknowledged, or stays as it is; look at its record anew.
@@ -210,7 +212,7 @@ class OpenBlock:
         place = self.store.place
         if place.mark(self._record) != self._mark:
             found, self._mark = place.look(self._record)
-            self._complete = _says(found, self._head)
+            self._complete = _says(found, self._header)
         return self._complete
 
     def _origins(self) -> tuple[Mapping[str, str], ...]:
@@ -232,30 +234,30 @@ class OpenBlock:
         except ValueError:
             # Whatever it acknowledged cannot be told any more; the cells can be had again.
             return set()
-        head, body = record.head, record.body
-        known = [name for name in self._values if name in body.crc]
-        stored = self._stored(head.span, known)
+        header, payload = record.header, record.payload
+        known = [name for name in self._values if name in payload.crc]
+        stored = self._stored(header.span, known)
         if stored is None:
             return set()
         kept, places = set(), {cell: i for i, cell in enumerate(self.cells)}
-        lacks = head.holds != self.store.holding_digest(self.block)
-        for old, label in enumerate(head.span.cells):
-            if old in body.errors or label not in places:
+        lacks = header.holds != self.store.holding_digest(self.block)
+        for old, label in enumerate(header.span.cells):
+            if old in payload.errors or label not in places:
                 continue
-            jobs = int(body.jobs[old])
+            jobs = int(payload.jobs[old])
             lengths = self.store.lengths_of(self.block, label, jobs)
             rows = {name: row[old, : lengths[name]] for name, row in stored.items()}
-            if _checksums(rows) != {name: int(body.crc[name][old]) for name in known}:
+            if _checksums(rows) != {name: int(payload.crc[name][old]) for name in known}:
                 continue  # torn or altered: a new checksum would call it sound
-            figures = {name: float(column[old]) for name, column in body.figures.items()}
-            proofs = {name: int(column[old]) for name, column in body.proofs.items()}
+            figures = {name: float(column[old]) for name, column in payload.figures.items()}
+            proofs = {name: int(column[old]) for name, column in payload.proofs.items()}
             self._take(places[label], jobs, rows, proofs, figures)
             kept.add(places[label])
             if lacks:
                 self.lacking[places[label]] = rows
-        self.seconds = body.seconds
-        self._others = body.origins if kept else ()
-        whole = head.span == self._span and len(kept) == len(self.cells)
+        self.seconds = payload.seconds
+        self._others = payload.origins if kept else ()
+        whole = header.span == self._span and len(kept) == len(self.cells)
         self._complete = whole and not lacks
         # Shards that are acknowledged are not written over: a worker that slept in writing one
         # would destroy it.
@@ -309,15 +311,15 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
         place.drop(shards)
 
 
-def _says(data: bytes | None, head: Head) -> bool:
+def _says(data: bytes | None, header: Header) -> bool:
     """Tell whether a record says of a block what is to be said."""
     if data is None:
         return False
     try:
-        found = Record.from_bytes(data).head
+        found = Record.from_bytes(data).header
     except ValueError:
         return False
-    return (found.span, found.holds, found.own) == (head.span, head.holds, head.own)
+    return (found.span, found.holds, found.own) == (header.span, header.holds, header.own)
 
 
 def _checksums(rows: Rows) -> dict[str, int]:

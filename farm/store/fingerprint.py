@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from schedfarm.core.format.geometry import Block
+from schedfarm.core.format.record import Record
 from schedfarm.farm.store.block import Rows
-from schedfarm.farm.store.geometry import Block
-from schedfarm.farm.store.records import Record
+from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.store import Store
 
 NO_VALUES: Mapping[str, int] = {}
@@ -75,7 +76,7 @@ def fingerprint_of(
     store: Store, block: Block, jobs: int, rows: Rows, figures: Mapping[str, float]
 ) -> Fingerprint:
     """Return the fingerprint of a cell of a block, as it was just simulated."""
-    columns = block.product.columns(store.platform(block.trace))
+    columns = PRODUCTS[block.kind].columns(store.platform(block.trace))
     kinds = {v.name: v.dtype for v in (*columns, *store.arrays_of(block.trace, block.kind))}
     values = {
         name: zlib.crc32(np.ascontiguousarray(row, kinds[name]).data)
@@ -87,14 +88,14 @@ def fingerprint_of(
 
 def recorded(record: Record, place: int) -> Fingerprint:
     """Return the fingerprint of one cell of a record, by its place in the record's span."""
-    body = record.body
-    if place in body.errors:
+    payload = record.payload
+    if place in payload.errors:
         return Fingerprint(failed=True)
-    columns = {**body.crc, **body.proofs}
+    columns = {**payload.crc, **payload.proofs}
     return Fingerprint(
-        jobs=int(body.jobs[place]),
+        jobs=int(payload.jobs[place]),
         values={name: int(column[place]) for name, column in columns.items()},
-        figures=_bits((name, column[place]) for name, column in body.figures.items()),
+        figures=_bits((name, column[place]) for name, column in payload.figures.items()),
     )
 
 

@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
+from schedfarm.core.format.names import LOCK
 from schedfarm.core.numerals import lasting
+from schedfarm.farm.clock import uptime
 from schedfarm.farm.store.files import writing
-from schedfarm.farm.store.lock import NAME, Superseded
+from schedfarm.farm.store.lock import Superseded
 
 if TYPE_CHECKING:
     from schedfarm.farm.store.bucket import Bucket
@@ -65,13 +67,13 @@ class Lease:
         }
         self._beat = 0
         self._over = threading.Event()
-        self._renewed = _awake()
+        self._renewed = uptime()
         self._mark: Any = None
 
     def take(self, mark: Any) -> bool:
         """Put one's own name where it is as it was read; tell whether it was."""
-        begun, self._beat = _awake(), self._beat + 1
-        self._mark = self._bucket.exchange(NAME, self._text(), mark)
+        begun, self._beat = uptime(), self._beat + 1
+        self._mark = self._bucket.exchange(LOCK, self._text(), mark)
         if self._mark is None:
             # What is said to have failed may have been one's own, asked twice.
             said, found = _read(self._bucket)
@@ -89,7 +91,7 @@ class Lease:
         Superseded
             Then.
         """
-        if self.lost or _awake() > self._renewed + self._seconds:
+        if self.lost or uptime() > self._renewed + self._seconds:
             raise Superseded(
                 errno.ECANCELED,
                 f"its lease was not renewed for {lasting(self._seconds)}, and another run may have "
@@ -118,7 +120,7 @@ class Lease:
 
     def _free(self) -> None:
         if not self.lost:
-            self._bucket.replace(NAME, json.dumps({"run": None}).encode(), self._mark)
+            self._bucket.replace(LOCK, json.dumps({"run": None}).encode(), self._mark)
 
     def _text(self) -> bytes:
         # Never the same twice: an etag may be a digest of the content.
@@ -218,7 +220,7 @@ def _acquire(bucket: Bucket, lease: Lease) -> None:
 
 
 def _read(bucket: Bucket) -> tuple[dict[str, Any], Any]:
-    data, mark = bucket.look(NAME)
+    data, mark = bucket.look(LOCK)
     try:
         said = json.loads(data or b"{}")
     except ValueError:
@@ -228,10 +230,10 @@ def _read(bucket: Bucket) -> tuple[dict[str, Any], Any]:
 
 def _rest(bucket: Bucket, said: dict[str, Any]) -> float:
     """Return how long a lease still lasts, s, by the clock that has dated its object."""
-    name = f"{NAME}.{uuid.uuid4().hex}{PARTIAL}"
+    name = f"{LOCK}.{uuid.uuid4().hex}{PARTIAL}"
     bucket.replace(name, b"", None)
     try:
-        age = bucket.age(NAME, name)
+        age = bucket.age(LOCK, name)
     finally:
         bucket.remove(name)
     known = said.get("seconds")
@@ -261,11 +263,6 @@ def _machine() -> str:
         return f"{boot} {os.stat('/proc/self/ns/pid').st_ino}"
     except OSError:
         return ""
-
-
-def _awake() -> float:
-    """Return a time, s, that passes while the machine sleeps, too, where that can be had."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _holder(said: dict[str, Any]) -> str:

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import make_folder
+from schedfarm.core.format.names import LOCK
 from schedfarm.farm.store.files import writing
 from schedfarm.farm.store.guarantees import check_guarantees
-
-NAME = "lock.json"
 
 TURN = "turn.lock"
 """File that writers of blocks lock together while they move files into their places, and a run
@@ -63,7 +62,7 @@ def locked(store: Path) -> Iterator[str]:
         If another process holds the lock, a writer of an earlier run does not end, or the folder
         cannot be written.
     """
-    path = store / NAME
+    path = store / LOCK
     with writing(store):
         make_folder(store)
         check_guarantees(store)
@@ -123,7 +122,7 @@ def check_turn(store: Path, run: str) -> None:
         If another run holds the store, or none does.
     """
     try:
-        holder = json.loads((store / NAME).read_bytes()).get("run")
+        holder = json.loads((store / LOCK).read_bytes()).get("run")
     except (FileNotFoundError, ValueError):
         holder = None
     if holder != run:

@@ -1,33 +1,18 @@
-"""store.json: its name, its copy's and the campaign's beside it, and the seal on its text."""
+"""Seal the text of store.json, and check it."""
 
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.errors import InputError
-from schedfarm.farm.store.schema import FORMAT, VERSION
+from schedfarm.core.format.names import MANIFEST, is_plain
+from schedfarm.core.format.version import FORMAT, VERSION
 
 if TYPE_CHECKING:
     from schedfarm.farm.store.place import Place
-
-MANIFEST = "store.json"
-
-GROWING = "growing"
-"""Name of the file that stands in a store while its arrays are made or grown."""
-
-COPY = "store.copy.json"
-"""Holds the same as store.json, so that one altered byte does not cost the whole store."""
-
-
-CAMPAIGN = "campaign.toml"
-"""Holds the campaign as last run, for people; store.json holds it, too."""
-
-
-_PLACE = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def sealed(plain: Mapping[str, Any]) -> bytes:
@@ -91,7 +76,7 @@ def _check_places(place: Place, plain: Mapping[str, Any]) -> None:
     for holding in plain["holds"].values():
         names += [variable["name"] for variable in (*holding["arrays"], *holding["figures"])]
     for name in names:
-        if not (isinstance(name, str) and _PLACE.fullmatch(name)) or name in (".", ".."):
+        if not is_plain(name):
             raise InputError(
                 f"{place.at(MANIFEST)} names {name!r}, which is no name of a trace, a log or an "
                 "array; this is no store that farm run wrote, so leave it alone"

@@ -8,9 +8,10 @@ from typing import Any
 
 from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype
-from zarr.storage import ObjectStore
+from zarr.storage import ObjectStore, WrapperStore
 
-from schedfarm.farm.store.shards import METADATA, Shard
+from schedfarm.core.format.names import METADATA
+from schedfarm.farm.store.shards import Shard
 
 
 class Objects(ObjectStore[Any]):
@@ -97,3 +98,23 @@ class Held(Objects):
         if key not in self._waiting:
             return None
         return Shard(f"{self._folder}/{key}", self._waiting.pop(key))
+
+
+class Refusing(WrapperStore[Any]):
+    """Call `refuse` with the name of an object that is missing, before it is read as fill."""
+
+    def __init__(self, store: Any, refuse: Callable[[str], None]) -> None:
+        super().__init__(store)
+        self._refuse = refuse
+
+    def _with_store(self, store: Any) -> Refusing:
+        return type(self)(store, self._refuse)
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return an object or a part of it."""
+        found = await super().get(key, prototype, byte_range)
+        if found is None:
+            self._refuse(key)
+        return found

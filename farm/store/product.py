@@ -1,8 +1,8 @@
 """What a store can hold of each cell: a row for each kind of block.
 
-A product is what one kind of block writes: which arrays, which figures of the summary, how they
-are made, what that costs. The store, the planner, the workers, `farm verify` and the summary read
-these rows; none of them asks for the name of one.
+The store, the planner, the workers, `farm verify` and the summary read these rows; none of them
+asks for the name of one. The functions that compute a kind are rows of `farm.execution.cell`, their
+cost is a row of `farm.planning.cost`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import AXES, CELL, KINDS, ORIGIN, SAMPLE, Kind
+from schedfarm.core.format.retention import ALL, RETENTION, Retention
 from schedfarm.core.machines.platform import PLATFORMS, Platform
 from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.metric import CELL as ONE, LARGER, SMALLER, Metric
-from schedfarm.core.own import load as imported
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.columns import COLUMNS, STORED, Column
-from schedfarm.farm.store.keep import ALL, KEEPS, Keep
-from schedfarm.farm.store.schema import AXES, CELL, COORDINATES, ORIGIN, SAMPLE, WEEKS, Variable
-
-LATE, UNFAIR = "late", "unfair_jobs"
-"""Sums that a record keeps of a piece's fairness: total lateness, and jobs late."""
+from schedfarm.farm.store.schema import COORDINATES, WEEKS, Variable
 
 NO_COUNTS: Mapping[str, str] = MappingProxyType({})
 
@@ -65,62 +62,38 @@ class Holding:
         return Holding(tuple(arrays.values()), tuple(figures.values()))
 
 
-@dataclass(frozen=True)
-class Product:
-    """Declare one kind of block.
+@dataclass(frozen=True, kw_only=True)
+class Product(Kind):
+    """Declare what one kind of block writes.
 
     Parameters
     ----------
-    name : str
-        The kind: also the name of the folder of its records.
     arrays : tuple of Variable
-        What it writes of each job of a cell, and of each cell.
+        Arrays on the jobs of a cell, or with one value a cell.
     kept : tuple of (str, Variable)
-        The same of what the platform of the trace keeps of a schedule, or jobs ask for there
-        (`core.machines.platform.Platform`), by the name of that; which does not change: not in
-        the digest of what a record has.
-    make, seconds : str
-        Its functions, as ``module:function``: from a worker's simulations, a block, a cell of
-        it and what is stored of that already to rows and figures; and the CPU time of that, s,
-        of so many jobs under a policy at a load, out of so many that the cell has.
-    policies : bool
-        Whether there is one for each policy; else every policy meets the same.
-    simulates : bool
-        Whether it is the simulation itself, which has the metrics and whose jobs are counted.
-    long : bool
-        Whether a cell of it may take so long that it is cut along its jobs.
+        Arrays that only some platforms have (`keeps` and `asks` of
+        `core.machines.platform.Platform`), by the name there. They follow from the platform, so
+        they are not in the digest of what a record has.
     optional : bool
-        Whether only those campaigns have it that ask for it.
+        Whether only campaigns have it that ask for it.
     among : bool
-        Whether it is a matter of several participants, so that every trace needs them.
-    sums : mapping of str to Variable
-        Figures of the summary that are a sum over all pieces of a cell, by the sum's name in the
-        records, divided by the cell's jobs.
+        Whether it compares participants, so that every trace needs some.
+    sums : tuple of (str, Variable)
+        The figures of `means`, by the name of the sum in the records.
     """
 
-    name: str
     arrays: tuple[Variable, ...]
-    make: str
-    seconds: str
     kept: tuple[tuple[str, Variable], ...] = ()
-    policies: bool = True
-    simulates: bool = False
-    long: bool = False
     optional: bool = False
     among: bool = False
     sums: tuple[tuple[str, Variable], ...] = ()
-
-    @property
-    def dims(self) -> tuple[str, ...]:
-        """Leading dimensions of its arrays."""
-        return CELL if self.policies else SAMPLE
 
     def holding(
         self,
         own: Iterable[str] = (),
         platforms: Iterable[Platform] = (),
         counts: Mapping[str, str] = NO_COUNTS,
-        keep: Keep = KEEPS[ALL],
+        keep: Retention = RETENTION[ALL],
     ) -> Holding:
         """Return what a store of now has of it, with the metrics that a campaign brings.
 
@@ -132,7 +105,7 @@ class Product:
             Those of the traces.
         counts : mapping of str to str
             What the rules of its policies count, as `core.policy.rules.Rule.counts`.
-        keep : Keep
+        keep : Retention
             How much of that.
 
         Raises
@@ -151,7 +124,7 @@ class Product:
                 figures.append(_variable(of, metric, ("trace", *self.dims)))
             else:
                 arrays.append(_variable(of, metric, (*self.dims, metric.over)))
-        return Holding(tuple(filter(keep.has, arrays)), tuple(figures))
+        return Holding(tuple(v for v in arrays if keep.has(v.dims)), tuple(figures))
 
     def columns(self, platform: Platform) -> tuple[Variable, ...]:
         """Return its arrays that are no metrics of a trace on a platform."""
@@ -173,17 +146,6 @@ class Product:
                     "a platform of kind 'network'; leave it out"
                 )
             yield name, metric
-
-    def values(self, *arguments: Any) -> Any:
-        """Make rows and figures of a cell; see `farm.execution.cell`."""
-        make: Any = imported(self.make)
-        return make(*arguments)
-
-    def cost(self, jobs: int, policy: str, load: str, cell: int) -> float:
-        """Return the CPU time that a piece of a cell takes, s; see `farm.planning.cost`."""
-        of: Any = imported(self.seconds)
-        seconds: float = of(jobs, policy, load, cell)
-        return seconds
 
 
 def is_had(variable: Variable, platform: Platform) -> bool:
@@ -218,50 +180,33 @@ def _of_origin(name: str, units: str, long_name: str, better: str) -> Variable:
     return Variable(name, (*CELL, ORIGIN), "float64", units, long_name, better)
 
 
-def _fairness(
-    kind: str, array: Variable, *more: Variable, long: bool = False, among: bool = False
-) -> Product:
-    """Declare what compares each job with what it was due."""
-    figures = (
-        (LATE, f"unfairness_{kind}", array.units, "mean lateness over all jobs"),
-        (UNFAIR, f"unfair_share_{kind}", "1", "share of jobs that are late"),
+def _product(name: str, *arrays: Variable, **more: Any) -> Product:
+    """Declare the arrays of one row of `KINDS`."""
+    return Product(**vars(KINDS[name]), arrays=arrays, **more)
+
+
+def _fairness(name: str, array: Variable, *more: Variable, among: bool = False) -> Product:
+    """Declare a comparison of each job with its due."""
+    said = (array.units, "mean lateness over all jobs"), ("1", "share of jobs that are late")
+    sums = tuple(
+        (sum_, Variable(figure, AXES, "float64", units, f"{what} ({array.long_name})", SMALLER))
+        for (sum_, figure), (units, what) in zip(KINDS[name].means, said, strict=True)
     )
-    return Product(
-        kind,
-        (array, *more),
-        f"schedfarm.farm.execution.fairness:{kind}",
-        f"schedfarm.farm.planning.cost:{kind}_seconds",
-        long=long,
-        optional=True,
-        among=among,
-        sums=tuple(
-            (sum_, Variable(name, AXES, "float64", units, f"{what} ({array.long_name})", SMALLER))
-            for sum_, name, units, what in figures
-        ),
-    )
+    return _product(name, array, *more, optional=True, among=among, sums=sums)
 
 
 _ROWS = (
-    Product(
+    _product(
         "workload",
-        (
-            _of_sample("jobs", "1", "number of jobs"),
-            _of_sample("max_estimate", "s", "largest estimate that the platform allows"),
-            *map(_of_column, STORED.values()),
-        ),
-        "schedfarm.farm.execution.cell:workload_values",
-        "schedfarm.farm.planning.cost:no_seconds",
+        _of_sample("jobs", "1", "number of jobs"),
+        _of_sample("max_estimate", "s", "largest estimate that the platform allows"),
+        *map(_of_column, STORED.values()),
         kept=tuple((name, _of_column(COLUMNS[name])) for name in ASKED),
-        policies=False,
     ),
-    Product(
+    _product(
         "cells",
-        (
-            _of_job("wait", "int64", "s", "wait"),
-            _of_job("backfilled", "int8", "1", "job was backfilled"),
-        ),
-        "schedfarm.farm.execution.cell:schedule_values",
-        "schedfarm.farm.planning.cost:cell_seconds",
+        _of_job("wait", "int64", "s", "wait"),
+        _of_job("backfilled", "int8", "1", "job was backfilled"),
         kept=(
             (
                 "place",
@@ -283,12 +228,9 @@ _ROWS = (
                 ),
             ),
         ),
-        simulates=True,
     ),
-    _fairness("strict", _of_job("fst_strict", "int64", "s", "strict fair start time"), long=True),
-    _fairness(
-        "relaxed", _of_job("fst_relaxed", "int64", "s", "relaxed fair start time"), long=True
-    ),
+    _fairness("strict", _of_job("fst_strict", "int64", "s", "strict fair start time")),
+    _fairness("relaxed", _of_job("fst_relaxed", "int64", "s", "relaxed fair start time")),
     _fairness(
         "resource",
         _of_job(
@@ -343,7 +285,7 @@ def holdings(
     own: Iterable[str],
     platforms: Iterable[Platform],
     counts: Mapping[str, str] = NO_COUNTS,
-    keep: Keep = KEEPS[ALL],
+    keep: Retention = RETENTION[ALL],
 ) -> dict[str, Holding]:
     """Return what the store of a campaign has of each product.
 
@@ -357,7 +299,7 @@ def holdings(
         Those of the traces.
     counts : mapping of str to str
         What the rules of its policies count.
-    keep : Keep
+    keep : Retention
         How much of that.
     """
     wanted, own, platforms = set(asked), tuple(own), tuple(platforms)

@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import ALL_POLICIES
+from schedfarm.core.format.retention import RETENTION
 from schedfarm.core.labels import find_label
 from schedfarm.core.own import sources
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.schedule import Schedule, starts_of
 from schedfarm.core.workload.columns import COLUMNS, STORED
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.store.arrays import ARRAYS, open_results
-from schedfarm.farm.store.geometry import ALL_POLICIES
-from schedfarm.farm.store.keep import KEEPS
+from schedfarm.farm.store.arrays import open_results
 from schedfarm.farm.store.kept import recalled
+from schedfarm.farm.store.missing import check_chunks, readable
 from schedfarm.farm.store.place import Where
-from schedfarm.farm.store.presence import check_present
 from schedfarm.farm.store.product import DERIVED, PRODUCTS, Product
 from schedfarm.farm.store.records import read_record
 from schedfarm.farm.store.store import Store
@@ -46,13 +46,13 @@ def open_store(store: Where) -> xr.DataTree:
     Raises
     ------
     InputError
-        If it is not a store, or files of a block are gone that a record vouches for.
+        If it is not a store, or a chunk of a block is missing that a record acknowledges.
     """
     import xarray as xr
 
     opened = Store.open(store)
-    check_present(opened)
-    return xr.open_datatree(opened.place.arrays(ARRAYS), engine="zarr", chunks=None)
+    check_chunks(opened)
+    return xr.open_datatree(readable(opened), engine="zarr", chunks=None)
 
 
 def job_table(
@@ -81,13 +81,13 @@ def job_table(
     ------
     InputError
         If it is not a store, keeps no jobs, has no such cell, the cell is not done, or its values
-        are not those that its records vouch for.
+        do not match its records.
     """
     import pandas as pd
 
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
-    rows = _vouched(opened, **cell)
+    rows = _verified(opened, **cell)
     machine = opened.platform(cell["trace"])
     columns = [v for kind in _kinds(opened) for v in kind.columns(machine)]
     names = [v.name for v in columns if v.dims[-1] == "job"]
@@ -130,7 +130,7 @@ def schedule_of(
     """
     opened = Store.open(store)
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
-    rows = _vouched(opened, **cell)
+    rows = _verified(opened, **cell)
     jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
     return recalled(jobs, cell["policy"], rows, _counts(opened, **cell))
 
@@ -156,12 +156,12 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     )
 
 
-def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
+def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
     """Return what the arrays hold of one cell, checked against its records.
 
     A shard that is missing, or another one's, is fill or other numbers to Zarr.
     """
-    if KEEPS[store.keep].without:
+    if RETENTION[store.keep].without:
         raise InputError(
             f"store {store.place} was made with keep = {store.keep!r} and has no jobs of its "
             "cells; run those that you want with keep = 'jobs' into another store"
@@ -175,24 +175,24 @@ def _vouched(store: Store, trace: str, resample: int, load: str, policy: str) ->
             record = read_record(store.place, block)
         except ValueError:
             record = None
-        if record is None or labels not in record.head.kept:
+        if record is None or labels not in record.header.succeeded:
             raise InputError(
                 f"store {store.place}: the cell {trace}, resample {resample}, load {load}, "
                 f"{policy} is not done"
             )
-        place = record.head.span.cells.index(labels)
-        jobs = int(record.body.jobs[place])
+        place = record.header.span.cells.index(labels)
+        jobs = int(record.payload.jobs[place])
         at = [store.axes[axis].index(x) for axis, x in zip(kind.dims, labels, strict=False)]
         for variable in kind.columns(store.platform(trace)):
-            if variable.name not in record.body.crc:
+            if variable.name not in record.payload.crc:
                 continue  # the store has yet to learn it
             inner = [slice(jobs)] * ("job" in variable.dims)
             rows[variable.name] = _read(group[variable.name], (*at, *inner))
             found = zlib.crc32(np.ascontiguousarray(rows[variable.name]).data)
-            if found != record.body.crc[variable.name][place]:
+            if found != record.payload.crc[variable.name][place]:
                 raise InputError(
-                    f"store {store.place}: {variable.name} of {block} is not what its record "
-                    f"vouches for; 'farm verify {store.place} --repair' has it run again"
+                    f"store {store.place}: {variable.name} of {block} does not match its record; "
+                    f"'farm verify {store.place} --repair' has it run again"
                 )
     return rows
 
@@ -201,8 +201,8 @@ def _counts(store: Store, trace: str, resample: int, load: str, policy: str) -> 
     """Return what the simulation of a cell that is done counted, by its record."""
     (kind,) = (row for row in _kinds(store) if row.simulates)
     record = read_record(store.place, store.block_at(trace, kind, (resample, load, policy)))
-    place = record.head.span.cells.index((resample, load, policy)) if record else 0
-    found = record.body.figures if record else {}
+    place = record.header.span.cells.index((resample, load, policy)) if record else 0
+    found = record.payload.figures if record else {}
     told = {name: found[name][place] for name in COUNTS if name in found}
     return {name: int(value) for name, value in told.items() if value == value}
 

@@ -5,26 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-FORMAT = "schedfarm-store"
-"""Value of the key `format` in store.json."""
-
-VERSION = 6
-"""Version of the format; docs/store-format.md says what a new one means."""
+from schedfarm.core.format.geometry import AXES, ORIGIN, SAMPLE
 
 PAD = -1
 """Fills a per-job array beyond the last job, and where no simulation is."""
-
-SAMPLE = ("resample", "load")
-"""Leading dimensions of what every policy meets alike."""
-
-CELL = (*SAMPLE, "policy")
-"""Leading dimensions of what a policy decides."""
-
-AXES = ("trace", *CELL)
-"""Dimensions of the summary."""
-
-ORIGIN = "origin"
-"""The dimension of participants."""
 
 TARGET_LOAD = "target_load"
 """The coordinate that has the loads as numbers, which an axis of a plot needs."""

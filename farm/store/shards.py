@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-CHUNKS = "c"
-"""Folder of an array in which Zarr keeps the files of its values."""
-
-METADATA = "zarr.json"
-"""Name of what Zarr says of an array or a group."""
-
 
 class Shard(NamedTuple):
     """Name a file of values, or of metadata.

@@ -9,17 +9,16 @@ from pathlib import Path
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
+from schedfarm.core.format.geometry import CELL
+from schedfarm.core.format.names import ARRAYS, CHUNKS, GROWING, METADATA
 from schedfarm.farm.store.arrays import (
-    ARRAYS,
     consolidate,
     create_results,
     create_trace,
     create_values,
     write_coordinates,
 )
-from schedfarm.farm.store.manifest import GROWING
-from schedfarm.farm.store.schema import CELL, TARGET_LOAD, WEEKS
-from schedfarm.farm.store.shards import CHUNKS, METADATA
+from schedfarm.farm.store.schema import TARGET_LOAD, WEEKS
 from schedfarm.farm.store.store import Store
 
 Skeleton = dict[str, bytes]

@@ -15,36 +15,37 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import (
+    ALL_POLICIES,
+    CELL,
+    KINDS,
+    ORIGIN,
+    SAMPLE,
+    Block,
+    Cell,
+    Kind,
+    Layout,
+    Span,
+    Weeks,
+    blocks_of,
+    positions,
+    week_entries,
+    weeks_at,
+)
+from schedfarm.core.format.names import CAMPAIGN, COPY, MANIFEST, record_name
+from schedfarm.core.format.record import Header, Record
+from schedfarm.core.format.retention import ALL, RETENTION
 from schedfarm.core.machines.platform import Platform, platform_from_dict
 from schedfarm.core.metrics.widths import WIDTHS
 from schedfarm.core.own import source_digest, sources
 from schedfarm.core.policy.orders import revised_orders
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.farm.store.bucket import Unavailable
-from schedfarm.farm.store.geometry import (
-    ALL_POLICIES,
-    Block,
-    Cell,
-    Layout,
-    Span,
-    blocks_of,
-    pieces_of,
-    positions,
-)
-from schedfarm.farm.store.keep import ALL, KEEPS
-from schedfarm.farm.store.manifest import CAMPAIGN, COPY, MANIFEST, sealed, unsealed
+from schedfarm.farm.store.manifest import sealed, unsealed
 from schedfarm.farm.store.place import Place, Where, place_of
-from schedfarm.farm.store.product import KEPT, PRODUCTS, Holding, Product, is_had
-from schedfarm.farm.store.records import (
-    REMEDY,
-    Head,
-    Record,
-    iterate_records,
-    read_heads,
-    record_name,
-)
-from schedfarm.farm.store.schema import CELL, ORIGIN, SAMPLE, Variable
-from schedfarm.farm.store.weeks import Weeks, entries, weeks_at, weeks_of_lists
+from schedfarm.farm.store.product import KEPT, PRODUCTS, Holding, is_had
+from schedfarm.farm.store.records import REMEDY, iterate_records, read_headers
+from schedfarm.farm.store.schema import Variable
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Store:
         Where answers from a trace are unsafe, a sentence by its key; no result depends on it.
         Without a trace where the store was made by a program that did not look.
     keep : str
-        How much it keeps of each cell: a key of `farm.store.keep.KEEPS`.
+        How much it keeps of each cell: a key of `core.format.retention.RETENTION`.
     """
 
     place: Place
@@ -159,7 +160,9 @@ class Store:
             holds={k: Holding.from_dict(v) for k, v in plain["holds"].items()},
             layouts={k: Layout.from_dict(v) for k, v in plain["layouts"].items()},
             jobs=plain["jobs"],
-            weeks={k: weeks_of_lists(v) for k, v in plain["weeks"].items()},
+            weeks={
+                k: {load: (n, m) for load, (n, m) in v.items()} for k, v in plain["weeks"].items()
+            },
             users={k: tuple(v) for k, v in plain["users"].items()},
             own={k: v["text"] for k, v in plain["own"].items()},
             acknowledgements=plain["acknowledgements"],
@@ -176,8 +179,8 @@ class Store:
         """Return how many cells one trace has."""
         simulations: int = math.prod(len(self.axes[a]) for a in CELL)
         layout, jobs = self.layouts[trace], self.jobs[trace]
-        kinds = [PRODUCTS[name] for name in self.holds]
-        return simulations * sum(pieces_of(layout, kind, jobs) for kind in kinds if kind.policies)
+        kinds = [KINDS[name] for name in self.holds]
+        return simulations * sum(layout.pieces(kind, jobs) for kind in kinds if kind.policies)
 
     @cached_property
     def identity(self) -> str:
@@ -253,7 +256,7 @@ class Store:
             labels[2] = (ALL_POLICIES,)
         return Span(*labels)
 
-    def block_at(self, trace: str, product: Product, cell: Cell) -> Block:
+    def block_at(self, trace: str, product: Kind, cell: Cell) -> Block:
         """Return the block that holds one cell; the first, of a product that is cut along jobs."""
         lengths = self.layouts[trace].shape(product)
         resample, load, policy = (
@@ -297,8 +300,9 @@ class Store:
         """Return the labels of those dimensions that a trace has by its platform."""
         platform = self.platform(trace)
         made = (v for kind in self.holds for v in PRODUCTS[kind].columns(platform))
-        kept = filter(KEEPS[self.keep].has, made)
-        nodes = platform.places if any("node" in v.dims for v in kept) else ()
+        keep = RETENTION[self.keep]
+        is_kept = any("node" in v.dims and keep.has(v.dims) for v in made)
+        nodes = platform.places if is_kept else ()
         labels = {"node": nodes, ORIGIN: platform.participants}
         return {dimension: names for dimension, names in labels.items() if names}
 
@@ -325,7 +329,7 @@ class Store:
     def sizes(self, trace: str) -> dict[str, int]:
         """Return the length of every dimension of a trace's group."""
         along = {axis: len(self.axes[axis]) for axis in CELL}
-        weeks, users = entries(self.weeks[trace]), len(self.users[trace])
+        weeks, users = week_entries(self.weeks[trace]), len(self.users[trace])
         return {
             **along, "job": self.jobs[trace], "week": weeks, "user": users, "width": len(WIDTHS),
             **{dimension: len(names) for dimension, names in self.parts(trace).items()},
@@ -384,20 +388,20 @@ class Store:
         found = [weeks_at(known, *pair) for pair in pairs]
         return np.array(found, np.int64).reshape(len(self.axes["resample"]), -1)
 
-    def heads(self) -> dict[Block, Head]:
-        """Return the head of the record of every finished block.
+    def headers(self) -> dict[Block, Header]:
+        """Return the header of the record of every finished block.
 
         Raises
         ------
         InputError
             If a file among the records is not one of this store's.
         """
-        found = read_heads(self.place, self.identity)
-        for head in found.values():
-            self._check_known(head)
+        found = read_headers(self.place, self.identity)
+        for header in found.values():
+            self._check_known(header)
         return found
 
-    def check_definitions(self, heads: Iterable[Head]) -> None:
+    def check_definitions(self, headers: Iterable[Header]) -> None:
         """Refuse records of cells that were simulated by other orders or rules than those of now.
 
         Raises
@@ -405,11 +409,11 @@ class Store:
         InputError
             Naming the first of them.
         """
-        for head in heads:
-            if head.own != self.definition_digest(head.span.policies):
+        for header in headers:
+            if header.own != self.definition_digest(header.span.policies):
                 raise InputError(
-                    f"store {self.place}: an order or a rule of {', '.join(head.span.policies)} "
-                    f"has changed since {head.block} was simulated; 'farm verify {self.place} "
+                    f"store {self.place}: an order or a rule of {', '.join(header.span.policies)} "
+                    f"has changed since {header.block} was simulated; 'farm verify {self.place} "
                     "--repair' has its cells run again, or give another --store"
                 )
 
@@ -419,15 +423,15 @@ class Store:
         Raises
         ------
         InputError
-            As `heads`, and if a byte of a record has changed.
+            As `headers`, and if a byte of a record has changed.
         """
         for record in iterate_records(self.place, self.identity, blocks):
-            self._check_known(record.head)
+            self._check_known(record.header)
             yield record
 
-    def knows(self, head: Head) -> bool:
+    def knows(self, header: Header) -> bool:
         """Tell whether a record is of cells that the store has, where its block has them."""
-        block, span = head.block, head.span
+        block, span = header.block, header.span
         if block.trace not in self.axes["trace"] or block.kind not in self.holds:
             return False
         places, labels = self.place_of(block, span), (span.resamples, span.loads, span.policies)
@@ -436,9 +440,9 @@ class Store:
             known.append((ALL_POLICIES,))
         return all(map(len, labels)) and tuple(known) == labels
 
-    def _check_known(self, head: Head) -> None:
-        if not self.knows(head):
-            name = self.place.at(record_name(head.block))
+    def _check_known(self, header: Header) -> None:
+        if not self.knows(header):
+            name = self.place.at(record_name(header.block))
             raise InputError(
                 f"record {name} names cells that the store's axes do not have; {REMEDY}"
             )
@@ -482,7 +486,7 @@ class Store:
 
 
 def _known_keep(name: str) -> str:
-    if name not in KEEPS:
+    if name not in RETENTION:
         raise ValueError(f"keep = {name!r}")
     return name
 

@@ -11,7 +11,7 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,11 +22,12 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import JOBS, REFUSED
 from schedfarm.farm.store.arrays import open_aside, write_values
 
 if TYPE_CHECKING:
-    from schedfarm.farm.store.product import Product
-    from schedfarm.farm.store.records import Record
+    from schedfarm.core.format.geometry import Kind
+    from schedfarm.core.format.record import Record
     from schedfarm.farm.store.schema import Variable
     from schedfarm.farm.store.store import Store
 
@@ -41,9 +42,6 @@ SPOOL_BYTES = 2**20
 
 ROWS = 1024
 """Resamples of which means are made at a time, of sums of all cells."""
-
-JOBS, REFUSED = "jobs", "refused"
-"""Figures that tell of how many jobs a mean is."""
 
 Values = npt.NDArray[Any]
 
@@ -104,29 +102,22 @@ class Refresher:
             self._next = ended + max(REFRESH_SECONDS, (ended - begun) / REFRESH_SHARE)
 
 
-def folded(store: Store) -> Iterator[tuple[str, Values]]:
-    """Yield the summary of all finished blocks, one variable after the other.
+def folded(store: Store, only: Container[str] | None = None) -> Iterator[tuple[str, Values]]:
+    """Yield the variables of the summary of all finished blocks, or some of them, with their names.
 
-    Parameters
-    ----------
-    store : Store
-        Whose summary.
-
-    Yields
-    ------
-    str
-        Name of the variable.
-    ndarray, shape (trace, resample, load[, policy])
-        NaN, or 0 of whole numbers, where no cell is done.
+    They are on (trace, resample, load[, policy]); NaN, or 0 of whole numbers, where no cell is
+    done.
     """
     with ExitStack() as stack:
         heap = _Heap(stack)
-        means: dict[str, tuple[Product, str]] = {}
+        means: dict[str, tuple[Kind, str]] = {}
         for record in store.iterate_records():
-            product = record.head.block.product
-            means |= {v.name: (product, name) for name, v in product.sums}
+            kind = record.header.block.product
+            means |= {figure: (kind, name) for name, figure in kind.means}
             heap.take(store, record)
         for variable in store.figures:
+            if only is not None and variable.name not in only:
+                continue
             if variable.name in means:
                 yield variable.name, _mean(store, heap, variable, *means[variable.name])
             else:
@@ -174,18 +165,18 @@ class _Heap:
 
     def take(self, store: Store, record: Record) -> None:
         """Keep what a record says."""
-        block, body, count = record.head.block, record.body, len(record.head.span)
+        block, payload = record.header.block, record.payload
         trace = store.axes["trace"].index(block.trace)
-        place = slice(trace, trace + 1), *store.place_of(block, record.head.span)
-        if not block.product.sums:
-            for name, column in body.figures.items():
+        place = slice(trace, trace + 1), *store.place_of(block, record.header.span)
+        if not block.product.means:
+            for name, column in payload.figures.items():
                 self.columns(name).add(place, column)
             return
-        for name, _ in block.product.sums:
+        for name, _ in block.product.means:
             # A block of which every cell has failed has no figures.
-            column = body.figures.get(name, np.full(count, np.nan))
+            column = payload.figures.get(name, np.full(len(payload.jobs), np.nan))
             self.columns(_sum_of(block.product, name)).add(place, column)
-        self.columns(_sum_of(block.product, JOBS)).add(place, body.jobs)
+        self.columns(_sum_of(block.product, JOBS)).add(place, payload.jobs)
 
 
 def _close(file: Any) -> None:
@@ -194,8 +185,8 @@ def _close(file: Any) -> None:
         file.close()
 
 
-def _sum_of(product: Product, name: str) -> str:
-    return f"{product.name}/{name}"
+def _sum_of(kind: Kind, name: str) -> str:
+    return f"{kind.name}/{name}"
 
 
 def _values(store: Store, heap: _Heap, variable: Variable) -> Values:
@@ -207,10 +198,10 @@ def _values(store: Store, heap: _Heap, variable: Variable) -> Values:
     return target
 
 
-def _mean(store: Store, heap: _Heap, variable: Variable, product: Product, name: str) -> Values:
+def _mean(store: Store, heap: _Heap, variable: Variable, kind: Kind, name: str) -> Values:
     """Return what the pieces of cells came to in all, divided by their jobs."""
     figures = {v.name: v for v in store.figures}
-    total, seen = (_total(store, heap, variable, _sum_of(product, key)) for key in (name, JOBS))
+    total, seen = (_total(store, heap, variable, _sum_of(kind, key)) for key in (name, JOBS))
     jobs = _values(store, heap, figures[JOBS])[..., np.newaxis]
     # A store of before this metric has none.
     refused = _values(store, heap, figures[REFUSED]) if REFUSED in figures else np.zeros_like(jobs)

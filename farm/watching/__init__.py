@@ -1,1 +1,1 @@
-"""Watching: how far a run or a store is, for people and for programs."""
+"""Progress of runs and status of stores, for people and for programs."""

@@ -1,4 +1,4 @@
-"""What happens in a run, and its log beside the results: one JSON object a line."""
+"""Events of a run, and their log next to the results: one JSON object a line."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.core.numerals import lasting
 from schedfarm.farm.store.files import writing
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.store.journal import START, Position
 from schedfarm.farm.store.place import Where, place_of
 
 UNKNOWN = -1.0
-"""Stands for a time left that nothing measured supports yet, s."""
+"""Value of a time left that cannot be estimated yet, s."""
 
 
 def now() -> float:
@@ -25,30 +25,16 @@ def now() -> float:
 
 
 class Happening(Struct, frozen=True, kw_only=True, tag_field="event"):
-    """Say when something happened.
-
-    Parameters
-    ----------
-    time : float
-        Unix time, s; by default now.
-    """
+    """Base of events; time: Unix time, s, by default now."""
 
     time: float = msgspec.field(default_factory=now)
 
 
 class Begin(Happening, frozen=True, kw_only=True, tag="begin"):
-    """Say that a run begins.
+    """Report that a run begins.
 
-    Parameters
-    ----------
-    cells : int
-        Cells of the campaign.
-    before : int
-        Cells that earlier runs have done.
-    pid : int
-        Process that runs it.
-    origin : mapping of str to str
-        Its host, versions and commit, as of `farm.store.provenance.origin`.
+    cells: of the campaign. before: cells done by earlier runs. pid: process of the coordinator.
+    origin: its host, versions and commit, as of `farm.store.provenance.origin`.
     """
 
     cells: int
@@ -58,24 +44,12 @@ class Begin(Happening, frozen=True, kw_only=True, tag="begin"):
 
 
 class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
-    """Say that a block is on the disk and has its record.
+    """Report that a block is on the disk with its record.
 
-    Parameters
-    ----------
-    block : Block
-        Which.
-    cells : int
-        Cells of a policy that the run has simulated for it; none in the workload's own block.
-    failed : int
-        How many of them failed.
-    seconds : float
-        CPU time of their simulations, s.
-    worker : str
-        Host and process that did it.
-    why : str
-        Why it was left as it was, without what the store has come to hold; empty otherwise.
-    left : float
-        Time that the run still needs, s, by what it has measured; -1 while that is not known.
+    cells: those of a policy that the run has simulated for it; 0 for a workload's block. failed:
+    failed ones among them. seconds: CPU time of their simulations, s. worker: host and process.
+    why: reason why a new metric could not be added to the block, otherwise empty. left: time that
+    the run still needs, s, `UNKNOWN` without an estimate.
     """
 
     block: Block
@@ -88,18 +62,10 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
 
 
 class Retracted(Happening, frozen=True, kw_only=True, tag="retracted"):
-    """Report that a block lost its record, since the worker that did it was wrong.
+    """Report that a block lost its record, since its worker computed wrong results.
 
-    Parameters
-    ----------
-    block : Block
-        Which.
-    cells : int
-        Cells of a policy that are to be simulated again.
-    failed : int
-        How many of them had failed.
-    worker : str
-        Host and process of that worker; empty where it could not be found.
+    cells: those of a policy to simulate again. failed: failed ones among them. worker: host and
+    process; empty if it could not be determined.
     """
 
     block: Block
@@ -109,22 +75,12 @@ class Retracted(Happening, frozen=True, kw_only=True, tag="retracted"):
 
 
 class Doing(Struct, frozen=True, kw_only=True):
-    """Say what a worker is at.
+    """Describe the current cell of a worker.
 
-    Parameters
-    ----------
-    what : str
-        The cell: trace, resample, load and policy.
-    worker : str
-        Host and process.
-    seconds : float
-        Time since it began with the blocks of that cell, s.
-    cell, cells : int
-        Which cell of these blocks it is, from 1, and how many they have.
-    share : float
-        Share of the cell's jobs that have started in the simulation under way.
-    done : float
-        Share of the work at these blocks that is done, by its planned cost.
+    what: trace, resample, load and policy. worker: host and process. seconds: time since it began
+    the cell's batch of blocks, s. cell, cells: number of the cell in the batch, from 1, and number
+    of its cells. share: share of the cell's jobs that have started. done: share of the batch that
+    is done, by planned cost.
     """
 
     what: str
@@ -144,16 +100,9 @@ class Doing(Struct, frozen=True, kw_only=True):
 
 
 class Running(Happening, frozen=True, kw_only=True, tag="running"):
-    """Say which tasks have been running for some seconds or longer.
+    """Report tasks that have been running for some seconds or longer.
 
-    Parameters
-    ----------
-    tasks : tuple of Doing
-        The longest ones, longest first.
-    count : int
-        How many there are.
-    left : float
-        As of a block that is done.
+    tasks: the longest ones, longest first. count: number of all of them. left: as for `BlockDone`.
     """
 
     tasks: tuple[Doing, ...] = ()
@@ -162,65 +111,45 @@ class Running(Happening, frozen=True, kw_only=True, tag="running"):
 
 
 class Lost(Happening, frozen=True, kw_only=True, tag="lost"):
-    """Say that a task was lost.
-
-    Parameters
-    ----------
-    cells : int
-        Cells that it was to simulate.
-    why : str
-        What took it.
-    """
+    """Report a lost task, the number of its cells, and the error that it ended with."""
 
     cells: int
     why: str
 
 
 class Said(Happening, frozen=True, kw_only=True, tag="say"):
-    """Say something else to whoever watches.
-
-    Parameters
-    ----------
-    text : str
-        One sentence.
-    """
+    """Report anything else in one sentence."""
 
     text: str
 
 
 class End(Happening, frozen=True, kw_only=True, tag="end"):
-    """Say that the run is over."""
+    """Report that the run is over."""
 
 
 Event = Begin | BlockDone | Retracted | Running | Lost | Said | End
-"""Whatever happens in a run."""
+"""Any event of a run."""
 
 
 class Watcher(Protocol):
-    """Be told what happens in a run; watching is not doing."""
+    """Receive the events of a run, without influence on it."""
 
     def see(self, event: Event) -> None:
-        """Hear of an event."""
+        """Receive an event."""
 
 
 class All:
-    """Pass every event on to several watchers; to none of them: watch without a word.
-
-    Parameters
-    ----------
-    *watchers : Watcher
-        Who hears of it.
-    """
+    """Pass every event on to any number of watchers."""
 
     def __init__(self, *watchers: Watcher) -> None:
         self.watchers = watchers
 
     def see(self, event: Event) -> None:
-        """Hear of an event."""
+        """Receive an event."""
         self.see_all([event])
 
     def see_all(self, events: Sequence[Event]) -> None:
-        """Hear of events that came together, if there are any."""
+        """Receive events that occurred together, if any."""
         for watcher in self.watchers:
             if isinstance(watcher, EventLog):
                 watcher.see_all(events)
@@ -230,13 +159,7 @@ class All:
 
 
 class EventLog:
-    """Add each event to the log of a run's store.
-
-    Parameters
-    ----------
-    store : str, path or Place
-        Where the store is.
-    """
+    """Append events to the log of a store."""
 
     def __init__(self, store: Where) -> None:
         self._place = place_of(store)
@@ -248,7 +171,7 @@ class EventLog:
         self.see_all([event])
 
     def see_all(self, events: Sequence[Event]) -> None:
-        """Log events that came together, at once: a call of the system takes as long as a block."""
+        """Log events that occurred together in one system call, which takes as long as a block."""
         if not events:
             return
         with writing(self._place):
@@ -258,7 +181,7 @@ class EventLog:
 
 
 def read_events(store: Where, since: Position = START) -> tuple[list[Event], Position]:
-    """Return the events of a store's log from a position on, and the position behind them.
+    """Return the events of a store's log from a position on, and the position after them.
 
     A line that is still being written, or was cut off by a kill, is left for the next call.
     """
@@ -271,6 +194,6 @@ def _parsed(data: bytes) -> Iterator[Event]:
     for line in data.splitlines():
         try:
             yield decoder.decode(line)
-        # Cut off by a kill, and another run's events follow; or an event that only others know.
+        # Cut off by a kill, followed by another run's events; or an event of another version.
         except msgspec.DecodeError:
             continue

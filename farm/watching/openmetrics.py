@@ -1,4 +1,4 @@
-"""How far a store is, in the text format of OpenMetrics, for Prometheus and its like."""
+"""Status of a store in the text format of OpenMetrics, for Prometheus and similar systems."""
 
 from __future__ import annotations
 
@@ -10,17 +10,7 @@ STATES = ("done", "failed", "missing")
 
 
 def openmetrics(found: Status) -> str:
-    """Return a status as OpenMetrics text.
-
-    Parameters
-    ----------
-    found : Status
-        What `status` gave.
-
-    Returns
-    -------
-    str
-        Cells by trace and state, jobs, and CPU and wall time, all of this campaign.
+    """Return a status as OpenMetrics text: cells by trace and state, jobs, CPU and wall time.
 
     Examples
     --------

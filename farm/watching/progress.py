@@ -1,4 +1,4 @@
-"""Tell a person how far a run is: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a run: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ LINE_SECONDS = 5.0
 MINUTE = 60
 
 RATE_SECONDS = 5.0
-"""No cells per minute are told before a run has lasted so long: the first blocks come late, and
-who follows a run may come early."""
+"""No cells per minute are shown before a run has lasted this long: the first blocks come late."""
 
 
 class Meter:
-    """Count what events say: cells done and failed, cells per minute, time left, what runs."""
+    """Count cells done and failed, cells per minute, time left and running tasks from events."""
 
     def __init__(self) -> None:
         self.cells = self.before = self.done = self.failed = 0
@@ -57,25 +56,19 @@ class Meter:
             case End():
                 self.left = UNKNOWN
 
-    def told(self, now: float) -> str:
-        """Return failed cells, and their rate and the time left where they mean something."""
-        said, seconds = [f"{self.failed} failed"], now - self.begun
+    def text(self, now: float) -> str:
+        """Return text of failed cells, and of the rate and time left once they are meaningful."""
+        parts, seconds = [f"{self.failed} failed"], now - self.begun
         if self.done and seconds >= RATE_SECONDS:
-            # One unit, whatever the rate: it changes while who follows the run compares lines.
-            said.append(f"{significant(MINUTE * self.done / seconds)} cells/min")
+            # One unit for all rates, so that lines can be compared.
+            parts.append(f"{significant(MINUTE * self.done / seconds)} cells/min")
         if self.left >= 0 and self.before + self.done < self.cells:
-            said.append(f"about {lasting(self.left)} left")
-        return ", ".join(said)
+            parts.append(f"about {lasting(self.left)} left")
+        return ", ".join(parts)
 
 
 class Lines:
-    """Write a plain line now and then: done, failed, cells per minute, time left, what runs.
-
-    Parameters
-    ----------
-    stream : text stream
-        Where to write.
-    """
+    """Write a plain line now and then: cells done and failed, rate, time left, running tasks."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -83,7 +76,7 @@ class Lines:
         self.last = 0.0
 
     def see(self, event: Event) -> None:
-        """Count what is done, and write what is due."""
+        """Count an event, and write a line if one is due."""
         meter = self.meter
         meter.see(event)
         match event:
@@ -104,12 +97,12 @@ class Lines:
                 self._count(event.time)
 
     def leave(self, now: float) -> None:
-        """Say how far a run is that goes on, to who looks away at a Unix time, s."""
+        """Show the state of a run that continues when watching ends, at a Unix time, s."""
         self._count(now)
 
     def _count(self, now: float) -> None:
         meter, self.last = self.meter, now
-        self._write(f"{meter.before + meter.done}/{meter.cells} cells, {meter.told(now)}")
+        self._write(f"{meter.before + meter.done}/{meter.cells} cells, {meter.text(now)}")
 
     def _write(self, text: str) -> None:
         self.stream.write(text + "\n")
@@ -117,13 +110,7 @@ class Lines:
 
 
 class Bar:
-    """Draw a bar on a terminal: done, failed, cells per minute, time left, what runs.
-
-    Parameters
-    ----------
-    stream : text stream
-        The terminal.
-    """
+    """Draw a bar on a terminal: cells done and failed, rate, time left, running tasks."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -137,13 +124,13 @@ class Bar:
             case Begin():
                 self._bar = self._drawn(event)
             case BlockDone():
-                # By the events' own times: whoever follows a run reads what happened long ago.
-                self._bar.set_postfix_str(self.meter.told(event.time), refresh=False)
+                # By the events' own times: `farm watch` may read events of long ago.
+                self._bar.set_postfix_str(self.meter.text(event.time), refresh=False)
                 self._bar.update(event.cells)
             case Retracted():
                 self._bar.update(-event.cells)
             case Running(tasks=[longest, *_]):
-                self._bar.set_postfix_str(self.meter.told(event.time), refresh=False)
+                self._bar.set_postfix_str(self.meter.text(event.time), refresh=False)
                 self._write(f"running: {_longest(event, longest)}")
             case Lost():
                 self._write(f"{event.cells} cells lost: {event.why}")
@@ -153,11 +140,11 @@ class Bar:
                 self._end(event.time)
 
     def leave(self, now: float) -> None:
-        """Say how far a run is that goes on, to who looks away at a Unix time, s."""
+        """Show the state of a run that continues when watching ends, at a Unix time, s."""
         self._end(now)
 
     def _end(self, now: float) -> None:
-        self._bar.set_postfix_str(self.meter.told(now))
+        self._bar.set_postfix_str(self.meter.text(now))
         self._bar.close()
 
     def _write(self, text: str) -> None:
@@ -180,13 +167,7 @@ def _longest(event: Running, longest: Doing) -> str:
 
 
 class Quiet:
-    """Write only what is not as usual: what is lost, and what the run has to say.
-
-    Parameters
-    ----------
-    stream : text stream
-        Where to write.
-    """
+    """Write only lost cells and messages of the run."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -1,4 +1,4 @@
-"""How far a store is: cells done, failed and missing, from its records alone."""
+"""Status of a store: cells done, failed and missing, from its records."""
 
 from __future__ import annotations
 
@@ -9,32 +9,19 @@ from typing import Any
 
 from msgspec import structs
 
+from schedfarm.core.format.record import Header, Record, Totals
 from schedfarm.farm.store.place import Where
-from schedfarm.farm.store.records import Head, Record, Tally
 from schedfarm.farm.store.skeleton import check_metadata
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
 
 SILENT_SECONDS = 180.0
-"""A run of which nothing was heard for so long is not taken for one that goes on; one that works
-at long tasks says so each minute."""
+"""A run without an event for this long counts as ended; long tasks are logged each minute."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Name a cell that failed, and why.
-
-    Parameters
-    ----------
-    trace, load, policy : str
-        Labels.
-    resample : int
-        Number.
-    error : str
-        Kind and message.
-    traceback : str
-        Where it happened.
-    """
+    """Hold a failed cell, the kind and message of its error, and the traceback."""
 
     trace: str
     resample: int
@@ -46,12 +33,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Status:
-    """Say how far a store is.
+    """Status of a store.
 
     Parameters
     ----------
     campaign, sha256 : str
-        Name of its campaign, and the SHA-256 of the campaign's text as last run.
+        Name of its campaign, and SHA-256 of the campaign's text as last run.
     cells, done, failed, missing : int
         Counts; cells = done + failed + missing.
     jobs : int
@@ -59,17 +46,17 @@ class Status:
     seconds : float
         CPU time that their simulations took, s.
     wall : float
-        Time that runs have worked on the store, s, by its log of events; a run that was killed
-        counts until its last event.
+        Time that runs have worked on the store, s, by its log of events; a killed run counts until
+        its last event.
     traces : dict of str to dict
         The counts for each trace.
     origins : tuple of dict
-        Each host and set of versions that blocks were computed by, and how many `blocks`; one
-        that was filled by several counts for each.
+        Each host and set of versions that computed blocks, and their number `blocks`; a block that
+        several have filled counts for each.
     failures : tuple of Failure
         Every failed cell.
     running : tuple of Doing
-        Tasks of a run that is going on which have taken some seconds or longer, the longest.
+        The longest tasks of a current run that have taken some seconds or longer.
     """
 
     campaign: str
@@ -87,12 +74,12 @@ class Status:
     running: tuple[Doing, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return builtin types, for JSON."""
         return {**asdict(self), "running": [structs.asdict(one) for one in self.running]}
 
 
 def status(store: Where) -> Status:
-    """Count a store's cells by their records.
+    """Return the status of a store from its records.
 
     Parameters
     ----------
@@ -102,12 +89,12 @@ def status(store: Where) -> Status:
     Returns
     -------
     Status
-        As of now; a run may be going on.
+        Present status; a run may be in progress.
 
     Raises
     ------
     InputError
-        If it is not a store, lacks arrays, or a record in it is another store's.
+        If it is not a store, lacks arrays, or has a record of another store.
     """
     opened = Store.open(store)
     check_metadata(opened)
@@ -147,33 +134,33 @@ def status(store: Where) -> Status:
     )
 
 
-def _tallies(store: Store) -> Iterator[tuple[Head, Tally, list[Failure]]]:
-    """Yield what the records come to.
+def _tallies(store: Store) -> Iterator[tuple[Header, Totals, list[Failure]]]:
+    """Yield the totals of each record, and its failures.
 
-    Bodies are 300 bytes a cell: they are read where something failed, or the head does not tell.
+    Payloads are 300 bytes a cell: they are read only if a cell failed or the header has no totals.
     """
-    heads, rest = store.heads(), []
+    heads, rest = store.headers(), []
     for block, head in heads.items():
-        if head.tally is None or head.failed:
+        if head.totals is None or head.failed:
             rest.append(block)
         else:
-            yield head, head.tally, []
+            yield head, head.totals, []
     for record in store.iterate_records(rest):
-        yield record.head, record.tally, _failures(record)
+        yield record.header, record.totals, _failures(record)
 
 
 def _wall(events: Iterable[Event]) -> float:
     total, last = 0.0, 0.0
     for event in events:
         if not isinstance(event, Begin):
-            # A clock that was set back in between has no negative time to show for it.
+            # The clock may have been set back in between.
             total += max(0.0, event.time - last)
         last = event.time
     return round(total, 3)
 
 
 def _running(events: list[Event]) -> tuple[Doing, ...]:
-    """Return what runs by the last word on it; a run that was killed says nothing any more."""
+    """Return the running tasks by the last event on them; a killed run logs no more events."""
     if not events or isinstance(events[-1], End) or now() - events[-1].time > SILENT_SECONDS:
         return ()
     for event in reversed(events):
@@ -190,8 +177,8 @@ def _running(events: list[Event]) -> tuple[Doing, ...]:
 
 
 def _failures(record: Record) -> list[Failure]:
-    cells, trace = record.head.span.cells, record.head.block.trace
+    cells, trace = record.header.span.cells, record.header.block.trace
     return [
         Failure(trace, *cells[place], f"{error['type']}: {error['message']}", error["traceback"])
-        for place, error in sorted(record.body.errors.items())
+        for place, error in sorted(record.payload.errors.items())
     ]

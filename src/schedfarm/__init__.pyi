@@ -10,7 +10,6 @@ from .analysis import (
     compare as compare,
     comparison_figure as comparison_figure,
     comparison_text as comparison_text,
-    gains as gains,
     losers as losers,
     notes as notes,
     open_summary as open_summary,

@@ -32,7 +32,7 @@ from typing import Any
 import psutil
 
 from schedfarm.cluster.certificates import CONFIGURATION, make
-from schedfarm.cluster.open_files import lift
+from schedfarm.cluster.opening import lift_file_limit
 from schedfarm.cluster.settings import JOBS, UNWATCHED, WORKERS
 from schedfarm.farm.watching.events import BlockDone
 
@@ -63,11 +63,10 @@ def tell(text: str) -> None:
 class Pretend:
     """Take as long as a task is planned to take, and say that its blocks are done."""
 
-    def __call__(self, parcel: Any) -> Any:
-        from schedfarm.farm.execution.parcel import unpacked
-        from schedfarm.farm.execution.telling import tell
+    def __call__(self, message: Any) -> Any:
+        from schedfarm.farm.execution.messages import decoded, publish
 
-        task = unpacked(parcel)
+        task = decoded(message)
         seconds = task.seconds * random.uniform(0.9, 1.1)
         time.sleep(seconds)
         worker = f"{platform.node()}:{os.getpid()}"
@@ -79,7 +78,7 @@ class Pretend:
             )
             for one in task.blocks
         ]
-        tell(done)
+        publish(done)
         return done
 
 
@@ -125,7 +124,7 @@ class Tasks:
 
     def watch(self) -> None:
         """Note the length of each task that is submitted from now on."""
-        from schedfarm.farm.execution.window import Window
+        from schedfarm.farm.execution.dask_executor import Window
 
         submit = Window._submit
 
@@ -176,7 +175,7 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
     """Run a campaign on a crowd and tell what scheduler and coordinator spent."""
     from distributed import Client
 
-    from schedfarm.farm.execution.runner import begin, carry_out
+    from schedfarm.farm.execution.run import begin, execute
 
     count, file, tasks = given.workers, folder / "scheduler.json", Tasks()
     with ExitStack() as stack:
@@ -203,7 +202,7 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
             own, its, began = time.process_time(), spent(scheduler), time.perf_counter()
             keeping = threading.Thread(target=ledger.keep)
             keeping.start()
-            carry_out(prepared, client, ledger)
+            execute(prepared, client, ledger)
             ledger.over.set()
             keeping.join()
         wall = time.perf_counter() - began
@@ -246,7 +245,7 @@ def ends(file: Path) -> tuple[str, ...]:
 def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
     """Start a scheduler and wait for the file that it writes."""
     # It reads what it hands on, by the modules of that: to import them takes a second of its loop.
-    known = ("--preload", "schedfarm.farm.execution.parcel", "--preload", Path(__file__).stem)
+    known = ("--preload", "schedfarm.farm.execution.worker", "--preload", Path(__file__).stem)
     command = ("-m", "distributed.cli.dask_scheduler", "--port", "0", *known, *ends(file))
     process = start(stack, *command)
     while not file.exists() or not file.read_text().endswith("}"):
@@ -256,7 +255,7 @@ def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
 
 def start_workers(stack: ExitStack, given: argparse.Namespace, file: Path) -> None:
     """Start workers, or processes that stand for many of them each."""
-    from schedfarm.farm.execution import window
+    from schedfarm.farm.execution import dask_executor
 
     if given.real:
         one = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", *ends(file))
@@ -268,7 +267,7 @@ def start_workers(stack: ExitStack, given: argparse.Namespace, file: Path) -> No
         many = str(min(IN_A_PROCESS, given.workers - first))
         start(stack, str(Path(__file__).resolve()), many, "--stand-for", address)
     # By the name of the module: a program's own things are pickled as a whole.
-    window.attempt_packed = import_module(Path(__file__).stem).Pretend()
+    dask_executor.run_message = import_module(Path(__file__).stem).Pretend()
 
 
 def spent(process: psutil.Process) -> float:
@@ -337,7 +336,7 @@ def main() -> None:
         import dask
 
         dask.config.refresh()
-        lift()
+        lift_file_limit()
         measure(given, folder)
 
 

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from schedfarm.core.format.names import record_name
+from schedfarm.core.format.record import Header, Payload, Record
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin, carry_out
+from schedfarm.farm.execution.run import begin, execute
 from schedfarm.farm.store.provenance import origin
-from schedfarm.farm.store.records import Body, Head, Record, record_name
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold
 from schedfarm.farm.watching.events import All, Begin, BlockDone, read_events
@@ -80,7 +81,7 @@ def run(wanted: Campaign, folder: Path) -> None:
         own = time.process_time()
         with begin(wanted, folder) as prepared:
             planned = time.process_time()
-            outcome = carry_out(prepared, client, All())
+            outcome = execute(prepared, client, All())
         own, planned = time.process_time() - planned, planned - own
         spent = sum(client.run(time.process_time).values()) - before
     events, _ = read_events(folder)
@@ -199,8 +200,8 @@ def fabricated(store: Store, block: Any) -> Record:
     names = [v.name for v in holding.figures]
     arrays = [v.name for v in store.arrays_of(block.trace, block.kind)]
     return Record(
-        Head(block, store.identity, span, (), store.holding_digest(block)),
-        Body(
+        Header(block, store.identity, span, (), store.holding_digest(block)),
+        Payload(
             np.full(count, 50),
             {},
             {name: rng.random(count) for name in names},

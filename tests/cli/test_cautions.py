@@ -14,10 +14,11 @@ import xarray as xr
 
 from schedfarm.analysis.store import told
 from schedfarm.core import InputError, read_log
+from schedfarm.core.format.names import COPY, MANIFEST
 from schedfarm.core.workload.select import select
 from schedfarm.farm import Campaign, Trace, run
-from schedfarm.farm.campaign.caution import CAUTIONS, Case, cautions, ignored_shares
-from schedfarm.farm.store.manifest import COPY, MANIFEST, sealed, unsealed
+from schedfarm.farm.campaign.warnings import WARNINGS, Case, ignored_shares, warnings_of
+from schedfarm.farm.store.manifest import sealed, unsealed
 from tests.support.command_line import Farm
 from tests.support.paths import DOCS
 from tests.support.refusals import Said
@@ -132,7 +133,7 @@ def kept(store: str | Path, trace: str) -> dict[str, Any]:
 
 def test_every_caution_has_a_log_that_calls_for_it() -> None:
     """And a row in the docs."""
-    assert list(TOLD) == [caution.key for caution in CAUTIONS]
+    assert list(TOLD) == [caution.key for caution in WARNINGS]
     text = (DOCS / "logs.md").read_text(encoding="utf-8")
     table = text.partition("\n## Cautions\n")[2]
     assert [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")] == [*TOLD]
@@ -208,7 +209,7 @@ def test_a_store_of_before_goes_on_and_learns_them(farm: Farm) -> None:
 def test_what_falls_just_short_is_not_said(tmp_path: Path) -> None:
     """Thresholds are where the docs have them."""
     almost = {key: write(tmp_path / f"{key}-.swf", jobs) for key, jobs in ALMOST.items()}
-    assert {key: cautions(Case(read_log(path))) for key, path in almost.items()} == {
+    assert {key: warnings_of(Case(read_log(path))) for key, path in almost.items()} == {
         key: {} for key in ALMOST
     }
 
@@ -216,12 +217,12 @@ def test_what_falls_just_short_is_not_said(tmp_path: Path) -> None:
 def test_what_was_not_asked_for_is_not_said() -> None:
     """The log alone has no resamples, whole users differ, another size is the log's own."""
     short, small = read_log("short.swf"), read_log("too_wide.swf", processors=2)
-    assert list(cautions(Case(short, draw="weeks,block=2"))) == ["short"]
-    assert cautions(Case(short, draw="")) == cautions(Case(short, draw="users")) == {}
-    assert list(cautions(Case(small, sized=True))) == ["too_wide"]
-    assert cautions(Case(small)) == {}
+    assert list(warnings_of(Case(short, method="weeks,block=2"))) == ["short"]
+    assert warnings_of(Case(short, method="")) == warnings_of(Case(short, method="users")) == {}
+    assert list(warnings_of(Case(small, sized=True))) == ["too_wide"]
+    assert warnings_of(Case(small)) == {}
     over = read_log("overload.swf")
-    assert cautions(Case(over, loads=("0.9",))) == {}
+    assert warnings_of(Case(over, loads=("0.9",))) == {}
 
 
 def test_loads_from_one_on_are_said_of_models_too(farm: Farm) -> None:

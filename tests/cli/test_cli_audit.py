@@ -130,12 +130,27 @@ def test_the_verdict_in_words(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_unaudited_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's own order, for which the auditor has no formula, and a rule without an auditor."""
+    (tmp_path / "mine.py").write_text("def widest(procs):\n    return -procs\n")
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path / "a.swf", EASY)
+    said = farm("audit", path, "--policy", "mine:widest+easy").output
+    assert "\n  unaudited: order mine:widest\n" in said
+    assert "mine:widest+easy; no formula of the auditor's own checks order mine:widest\n" in said
+    facts = json.loads(farm("audit", path, "--policy", "fcfs+tabu", "--json").output)
+    assert (facts["unaudited"], facts["sound"]) == (["rule tabu"], True)
+    # Passes are judged all the same, by the numbers that the function gives.
+    late = [*EASY[:2], (2, 15, 8, 1, 8)]
+    assert judged(written(tmp_path / "b.swf", late), "mine:widest+easy")[2:] == (3, 2)
+
+
 PYSS = [(0, 0, 10, 3, 12), (1, 13, 5, 4, 5), (10, 10, 3, 1, 3)]
 """At 10 the third comes before the first, which nobody expects to end, has ended: it fits."""
 
 AS_PYSS = (
     "as pyss: at one instant submissions come before completions, a pass follows each single "
-    "event, and whoever is predicted to have ended by then counts as gone"
+    "event, and jobs that are predicted to have ended by then count as gone"
 )
 
 

@@ -1,4 +1,4 @@
-"""What `farm run`, `farm bands` and `farm gains` print of results."""
+"""What `farm run` and `farm bands` print of results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from schedfarm.analysis import gains, table_csv
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
 from tests.support.command_line import Farm
 from tests.support.refusals import Said, sentence, unlike
-from tests.support.swf_texts import row
 
 CAMPAIGN = """
 name = "{name}"
@@ -120,55 +118,6 @@ def test_no_resamples_mean_the_log(stores: Path) -> None:
     assert "log = true" in campaign.to_toml()
 
 
-def test_gains_over_a_baseline_are_printed(farm: Farm, stores: Path) -> None:
-    """Paired by resample, with the log's own gain; by default over the first policy."""
-    store = stores / "mine.farm"
-    found = farm("gains", store, "--metric", "wait", "--csv", "g.csv")
-    head, _, block, names, line, last = found.stdout.splitlines()
-    assert head.startswith("Relative gain in mean wait over fcfs+easy: least, median and largest ")
-    assert "samples 1 to 4 of 4, which hold 60.0 % of all" in head
-    assert block == "LOG, load original"
-    assert names.split() == ["policy", "min", "median", "max", "log", "samples", "holds"]
-    assert line.split()[0] == "spf+easy"
-    assert last == "table: g.csv"
-    expected = table_csv(gains(store, "wait", "fcfs+easy"))
-    assert Path("g.csv").read_text() == expected
-    piped = farm("gains", store, "--metric", "wait", "--csv", "-")
-    assert piped.stdout == expected
-    assert head in piped.stderr
-    other = farm("gains", store, "--baseline", "spf+easy", "--kind", "trimmed").stdout
-    assert other.splitlines()[0].startswith("Relative gain in mean bounded slowdown over spf+easy")
-    assert "samples 2 to 3 of 4, which hold 20.0 % of all" in other.splitlines()[0]
-
-
-def test_gains_are_told_as_json(farm: Farm, stores: Path) -> None:
-    """What the band is, and each cell, under identifiers."""
-    store = stores / "bare.farm"
-    words = ("gains", store, "--metric", "wait", "--json", "--kind", "quantile")
-    facts = json.loads(farm(*words).stdout)
-    assert (facts["metric"], facts["baseline"], facts["units"]) == ("wait", "fcfs+easy", "1")
-    assert (facts["samples"], facts["coverage"]) == ("1.3 to 3.7 of 4", pytest.approx(0.48))
-    (cell,) = facts["cells"]
-    assert list(cell) == [
-        *("trace", "load", "policy", "q0_1", "q0_5", "q0_9"),
-        *("first", "last", "n", "missing", "coverage"),
-    ]
-    (band,) = gains(store, "wait", "fcfs+easy", "quantile")["wait"].values.reshape(1, 3)
-    assert [cell["q0_1"], cell["q0_5"], cell["q0_9"]] == band.tolist()
-
-
-def test_gains_that_cannot_be_are_refused(said: Said, stores: Path) -> None:
-    """In one sentence that says what would be right."""
-    rows = [
-        (("--baseline", "easy"), ["unknown policy 'easy'; known: fcfs+easy, spf+easy"]),
-        (("--metric", "jobs"), ["metric 'jobs' is the same for every policy; compare another"]),
-        (("--kind", "mean"), ["unknown kind 'mean'; known: auto, trimmed, range"]),
-        (("--kind", "trimmed"), ["(trimmed) of 'bounded_slowdown' needs at least 4 samples over"]),
-        (("--json", "--csv", "-"), ["--json and --csv - both want standard output: give one"]),
-    ]
-    assert unlike(rows, lambda words: said("gains", str(stores / "two.farm"), *words)) == []
-
-
 def test_bands_are_told_as_json(farm: Farm, stores: Path) -> None:
     """What the band is and each cell; single cells where there are too few samples."""
     facts = json.loads(farm("bands", stores / "mine.farm", "--metric", "wait", "--json").stdout)
@@ -239,23 +188,3 @@ def test_a_figure_needs_three_quantiles(farm: Farm, stores: Path) -> None:
     assert refused.stdout == ""
     assert "give three quantiles, not [0.1, 0.9]" in sentence(refused.stderr)
     assert list(Path().iterdir()) == []
-
-
-def test_gains_without_samples(farm: Farm) -> None:
-    """Cell by cell: waits of 0, 8 and 16 s under the baseline, and 0, 10 and 7 s under SPF."""
-    rows = [row(1, 0, 9, time=9), row(2, 1, 9, time=9), row(3, 2, 2, time=2)]
-    Path("log.swf").write_text("; MaxProcs: 2\n" + "\n".join(rows) + "\n")
-    plain = {
-        "name": "c",
-        "resamples": 0,
-        "policies": ["fcfs+easy", "spf+easy"],
-        "traces": [{"name": "one", "file": "log.swf"}],
-    }
-    run(Campaign.from_dict(plain, Path()), "one.farm")
-    facts = json.loads(farm("gains", "one.farm", "--metric", "wait", "--json").stdout)
-    (cell,) = facts["cells"]
-    assert (cell["policy"], cell["wait"], cell["baseline"]) == ("spf+easy", 17 / 3, 8)
-    assert cell["gain"] == pytest.approx(1 - 17 / 24)
-    told = farm("gains", "one.farm", "--metric", "wait")
-    assert "spf+easy" in told.stdout
-    assert "no samples" in told.output

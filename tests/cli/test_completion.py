@@ -52,9 +52,9 @@ def test_labels_are_those_of_the_store(
     """Its policies, loads, traces and metrics; without a store, the metrics of every one."""
     monkeypatch.chdir(tmp_path)
     assert "wait_max" in offered("bands", "none.farm", "--metric", begun="wait")
-    assert offered("gains", "none.farm", "--baseline") == []
+    assert offered("compare", "none.farm") == []
     run(Campaign.from_dict(GOOD, tmp_path), "tiny.farm")
-    assert offered("gains", "tiny.farm", "--baseline") == ["fcfs+easy", "saf+easy"]
+    assert offered("compare", "tiny.farm") == ["fcfs+easy", "saf+easy"]
     assert offered("bands", "tiny.farm", "--load", begun="0") == ["0.9"]
     assert offered("bands", "--trace", begun="") == []
     assert offered("bands", "tiny.farm", "--trace") == ["m"]

@@ -53,7 +53,7 @@ DESTRUCTIVE = [
     (("bands", "tiny.farm", "--plot", "tiny.farm/figures/b.png"), "tiny.farm"),
     (("bands", "tiny.farm", "--plot", "b.txt"), ".png"),
     (("bands", "tiny.farm", "--plot", "b.png", "--csv", "b.png"), "give two files"),
-    (("gains", "tiny.farm", "--csv", "tiny.farm/store.json"), "lies in store"),
+    (("compare", "tiny.farm", "--csv", "tiny.farm/store.json"), "lies in store"),
 ]
 """Commands, the last word of which names a file that is not to be written, and the reason."""
 
@@ -87,7 +87,7 @@ def test_a_store_is_a_folder_or_in_a_bucket(said: Said) -> None:
     for store in ("ftp://bucket/x", "https://bucket/x", "file:///x", ""):
         shown = store or repr(store)
         commands = [(command, "c.toml", "--store", store) for command in ("run", "plan")]
-        commands += [(name, store) for name in ("status", "verify", "watch", "bands", "gains")]
+        commands += [(name, store) for name in ("status", "verify", "watch", "bands", "compare")]
         rows = [(words, (shown, "folder")) for words in commands]
         assert unlike(rows, lambda words: said(*words)) == []
         with pytest.raises(ValueError, match="folder"):

@@ -27,7 +27,7 @@ CALLS = {
     "watch": ("watch tiny.farm --json", '"event":"end"'),
     "verify": ("verify tiny.farm --sample 0", "tiny.farm is sound"),
     "bands": ("bands tiny.farm", "Mean bounded slowdown: least, median and largest"),
-    "gains": ("gains tiny.farm", "Relative gain in mean bounded slowdown over fcfs+easy"),
+    "compare": ("compare tiny.farm", "saf+easy: mean bounded slowdown"),
     "who": ("who tiny.farm --top 1", "mean wait (s): saf+easy instead of fcfs+easy"),
     "simulate": ("simulate a.swf --policy easy", "a on 8 processors under fcfs+easy"),
     "audit": ("audit b.swf --policy easy", "sound: every one of the 29 jobs keeps"),

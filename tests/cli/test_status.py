@@ -15,12 +15,12 @@ import pytest
 from msgspec import structs
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm import run, status
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.block_shape import JOB_STEP
 from schedfarm.farm.store import provenance, records
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.watching.events import (
     Begin,
     BlockDone,

@@ -14,7 +14,7 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.execution.runner import Outcome
+from schedfarm.farm.execution.run import Outcome
 from schedfarm.farm.verify import Again, verify
 from tests.support.dask_processes import Site
 from tests.support.deaths import kill_build

@@ -13,14 +13,14 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block
+from schedfarm.core.format.names import record_name
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import summary
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.store.lock import Superseded, locked
-from schedfarm.farm.store.records import record_name
 from schedfarm.farm.watching.events import Event, Said
 from tests.crash.stages import mounted
 from tests.support.harness import assert_same_results, records

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core import InputError
-from schedfarm.farm.store.lock import NAME, locked
+from schedfarm.core.format.names import LOCK
+from schedfarm.farm.store.lock import locked
 
 HOLD = """
 import sys
@@ -31,7 +32,7 @@ def test_lock_of_a_killed_holder_is_free(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=why), locked(tmp_path):
             pass
         holder.kill()
-    assert (tmp_path / NAME).exists()
+    assert (tmp_path / LOCK).exists()
     with locked(tmp_path):
         pass
-    assert not (tmp_path / NAME).exists()
+    assert not (tmp_path / LOCK).exists()

@@ -23,11 +23,11 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.load import scale_load
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution import courses, executors, following
-from schedfarm.farm.execution.aside import aside
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.sick import Sick
-from schedfarm.farm.execution.stop import FINISH_SECONDS
+from schedfarm.farm.cli import simulation_progress
+from schedfarm.farm.execution import serial, task_progress, worker
+from schedfarm.farm.execution.cancellation import FINISH_SECONDS, in_thread
+from schedfarm.farm.execution.faults import WorkerFault
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning.tasks import Task
 from schedfarm.farm.watching.events import BlockDone, Said, read_events
 from tests.support.harness import Command, counts, recorded_cells, wait_for
@@ -81,7 +81,7 @@ def test_in_this_process__a_signal_is_heard_while_the_kernel_runs(tmp_path: Path
     )
 
     def strike() -> None:
-        wait_for(lambda: any(one.under.share for one in [*courses._courses.values()]), "jobs")
+        wait_for(lambda: any(one.under.share for one in [*task_progress._running.values()]), "jobs")
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=strike, daemon=True).start()
@@ -91,23 +91,23 @@ def test_in_this_process__a_signal_is_heard_while_the_kernel_runs(tmp_path: Path
     said = [event.text for event in read_events(tmp_path)[0] if isinstance(event, Said)]
     assert said[0].startswith("stopping: finishing the blocks that end within 10 s")
     # Its tasks are over, or end at the next instant.
-    wait_for(lambda: not courses._courses, "the end of the simulation")
+    wait_for(lambda: not task_progress._running, "the end of the simulation")
 
 
 def test_what_ends_in_time_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A short task is not left: its blocks are there when the run has stopped."""
     trace = Trace(name="m", model="lublin", processors=64, jobs=300)
     campaign = Campaign(name="short", traces=(trace,), policies=("fcfs+easy",), resamples=3)
-    attempt = executors.attempt
+    attempt = serial.attempt
 
-    def signalled(task: Task) -> list[BlockDone] | Sick:
+    def signalled(task: Task) -> list[BlockDone] | WorkerFault:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
         return attempt(task)
 
     # The wish comes when the task is there, but this process has not been told of it yet.
-    monkeypatch.setattr(executors, "attempt", signalled)
-    monkeypatch.setattr(executors, "LOOK_SECONDS", 60.0)
+    monkeypatch.setattr(serial, "attempt", signalled)
+    monkeypatch.setattr(serial, "COORDINATOR_POLL_SECONDS", 60.0)
     outcome = farm.run(campaign, tmp_path)
     assert outcome.interrupted
     assert outcome.done == recorded_cells(tmp_path) > 0
@@ -126,23 +126,23 @@ def test_the_rest_of_a_task__by_its_own_progress(tmp_path: Path) -> None:
         task = max(prepared.tasks, key=lambda one: len(one.blocks))
         block = next(b for b in task.blocks if b.product.simulates)
         cells = [(block, cell) for cell in prepared.store.span_of(block).cells]
-        with courses.course(task) as one:
-            assert courses.reports(task.run) == []
+        with task_progress.tracked(task) as one:
+            assert task_progress.reports(task.run) == []
             one.enter(cells)
             assert one.rest() == 0
-            one._here = replace(one._here, entered=one._here.entered - 10)
+            one._current = replace(one._current, entered=one._current.entered - 10)
             one._begun -= 10
             assert one.rest() > 1e6
-            one.go_on()
+            one.advance()
             assert one.rest() == pytest.approx(10 * (len(cells) - 1), rel=0.1)
-            [report] = courses.reports(task.run)
+            [report] = task_progress.reports(task.run)
             assert (report.doing.cell, report.doing.cells) == (2, len(cells))
-            assert courses.reports("another run") == []
+            assert task_progress.reports("another run") == []
             assert not one.under.left
-            courses.stop(task.run, 1.0)
+            task_progress.stop(task.run, 1.0)
             wait_for(lambda: one.under.left, "the wish")
-        assert courses.is_stopping(task.run)
-        assert executors.attempt(task) == []
+        assert task_progress.is_stopping(task.run)
+        assert worker.attempt(task) == []
 
 
 class Terminal(io.StringIO):
@@ -157,8 +157,8 @@ def test_one_simulation__tells_how_far_it_is(
     kind: type[io.StringIO], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a terminal in one line that is gone at the end, elsewhere in plain lines."""
-    for name in ("FIRST_SECONDS", "LINE_SECONDS", "LOOK_SECONDS"):
-        monkeypatch.setattr(following, name, 0.02)
+    for name in ("FIRST_SECONDS", "LINE_SECONDS", "WORKER_POLL_SECONDS"):
+        monkeypatch.setattr(simulation_progress, name, 0.02)
     jobs, stream = scale_load(lublin(128, jobs=4_000), 1.3), kind()
 
     def told_of(*arguments: Any) -> Schedule:
@@ -167,14 +167,14 @@ def test_one_simulation__tells_how_far_it_is(
         wait_for(stream.getvalue, "a line")
         return schedule
 
-    monkeypatch.setattr(following, "simulate", told_of)
-    found = following.followed(jobs, "fcfs+conservative", stream)
+    monkeypatch.setattr(simulation_progress, "simulate", told_of)
+    found = simulation_progress.simulate_with_progress(jobs, "fcfs+conservative", stream)
     assert found.digest() == simulate(jobs, "fcfs+conservative").digest()
     text = stream.getvalue()
     assert re.search(r"[\d ]+ of 4 000 jobs have started \(\d+ %\), [\d.]+ s so far", text)
     if kind is Terminal:
         assert "\n" not in text
-        assert text.endswith(following.WIPE)
+        assert text.endswith(simulation_progress.WIPE)
     else:
         assert text.endswith("so far\n")
 
@@ -193,14 +193,14 @@ def test_one_simulation__is_left_at_an_interrupt(monkeypatch: pytest.MonkeyPatch
 
     jobs = scale_load(lublin(128, jobs=JOBS), 1.6)
     simulate(jobs.take(slice(20)), "fcfs+conservative")
-    monkeypatch.setattr(following, "Underway", underway)
+    monkeypatch.setattr(simulation_progress, "Underway", underway)
     threading.Thread(target=strike, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        following.followed(jobs, "fcfs+conservative", io.StringIO())
+        simulation_progress.simulate_with_progress(jobs, "fcfs+conservative", io.StringIO())
     assert 0 < begun[0].share < 1
 
 
-def test_aside__raises_and_looks() -> None:
+def test_in_thread__raises_and_polls() -> None:
     """What the function raises is raised here; meanwhile this thread is free."""
     looks: list[float] = []
 
@@ -208,7 +208,7 @@ def test_aside__raises_and_looks() -> None:
         time.sleep(0.2)
         return 3
 
-    assert aside(slow, lambda: looks.append(1.0), 0.02) == 3
+    assert in_thread(slow, lambda: looks.append(1.0), 0.02) == 3
     assert looks
     with pytest.raises(ZeroDivisionError):
-        aside(lambda: 1 / 0, lambda: None, 1.0)
+        in_thread(lambda: 1 / 0, lambda: None, 1.0)

@@ -17,13 +17,12 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.execution import window
-from schedfarm.farm.execution.isolate import Killed
-from schedfarm.farm.execution.rollcall import Errand
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.stop import Stop
-from schedfarm.farm.execution.task import run_task
-from schedfarm.farm.execution.workers import SchedulerLost, Workers
+from schedfarm.farm.execution import dask_executor
+from schedfarm.farm.execution.cancellation import CancellationToken
+from schedfarm.farm.execution.faults import Killed
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
+from schedfarm.farm.execution.workers import RunContext, SchedulerLost, Workers
 from schedfarm.farm.store.place import place_of
 from schedfarm.farm.watching.events import Said, read_events
 from tests.support.dask_processes import Site, site
@@ -49,13 +48,13 @@ FILE_BYTES = 200
 """No file of a worker may become longer: none of a block's is shorter."""
 
 STARVED = """
-from schedfarm.farm.execution import task
+from schedfarm.farm.execution import worker
 
-def answers(made, questions):
+def answers(simulations, requests):
     raise MemoryError("no room for 8 GiB")
     yield
 
-task.answers = answers
+worker.answers = answers
 """
 """A worker that has too little memory for whatever it is given."""
 
@@ -274,7 +273,7 @@ def test_a_cell_that_kills_its_process__fails_once_nobody_else_is_left_to_try(
     (tmp_path / "sick.toml").write_text(text)
     monkeypatch.setenv("SICK", "1")
     with begin(Campaign.from_toml(tmp_path / "sick.toml"), tmp_path / "s") as prepared:
-        task = replace(prepared.tasks[0], careful=True)
+        task = replace(prepared.tasks[0], isolate=True)
         with pytest.raises(Killed, match="SIGABRT"):
             run_task(task)
         assert farm.status(tmp_path / "s").failed == 0
@@ -320,7 +319,9 @@ def test_a_client_whose_connection_is_closed__has_lost_its_scheduler(error: Exce
         raise error
 
     client: Any = SimpleNamespace(scheduler=None, nthreads=nthreads)
-    workers = Workers(client, Stop(), lambda text: None, Errand(place_of("s"), "", None))
+    workers = Workers(
+        client, CancellationToken(), lambda text: None, RunContext(place_of("s"), "", None)
+    )
     with pytest.raises(SchedulerLost, match="the scheduler at its address was lost"):
         workers.count()
 
@@ -329,16 +330,16 @@ def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> No
     """A look of 640 s was none; a scheduler that is lost after it is told of with the reason."""
     told: list[str] = []
     client: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://h:1"))
-    workers = Workers(client, Stop(), told.append, Errand(place_of("s"), "", None))
+    workers = Workers(client, CancellationToken(), told.append, RunContext(place_of("s"), "", None))
     assert str(workers.lost()).startswith("the scheduler at tcp://h:1 was lost; the same command")
     completed = SimpleNamespace(
         thread_condition=threading.Condition(), has_ready=lambda: True, next_batch=lambda block: []
     )
     clock = iter((100.0, 101.0, 200.0, 840.0))
-    monkeypatch.setattr(window, "clock", lambda: next(clock))
-    assert window._ended(completed, workers.note_sleep) == []
+    monkeypatch.setattr(dask_executor, "uptime", lambda: next(clock))
+    assert dask_executor._ended(completed, workers.note_suspension) == []
     assert told == []
-    assert window._ended(completed, workers.note_sleep) == []
+    assert dask_executor._ended(completed, workers.note_suspension) == []
     assert told == ["this machine stood still for 10 min 40 s; the run goes on if the cluster does"]
     assert str(workers.lost()).startswith(
         "the scheduler at tcp://h:1 was lost after this machine stood still for 10 min 40 s; "

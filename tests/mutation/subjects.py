@@ -88,13 +88,13 @@ SUBJECTS = (
             "farm/store/records.py",
             "farm/store/geometry.py",
             "farm/store/block.py",
-            "farm/store/presence.py",
+            "farm/store/missing.py",
         ),
         STORES,
     ),
     Subject(
         "resume",
-        ("farm/execution/runner.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
+        ("farm/execution/run.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
         ("tests/unit/farm/test_plan.py", *STORES),
     ),
 )

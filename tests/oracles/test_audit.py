@@ -12,14 +12,18 @@ from hypothesis import given, strategies as st
 
 import schedfarm.core.audit
 from schedfarm.core.audit import Verdict, audit, read_schedule
+from schedfarm.core.audit.orders import FORMULAS, Jobs, ranks
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.read import read_swf
 from schedfarm.core.logs.schedules import LoggedSchedule
 from schedfarm.core.logs.swf import write_swf
+from schedfarm.core.policy.orders import ORDERS
+from schedfarm.core.reference.job import jobs_of
+from schedfarm.core.reference.orders import KEYS
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
-from tests.support.strategies import policies, workloads
+from tests.support.strategies import LOGARITHMIC, policies, workloads
 
 
 def placed(rows: list[tuple[int, int, int, int]], processors: int, starts: list[int]) -> Schedule:
@@ -69,6 +73,41 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         "schedfarm.core.schedule",
         "schedfarm.core.workload.workload",
     }
+
+
+def test_every_order_has_a_formula() -> None:
+    """The auditor takes none from the rows of the orders."""
+    assert {*FORMULAS} == {*ORDERS}
+
+
+@given(work=workloads().filter(len), data=st.data())
+def test_formulas_are_those_of_the_reference(work: Workload, data: st.DataObject) -> None:
+    """Two programs, written apart from the same text, put any jobs into one order."""
+    now = int(work.submit[-1]) + data.draw(st.integers(0, 30))
+    none = np.zeros(len(work), np.int64)
+    jobs = Jobs(work.submit, work.estimate, work.procs, now, none, none)
+    for order, key in KEYS.items():
+        found = ranks(FORMULAS[order].value(jobs))
+        keys = [key(job, now) for job in jobs_of(work)]
+        expected = np.unique(np.array(keys, object), return_inverse=True)[1]
+        if FORMULAS[order].largest_first:
+            found = found.max() - found
+        assert found.tolist() == expected.tolist() or order in LOGARITHMIC, order
+
+
+def test_an_order_without_a_formula_is_unaudited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that stands in its row alone is taken as it is; the verdict says so."""
+    schedule = placed(EASY, 4, [0, 10, 2])
+    assert audit(schedule, "saf+easy").unaudited == ()
+    monkeypatch.delitem(FORMULAS, "saf")
+    verdict = audit(schedule, "saf+easy")
+    assert (verdict.ok, verdict.unaudited) == (True, ("order saf",))
+    assert verdict.why.endswith("saf+easy; no formula of the auditor's own checks order saf")
+    late = audit(placed(EASY, 4, [0, 10, 15]), "fcfs+easy,backfill=saf")
+    assert (late.job, late.unaudited) == (2, ("order saf",))
+    own = "tests.support.strategies:by_share"
+    assert audit(schedule, f"{own}+easy").unaudited == (f"order {own}",)
+    assert audit(schedule, "fcfs+tabu").unaudited == ("rule tabu",)
 
 
 EASY = [(0, 10, 10, 3), (1, 5, 5, 4), (2, 8, 8, 1)]

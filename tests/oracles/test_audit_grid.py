@@ -11,6 +11,7 @@ from hypothesis import assume, given, strategies as st
 from schedfarm.core.audit import Verdict, audit
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.logs.schedules import LoggedSchedule
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
@@ -68,6 +69,22 @@ def test_two_clusters_over_their_sizes__though_the_sum_is_not() -> None:
     assert verdict.why == (
         "job 2 (2 processors) started at 0 s, when the jobs that run on c0 need 5 of 4 processors"
     )
+
+
+def test_what_holds_on_a_pool_holds_on_a_grid() -> None:
+    """Every job starts, none before its submission, and none runs past its estimate."""
+    good = placed((4, 2), [(5, 9, 9, 3), (6, 9, 9, 2)], [5, 6], [0, 1])
+    none = np.zeros(2, np.int64)
+    for start, overrun, fault in (
+        ([5, -1], [0, 0], ("start", 1, 6)),
+        ([4, 6], [0, 0], ("submit", 0, 4)),
+        ([5, 6], [0, 3], ("kills", 1, 15)),
+    ):
+        logged = LoggedSchedule(
+            good.workload, "", np.array(start), none > 0, overrun=np.array(overrun)
+        )
+        bad = replace(logged, given={"place": good.place})
+        assert blamed(audit(bad, "fcfs+aggressive")) == fault
 
 
 def test_a_job_wider_than_its_cluster() -> None:

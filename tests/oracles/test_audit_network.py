@@ -411,7 +411,7 @@ def test_a_rule_without_an_auditor(monkeypatch: pytest.MonkeyPatch) -> None:
     """What holds for every rule is judged, and the verdict says that the passes are not."""
     good = made(ICS, (2, 2), *PAIR)
     monkeypatch.setitem(RULES, "ics", replace(RULES["ics"], refer=None))
-    assert "cannot be told from the times: not judged" in audit(good, ICS).why
+    assert "rule 'ics' has no auditor: its passes are not judged" in audit(good, ICS).why
     assert blamed(audit(changed(good, 2, on="a"), ICS))[0] == "capacity"
 
 

@@ -104,6 +104,12 @@ def test_a_second_too_late() -> None:
     )
 
 
+def test_a_start_before_its_submission() -> None:
+    """Whatever the rule."""
+    verdict = audit(changed(made(TWO), 1, start=0, end=5), FCFS)
+    assert blamed(verdict) == ("submit", 1, 0)
+
+
 def test_a_start_at_which_nothing_happened() -> None:
     """There is no pass but at events."""
     one = case(Row(0, 10, 10, 1, 2), Row(1, 5, 5, 2, 2), Row(2, 30, 30, 1, 2))
@@ -284,7 +290,7 @@ def test_a_rule_without_an_auditor(monkeypatch: pytest.MonkeyPatch) -> None:
     """What holds for every rule is judged, and the verdict says that the passes are not."""
     good = made(SHELVES, DEMT)
     monkeypatch.setitem(RULES, "demt", replace(RULES["demt"], refer=None))
-    assert "cannot be told from the times: not judged" in audit(good, DEMT).why
+    assert "rule 'demt' has no auditor: its passes are not judged" in audit(good, DEMT).why
     bad = changed(good, 1, start=75)
     assert blamed(audit(bad, DEMT))[0] == "capacity"
 

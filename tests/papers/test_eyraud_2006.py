@@ -15,15 +15,19 @@ from schedfarm import farm
 from schedfarm.analysis import StoreError
 from schedfarm.analysis.papers import make_report
 from schedfarm.analysis.papers.eyraud_2006.differences import (
+    BINS,
     QUARTILES,
-    cells,
     differences,
+    histograms,
+    hours_of,
     measured,
+    shares_of,
+    shares_table,
     table_1,
 )
-from schedfarm.analysis.papers.eyraud_2006.figures import BINS, figure_2, histograms, shares_chart
+from schedfarm.analysis.papers.eyraud_2006.paper import figure_2, shares_chart
 from schedfarm.analysis.papers.eyraud_2006.printed import DEMT, FCFS, TABLE_1
-from schedfarm.analysis.papers.eyraud_2006.shares import shares_of, shares_table
+from schedfarm.analysis.papers.report import Numbers
 from schedfarm.analysis.store import open_tree
 from schedfarm.core.logs.read import read_log
 from schedfarm.core.workload.on_nodes import OnNodes
@@ -89,14 +93,14 @@ def test_the_printed_table_is_consistent() -> None:
 
 def test_differences_are_positive_for_who_starts_earlier(tree: xr.DataTree) -> None:
     """Hours; none of who was refused by either, and none of padding."""
-    own = differences(tree, "a").sel(resample=0, load="original", policy=DEMT).values
+    own = differences(Numbers.of(tree), "a").sel(resample=0, load="original", policy=DEMT).values
     np.testing.assert_array_equal(own, [0, 5, -10, 15, np.nan, np.nan])
-    assert differences(tree, "b").isel(job=-1).isnull().all()
+    assert differences(Numbers.of(tree), "b").isel(job=-1).isnull().all()
 
 
 def test_table_1_is_of_the_jobs_that_are_not_identical(tree: xr.DataTree) -> None:
     """Counts, sums and quartiles by hand; the printed rows stand below."""
-    table = table_1(measured(tree))
+    table = table_1(Numbers.of(tree))
     row = table.loc[("here", "a", "original", DEMT)]
     counts = ["jobs", "refused_by_fcfs", "refused", "identical", "earlier", "later"]
     assert row[counts].tolist() == [6, 1, 1, 1, 2, 1]
@@ -116,22 +120,16 @@ def test_table_1_is_of_the_jobs_that_are_not_identical(tree: xr.DataTree) -> Non
 def test_a_cell_that_is_not_done_has_no_numbers(tree: xr.DataTree) -> None:
     """Nothing but missing starts is no refusal of everybody."""
     tree["a"]["start"][dict(resample=2, policy=1)] = -1
-    values = measured(tree).sel(trace="a", resample=2, policy=DEMT)
+    values = measured(Numbers.of(tree)).sel(trace="a", resample=2, policy=DEMT)
     assert values[["refused", "identical", "mean"]].to_array().isnull().all()
 
 
 def test_figure_2_draws_what_its_table_says(tree: xr.DataTree) -> None:
     """Bars, quartiles dotted, the mean below; a panel without a job says so."""
-    hours = {
-        (trace, load): of
-        for trace in ("a", "b")
-        for (load, policy), of in cells(differences(tree, trace))
-        if policy == DEMT
-    }
-    bars = histograms(hours)
+    bars = histograms(Numbers.of(tree))
     assert bars.loc[("a", "original"), "jobs"].sum() == 3
     assert len(bars) == BINS
-    full, empty = figure_2(hours, dict.fromkeys(hours, "title"), "said").axes
+    full, empty = figure_2(hours_of(Numbers.of(tree))).axes
     heights = [patch.get_height() for patch in full.patches]
     assert heights == bars["jobs"].tolist()
     dotted = [line.get_xdata()[0] for line in full.get_lines() if line.get_linestyle() == ":"]
@@ -146,7 +144,7 @@ def test_shares_have_the_band_of_each_trace(tree: xr.DataTree) -> None:
         {"source": ["x", "x"], "properties": [0.4, 0.0], "reservations": [0.0, 0.0]},
         index=pd.Index(["a", "b"], name="trace"),
     )
-    table = shares_table(measured(tree), shares)
+    table = shares_table(measured(Numbers.of(tree))["mean_of_all"], shares)
     assert table.index.get_level_values("trace").tolist()[:2] == ["b", "b"]
     row = table.loc[("a", "original", DEMT)]
     assert row[["low", "median", "high", "better", "log"]].tolist() == [2, 2.5, 3, 4, 10 / 4]
@@ -197,7 +195,7 @@ def test_the_papers_schedulers_reach_the_report(store: Path) -> None:
     assert rows["jobs"].tolist() == [120] * 4
     assert (rows["selections"] >= rows["given_up"]).all()
     assert rows["in_advance"].tolist()[0] == 0 < rows["in_advance"].tolist()[2]
-    shares = shares_of(store)
+    shares = shares_of(Numbers.of(store))
     assert shares["reservations"].to_dict() == {"m-r0": 0.0, "m-r20": 0.2}
     assert "Icluster2 2(a)" in report.text
     assert "samples" in report.text
@@ -207,7 +205,7 @@ def test_a_store_without_fcfs_is_refused(tree: xr.DataTree) -> None:
     """It is said what there is."""
     one = tree.map_over_datasets(lambda data: data.isel(policy=[1]) if "policy" in data else data)
     with pytest.raises(StoreError, match=r"unknown policy 'fcfs\+conservative'"):
-        measured(one)
+        measured(Numbers.of(one))
 
 
 def test_windows_that_ship_are_what_the_rule_gives(traces: Path) -> None:
@@ -245,4 +243,5 @@ def test_what_ships_is_like_the_paper() -> None:
 
 def test_an_open_store_is_one_that_can_be_read(store: Path) -> None:
     """Numbers from the open tree are those of the store."""
-    xr.testing.assert_identical(measured(open_tree(store)), measured(store))
+    tree = Numbers.of(open_tree(store))
+    xr.testing.assert_identical(measured(tree), measured(Numbers.of(store)))

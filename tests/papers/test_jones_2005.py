@@ -16,12 +16,14 @@ from matplotlib.figure import Figure
 from schedfarm import core, farm
 from schedfarm.analysis import StoreError
 from schedfarm.analysis.papers import make_report
-from schedfarm.analysis.papers.jones_2005.figures import (
+from schedfarm.analysis.papers.jones_2005.paper import (
+    COLORS,
+    draw_model,
     participants_chart,
     policies_chart,
     sweep_chart,
 )
-from schedfarm.analysis.papers.jones_2005.names import (
+from schedfarm.analysis.papers.jones_2005.printed import (
     ALONE,
     CURVES,
     DIFFERENCES,
@@ -32,16 +34,17 @@ from schedfarm.analysis.papers.jones_2005.names import (
     ICS,
     OTHERS,
 )
-from schedfarm.analysis.papers.jones_2005.participants import against_isolation, participants_table
-from schedfarm.analysis.papers.jones_2005.report import of_the_model
 from schedfarm.analysis.papers.jones_2005.settings import PARAMETERS, caption, settings, sweeps
 from schedfarm.analysis.papers.jones_2005.turnaround import (
+    against_isolation,
     difference_table,
     differences,
+    participants_table,
     turnaround,
 )
-from schedfarm.analysis.papers.spread import spread
-from schedfarm.farm.campaign.samples import sample
+from schedfarm.analysis.papers.report import Numbers
+from schedfarm.analysis.papers.tables import spread
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.shipped import find
 
 POLICIES = [ALONE, ICS, FAIR]
@@ -85,13 +88,9 @@ def at(frame: pd.DataFrame, *key: str) -> dict[Any, Any]:
     return frame.to_dict("index")[key]
 
 
-def nothing() -> pd.DataFrame:
-    return pd.DataFrame(index=pd.Index([], name="trace"))
-
-
 def test_turnaround_of_a_group_is_that_of_its_jobs(tree: xr.DataTree) -> None:
     """Each job counts once, whichever cluster it comes from."""
-    alone = turnaround(tree).sel(trace="t", resample=1, load="original", policy=ALONE)
+    alone = turnaround(Numbers.of(tree)).sel(trace="t", resample=1, load="original", policy=ALONE)
     assert float(alone.sel(group=FIXED)) == 20
     assert float(alone.sel(group=OTHERS)) == (3 * 10 + 50) / 4
     assert float(alone.sel(group=GRID)) == pytest.approx((3 * 10 + 50 + 2 * 20) / 6)
@@ -99,11 +98,11 @@ def test_turnaround_of_a_group_is_that_of_its_jobs(tree: xr.DataTree) -> None:
 
 def test_differences_are_paired_by_sample(tree: xr.DataTree) -> None:
     """Of the fixed cluster 7 to 10 s, of which the band leaves out one on each side."""
-    values = turnaround(tree)
+    values = turnaround(Numbers.of(tree))
     each = differences(values)["seconds"].sel(trace="t", load="original")
     on_fixed = each.sel(difference="ICS+B less no share, on FC")
     assert on_fixed.values.tolist() == [7, 8, 9, 10]
-    table = difference_table(values, nothing())
+    table = difference_table(values)
     row = at(table, "t", "original", "ICS+B less no share, on FC")
     assert [row[name] for name in ("low", "median", "high", "later")] == [8, 8.5, 9, 4]
     assert row["part_median"] == pytest.approx(8.5 / 20)
@@ -113,7 +112,7 @@ def test_differences_are_paired_by_sample(tree: xr.DataTree) -> None:
 
 def test_participants_have_what_they_gave_beyond_what_they_received(tree: xr.DataTree) -> None:
     """Every array with a number for each participant, and the net of two."""
-    table = participants_table(tree)
+    table = participants_table(Numbers.of(tree))
     rows = [at(table, "t", "original", FAIR, name, "net_given") for name in "abc"]
     assert [row["median"] for row in rows] == [7, 0, -7]
     assert {row["units"] for row in rows} == {"processor s"}
@@ -124,7 +123,7 @@ def test_participants_have_what_they_gave_beyond_what_they_received(tree: xr.Dat
 
 def test_against_isolation_is_a_ratio_in_each_sample(tree: xr.DataTree) -> None:
     """1 is as alone; the policy that is compared with does not stand beside itself."""
-    ratio = against_isolation(tree, "t").sel(load="original")
+    ratio = against_isolation(Numbers.of(tree), "t").sel(load="original")
     assert ratio["policy"].values.tolist() == [ICS, FAIR]
     found = ratio.sel(policy=FAIR, origin="c").values
     np.testing.assert_allclose(found, [27 / 20, 28 / 20, 29 / 20, 30 / 20])
@@ -184,7 +183,7 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, **traces: dict[str, Any]) -> pd
     monkeypatch.setattr(
         "schedfarm.analysis.papers.jones_2005.settings.campaign_traces", lambda _: traces
     )
-    return settings("store")
+    return settings(Numbers("store", xr.DataTree()))
 
 
 def test_settings_have_every_rate_and_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,11 +261,11 @@ def test_the_figure_draws_each_line_in_hours() -> None:
     (axes,) = sweep_chart(found, [one], "said").axes
     lines = axes.get_lines()
     assert len(lines) == len(CURVES)
-    for line, curve in zip(lines, CURVES.values(), strict=True):
+    for line, (name, curve) in zip(lines, CURVES.items(), strict=True):
         hours = found["median"].sel(policy=curve.policy, group=curve.group) / 3600
         assert np.asarray(line.get_ydata()).tolist() == hours.values.tolist()
         assert np.asarray(line.get_xdata()).tolist() == [570, 600, 630]
-        assert line.get_color() == curve.color
+        assert line.get_color() == COLORS[name]
 
 
 def test_ignored_links_are_one_line_more() -> None:
@@ -288,7 +287,7 @@ def test_policies_stand_side_by_side() -> None:
 
 def test_participants_stand_beside_each_other_and_below_as_alone_is_1(tree: xr.DataTree) -> None:
     """A dot for the median of each participant and policy, and a line at 1."""
-    found = spread(against_isolation(tree, "t")).sel(load="original")
+    found = spread(against_isolation(Numbers.of(tree), "t")).sel(load="original")
     (axes,) = participants_chart({"Load original": found}, "times", "said").axes
     lines = {tuple(np.asarray(line.get_ydata()).tolist()) for line in axes.get_lines()}
     assert {(22 / 10, 62 / 50, 32 / 20), (1, 1)} <= lines
@@ -339,7 +338,7 @@ def panel_titles(figure: Figure) -> list[str]:
 def test_each_curve_has_a_figure() -> None:
     """Two of the same sizes, of K = 0.7 and 0.5, and what they differ in is said by each."""
     traces = rows(rate=[570, 600, 630] * 2, computation=[0.7] * 3 + [0.5] * 3)
-    drawn = of_the_model(turnarounds(traces, POLICIES, ["original"]), traces)
+    drawn = draw_model(turnarounds(traces, POLICIES, ["original"]), traces)
     assert set(drawn) == {"figure-4", "figure-4-2", "sensitivity"}
     assert "K: 0.7" in title_of(drawn["figure-4"])
     assert "K: 0.5" in title_of(drawn["figure-4-2"])
@@ -350,7 +349,7 @@ def test_a_panel_says_what_its_traces_set_otherwise() -> None:
     """Two bandwidths at one rate with the model's users, two with three: no panel is lost."""
     traces = rows(bandwidth=[9, 10] * 2, others=["", "", "users: 3", "users: 3"])
     values = turnarounds(traces, [*POLICIES, FAIR + ",to=least"], ["original"])
-    drawn = of_the_model(values, traces)
+    drawn = draw_model(values, traces)
     for name in ("sensitivity", "policies"):
         titles = panel_titles(drawn[name])
         assert ["users: 3" in title for title in titles].count(True) == len(titles) / 2
@@ -360,7 +359,7 @@ def test_a_panel_says_what_its_traces_set_otherwise() -> None:
 def test_each_load_has_a_figure() -> None:
     """It says the load, and has its numbers."""
     traces = rows(rate=[570, 600, 630])
-    drawn = of_the_model(turnarounds(traces, POLICIES, ["original", "0.9"]), traces)
+    drawn = draw_model(turnarounds(traces, POLICIES, ["original", "0.9"]), traces)
     assert set(drawn) == {"figure-4", "figure-4-load-0.9"}
     for hours, (name, figure) in enumerate(sorted(drawn.items()), 1):
         (axes,) = figure.axes
@@ -400,7 +399,7 @@ def table(store: Path, name: str, keys: list[str]) -> pd.DataFrame:
 def responses(trace: str, policy: str, number: int) -> dict[str, float]:
     """Mean turnaround of each group, from a simulation of one cell."""
     one = next(t for t in map(small_trace, RATES) if t.name == trace)
-    jobs = sample(one, None, draw="replace", seed=find("jones-2005").seed, resample=number)
+    jobs = Samples(one, None, find("jones-2005").settings).drawn(number)
     done = core.simulate(jobs, policy)
     of = {
         FIXED: jobs.origin == len(SIZES) - 1,
@@ -440,7 +439,7 @@ def test_the_report_has_what_simulations_say(store: Path) -> None:
 
 def test_the_report_says_what_a_trace_sets(store: Path) -> None:
     """Rates for 100 nodes, and what is not said at its default."""
-    traces = settings(store)
+    traces = settings(Numbers.of(store))
     assert traces["rate"].tolist() == [*RATES, RATES[0]]
     assert set(traces["fixed_rate"]) == {RATES[0]}
     assert traces["bandwidth"].tolist() == [50_000, 50_000, 50_000, 1000]
@@ -466,7 +465,7 @@ def test_what_is_given_is_received(store: Path) -> None:
 def test_a_store_without_no_share_is_refused(tree: xr.DataTree, tmp_path: Path) -> None:
     """It is said what there is."""
     with pytest.raises(KeyError):
-        differences(turnaround(tree).sel(policy=[ICS, FAIR]))
+        differences(turnaround(Numbers.of(tree)).sel(policy=[ICS, FAIR]))
     with pytest.raises(StoreError):
         make_report("jones-2005", tmp_path)
 

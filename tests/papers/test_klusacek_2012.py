@@ -15,40 +15,44 @@ import xarray as xr
 from schedfarm import farm
 from schedfarm.analysis import StoreError, open_tree
 from schedfarm.analysis.papers import make_report
-from schedfarm.analysis.papers.klusacek_2012 import names
+from schedfarm.analysis.papers.claim import KEY
+from schedfarm.analysis.papers.klusacek_2012 import measures as names
 from schedfarm.analysis.papers.klusacek_2012.claims import (
-    BACKFILLING,
+    ABLATION,
     CLAIMS,
-    NAMES,
     claims,
     claims_in_part,
     claims_over_samples,
+    claims_over_seeds,
+    seeds_table,
 )
-from schedfarm.analysis.papers.klusacek_2012.figures import COLORS, Shown, cdf_chart, wait_chart
 from schedfarm.analysis.papers.klusacek_2012.measures import (
     AREA,
     HIGH,
     MEASURES,
     SD,
+    WITHOUT_F,
+    by_paper,
+    by_search,
+    delays,
+    delays_of_samples,
+    longest,
     measures,
     nuwt_cdf,
+    seeds_of,
 )
-from schedfarm.analysis.papers.klusacek_2012.names import (
+from schedfarm.analysis.papers.klusacek_2012.paper import COLORS, cdf_chart, wait_chart
+from schedfarm.analysis.papers.klusacek_2012.printed import (
     ALGORITHMS,
+    BACKFILLING,
     CONS,
     EASY,
     FAIR,
     FCFS,
     PROMISING,
     TABU,
-    WITHOUT_F,
-    by_paper,
-    by_search,
-    seeds_of,
 )
-from schedfarm.analysis.papers.klusacek_2012.promises import delays, delays_of_samples
-from schedfarm.analysis.papers.klusacek_2012.seeds import ABLATION, claims_over_seeds, seeds_table
-from schedfarm.analysis.papers.klusacek_2012.tail import longest
+from schedfarm.analysis.papers.report import Numbers
 from schedfarm.analysis.store import of_log, of_samples
 from schedfarm.core import Workload, scale_load, simulate
 from schedfarm.core.engine.promises import promises
@@ -69,8 +73,7 @@ STAND_INS = {
 }
 """The report asks for policies by these names alone; ones of other kernels would only be slower."""
 
-REPORT = "schedfarm.analysis.papers.klusacek_2012.report"
-FILES = "schedfarm.analysis.papers.files"
+REPORT = "schedfarm.analysis.papers.report"
 
 POLICY = {algorithm: policy for policy, algorithm in STAND_INS.items()}
 
@@ -106,12 +109,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def values(store: Path) -> xr.Dataset:
-    return measures(store)
+    return measures(Numbers.of(store))
 
 
 @pytest.fixture(scope="module")
 def curves(store: Path) -> xr.DataArray:
-    return nuwt_cdf(store)
+    return nuwt_cdf(Numbers.of(store))
 
 
 def jobs_of(trace: str) -> Workload:
@@ -226,11 +229,11 @@ def tree() -> xr.DataTree:
 def test_users_of_one_job_or_no_work_are_left_out(tree: xr.DataTree) -> None:
     """Three of five count, in the curve as in what the summary says."""
     where = {"trace": "SDSC-SP2", "load": "original", "algorithm": "BF-EASY"}
-    own = of_log(measures(tree)).sel(where)
+    own = of_log(measures(Numbers.of(tree))).sel(where)
     assert own[SD].item() == (254 * 4 / 3) ** 0.5
     assert own[AREA].item() == (0 + 2 + 10) / 3
     assert own[HIGH].item() == 1
-    curve = of_log(nuwt_cdf(tree)).sel(where)
+    curve = of_log(nuwt_cdf(Numbers.of(tree))).sel(where)
     assert curve.sel(nuwt=[0.0, 1.95, 2.0, 10.0]).values.tolist() == [1 / 3, 1 / 3, 2 / 3, 2 / 3]
 
 
@@ -241,10 +244,10 @@ def test_a_cell_that_is_not_done_has_no_numbers(tree: xr.DataTree) -> None:
     root["users"][dict(policy=1)] = 0
     part = xr.DataTree.from_dict({"/": root, "/SDSC-SP2": group})
     missing = {"algorithm": "BF"}
-    assert nuwt_cdf(part).sel(missing).isnull().all()
-    assert measures(part)[SD].sel(missing).isnull().all()
-    assert measures(part)[[AREA, HIGH]].sel(missing).to_array().isnull().all()
-    assert nuwt_cdf(part).drop_sel(missing).notnull().all()
+    assert nuwt_cdf(Numbers.of(part)).sel(missing).isnull().all()
+    assert measures(Numbers.of(part))[SD].sel(missing).isnull().all()
+    assert measures(Numbers.of(part))[[AREA, HIGH]].sel(missing).to_array().isnull().all()
+    assert nuwt_cdf(Numbers.of(part)).drop_sel(missing).notnull().all()
 
 
 def test_a_log_that_knows_no_user_has_no_curve(tree: xr.DataTree) -> None:
@@ -253,16 +256,16 @@ def test_a_log_that_knows_no_user_has_no_curve(tree: xr.DataTree) -> None:
     two = xr.concat([root, root.assign_coords(trace=["nobody"])], "trace")
     other = group.drop_dims("user")
     both = xr.DataTree.from_dict({"/": two, "/SDSC-SP2": group, "/nobody": other})
-    values = measures(both).sel(trace="nobody")
+    values = measures(Numbers.of(both)).sel(trace="nobody")
     assert values[AREA].isnull().all()
     assert values["wait"].notnull().all()
     with pytest.raises(StoreError, match="no log of the store knows its users: SDSC-SP2"):
-        nuwt_cdf(xr.DataTree.from_dict({"/": root, "/SDSC-SP2": other}))
+        nuwt_cdf(Numbers.of(xr.DataTree.from_dict({"/": root, "/SDSC-SP2": other})))
 
 
 def test_users_who_wait_longest(tree: xr.DataTree) -> None:
     """With their jobs, and what mean and deviation are without them; one-job users never."""
-    found = longest(tree).sort_index().loc[("SDSC-SP2", "original", "BF-CONS")]
+    found = longest(Numbers.of(tree)).sort_index().loc[("SDSC-SP2", "original", "BF-CONS")]
     assert found.index.tolist() == [1, 2, 3]
     assert found["user"].tolist() == [13, 12, 11]
     assert found["jobs"].tolist() == [2, 3, 2]
@@ -276,7 +279,7 @@ def test_missing_policies_are_named(tree: xr.DataTree, monkeypatch: pytest.Monke
     """The report says which of the paper's a store lacks, the first of them."""
     monkeypatch.setattr(names, "ALGORITHMS", ALGORITHMS)
     with pytest.raises(StoreError, match=r"unknown policy 'fair-share\+aggressive'"):
-        measures(tree)
+        measures(Numbers.of(tree))
     monkeypatch.setattr(names, "ALGORITHMS", STAND_INS)
     less = tree.to_dataset().isel(policy=slice(5))
     with pytest.raises(StoreError, match=r"unknown policy 'fcfs\+conservative'"):
@@ -285,7 +288,7 @@ def test_missing_policies_are_named(tree: xr.DataTree, monkeypatch: pytest.Monke
 
 def test_delays_against_promises(tree: xr.DataTree) -> None:
     """Of the jobs that were promised a start, how many begin later, and by how much."""
-    found = delays(tree).loc[("SDSC-SP2", "original")]
+    found = delays(Numbers.of(tree)).loc[("SDSC-SP2", "original")]
     assert found.index.tolist() == list(PROMISING)
     # The fourth from 0 is BF-CONS, the last TS.
     assert found.loc[CONS].tolist() == [3, 2, 2 / 3, 33 / 3, 3, 30, 30]
@@ -294,7 +297,7 @@ def test_delays_against_promises(tree: xr.DataTree) -> None:
 
 def test_delays_are_those_of_the_schedules(store: Path) -> None:
     """As core promises and starts; with exact estimates a kept reservation delays nobody."""
-    found = delays(store)
+    found = delays(Numbers.of(store))
     for trace in TRACES:
         assert found.loc[(trace, "original", CONS), "late"] == 0
         jobs = jobs_of(trace)
@@ -305,14 +308,14 @@ def test_delays_are_those_of_the_schedules(store: Path) -> None:
         assert row["mean_delay"] == np.maximum(late, 0).sum() / JOBS
         assert row["late_share"] == row["late"] / JOBS
     assert found["late"].sum() > 0
-    bands = delays_of_samples(store)
+    bands = delays_of_samples(Numbers.of(store))
     own = bands.loc[("unfair_share_promise", "m128", "original", TABU), "log"]
     assert own == found.loc[("m128", "original", TABU), "late_share"]
 
 
 def test_claims_count_cells_and_logs(tree: xr.DataTree) -> None:
     """Waits are 10 to 15 s from FCFS to TS; users' means 0, 7 and so on."""
-    parts = claims_in_part(measures(tree))
+    parts = claims_in_part(measures(Numbers.of(tree)))
     found = claims(parts)
     row = found.xs(("TS / FCFS, BF, BF-EASY, BF-CONS, BF-FAIR", "wait"), level=(0, 1)).iloc[0]
     assert row.tolist() == [5, 0, 1, 0, 15 / 12, 15 / 14, 15 / 10]
@@ -336,7 +339,7 @@ def test_nothing_from_nothing_is_no_cell(tree: xr.DataTree) -> None:
     whole = xr.DataTree.from_dict(
         {"/": root, "/SDSC-SP2": tree["SDSC-SP2"].to_dataset(inherit=False)}
     )
-    found = claims(claims_in_part(measures(whole)))
+    found = claims(claims_in_part(measures(Numbers.of(whole))))
     assert "bounded_slowdown" not in found.index.get_level_values("measure")
 
 
@@ -344,7 +347,7 @@ def test_claims_on_a_log_that_is_not_there_have_no_row(values: xr.Dataset) -> No
     """Each of the others has one."""
     parts = claims_in_part(values.sel(resample=[0]))
     said = {name[:2] for name in parts.index}
-    assert said == {(str(c), c.measure) for c in CLAIMS if c.trace == "all"}
+    assert said == {(c.label, c.measure) for c in CLAIMS if not c.where}
     found = claims(parts)
     assert found.index.is_unique
     of_jobs = found.drop(HIGH, level="measure")
@@ -377,8 +380,8 @@ def test_claims_over_samples(values: xr.Dataset) -> None:
 def test_bubbles_and_curves_are_the_numbers(values: xr.Dataset, curves: xr.DataArray) -> None:
     """A circle a policy but FCFS, its area and label the slowdown; a curve a policy."""
     own = of_log(values)
-    shown = [Shown(own[name]) for name in ("wait", "bounded_slowdown")]
-    axes = wait_chart(*shown, "title").axes[1]
+    shown = {str(name): own[name].to_dataset(name="median") for name in own}
+    axes = wait_chart(shown, "title").axes[1]
     assert axes.get_title(loc="left") == "m128"
     cell = own.sel(trace="m128", load="original").drop_sel(algorithm=FCFS)
     circles = [
@@ -391,7 +394,7 @@ def test_bubbles_and_curves_are_the_numbers(values: xr.Dataset, curves: xr.DataA
     np.testing.assert_allclose(areas / areas.max(), slowdown / slowdown.max())
     assert [text.get_text() for text in axes.texts] == [f"{x:.4g}" for x in slowdown]
     own_curves = of_log(curves)
-    lines = cdf_chart(Shown(own_curves), "title").axes[0].get_lines()
+    lines = cdf_chart({"share": own_curves.to_dataset(name="median")}, "title").axes[0].get_lines()
     drawn = [np.asarray(line.get_ydata(), np.float64) for line in lines]
     np.testing.assert_array_equal(drawn, 100 * own_curves.sel(trace="m64", load="original"))
     assert [line.get_color() for line in lines] == list(COLORS.values())
@@ -421,7 +424,7 @@ def test_report_writes_every_figure_and_table(store: Path, values: xr.Dataset) -
     assert row[["low", "high"]].tolist() == np.sort(each.values)[[1, 2]].tolist()
     assert row["units"] == MEASURES[SD].units
     told = pd.read_csv(store / "tables" / "claims.csv", index_col=[0, 1, 2, 3])
-    assert list(told.index.names) == list(NAMES)
+    assert list(told.index.names) == list(KEY)
     pd.testing.assert_frame_equal(told, claims(claims_in_part(values.sel(resample=[0]))))
 
 
@@ -433,9 +436,9 @@ def test_a_store_without_samples_has_the_papers_figures_alone(store: Path, tmp_p
             lambda data, part=part: data.sel(resample=part) if "resample" in data.dims else data
         )
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(f"{REPORT}.open_report", lambda _, less=less: less)
+            patch.setattr(f"{REPORT}.open_tree", lambda _, less=less: less)
             # Drawing takes most of a report's time, and what is drawn is looked at elsewhere.
-            patch.setattr(f"{FILES}.save", lambda figure, path: None)
+            patch.setattr(f"{REPORT}.save", lambda figure, path: None)
             made = make_report("klusacek-2012", store)
             written, text = made.write(tmp_path / f"{prefix}only"), made.text
         assert {path.name.startswith("samples-") for path in written} == {bool(prefix)}
@@ -493,7 +496,7 @@ def test_the_papers_algorithms_reach_the_report(
     campaign = replace(find("klusacek-2012"), traces=(trace,))
     assert farm.run(campaign, tmp_path / "store").failed == 0
     assert len(make_report("klusacek-2012", tmp_path / "store").write(tmp_path)) == 11
-    found = measures(tmp_path / "store")
+    found = measures(Numbers.of(tmp_path / "store"))
     assert set(found["algorithm"].values) == {*ALGORITHMS.values()}
     assert found[list(MEASURES)].to_array().notnull().all()
 
@@ -549,7 +552,7 @@ def test_a_search_without_its_control_is_counted_alone() -> None:
     searched, values = searched_and_others()
     found = claims(claims_over_seeds(searched.sel(algorithm=[TABU]), values))
     assert not found.index.get_level_values("claim").str.contains(WITHOUT_F).any()
-    assert len(found) == sum(TABU in (one.one, *one.others) for one in CLAIMS)
+    assert len(found) == sum(TABU in one.policies for one in CLAIMS)
 
 
 def test_seeds_that_one_search_lacks_are_missing() -> None:
@@ -584,5 +587,5 @@ def test_the_report_of_several_seeds_is_of_their_schedules(
     below = sum(wait < simulate(jobs, "fcfs+easy").wait.mean() for wait in waits)
     assert row[f"below_{EASY}"] == below
     told = made.tables["claims-of-seeds"].index.get_level_values("claim")
-    assert {str(claim) for claim in ABLATION} <= set(told)
+    assert {claim.label for claim in ABLATION} <= set(told)
     assert f"{TABU} / {WITHOUT_F} " in made.text

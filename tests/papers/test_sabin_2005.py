@@ -13,35 +13,40 @@ import xarray as xr
 from schedfarm import farm
 from schedfarm.analysis import StoreError, open_tree
 from schedfarm.analysis.papers import REPORTS, make_report
-from schedfarm.analysis.papers.files import Made
-from schedfarm.analysis.papers.sabin_2005.claims import CLAIMS, READINGS, claims, claims_in_part
-from schedfarm.analysis.papers.sabin_2005.figures import bar_chart, bar_table
-from schedfarm.analysis.papers.sabin_2005.names import (
-    BESIDE,
+from schedfarm.analysis.papers.report import Made, Numbers
+from schedfarm.analysis.papers.sabin_2005.claims import (
+    CLAIMS,
+    READINGS,
+    claims,
+    claims_in_part,
+    depends_on_conservative,
+)
+from schedfarm.analysis.papers.sabin_2005.paper import (
+    bar_chart,
+    bar_table,
+    comparisons,
+    ratio_chart,
+    ratios,
+)
+from schedfarm.analysis.papers.sabin_2005.printed import ORDERS, RULES, TABLE_1
+from schedfarm.analysis.papers.sabin_2005.subsets import rank_correlations, table_1
+from schedfarm.analysis.papers.sabin_2005.unfairness import (
     BY_SIZE,
     KINDS,
     NO_BACKFILLING,
-    ORDERS,
-    RULES,
-)
-from schedfarm.analysis.papers.sabin_2005.printed import TABLE_1
-from schedfarm.analysis.papers.sabin_2005.samples import comparisons, ratio_chart, ratios
-from schedfarm.analysis.papers.sabin_2005.subsets import rank_correlations
-from schedfarm.analysis.papers.sabin_2005.tables import table_1
-from schedfarm.analysis.papers.sabin_2005.unfairness import (
+    OWN_RULES,
     job_unfairness,
     jobs_by_width,
     mean_unfairness,
     unfairness_by_width,
 )
-from schedfarm.analysis.store import Store
 from schedfarm.core import scale_load, simulate
 from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.shipped import find
 
 JOBS = 60
-RULES_THERE = RULES | BESIDE
+RULES_THERE = RULES | OWN_RULES
 POLICIES = tuple(f"{order}+{rule}" for order in ORDERS for rule in RULES_THERE)
 SAMPLES = 4  # the fewest that have a band
 
@@ -62,6 +67,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def numbers(store: Path) -> Numbers:
+    """Numbers of that store."""
+    return Numbers.of(store)
+
+
+@pytest.fixture(scope="module")
 def report(store: Path) -> Made:
     """The report on that store."""
     return make_report("sabin-2005", store)
@@ -71,10 +82,6 @@ def report(store: Path) -> Made:
 def written(report: Made, store: Path) -> list[Path]:
     """Files of the report."""
     return report.write(store)
-
-
-def counted(store: Store) -> pd.DataFrame:
-    return claims_in_part(store, {kind: unfairness_by_width(store, kind) for kind in KINDS})
 
 
 @pytest.fixture
@@ -106,7 +113,7 @@ def tree() -> xr.DataTree:
 
 def test_unfairness_by_width(tree: xr.DataTree) -> None:
     """A width's mean is over its own jobs, early ones count 0, absent widths have none."""
-    means = unfairness_by_width(tree, "strict").sel(trace="m", load="0.8")
+    means = unfairness_by_width(Numbers.of(tree), "strict").sel(trace="m", load="0.8")
     there = means.sel(order="FCFS", rule="conservative").dropna("width")
     assert dict(zip(there["width"].values, there.values.tolist(), strict=True)) == {
         "1": 0.0,
@@ -118,7 +125,7 @@ def test_unfairness_by_width(tree: xr.DataTree) -> None:
 
 def test_width_counts(tree: xr.DataTree) -> None:
     """Padding is no job of one processor."""
-    assert jobs_by_width(tree).loc["m"].tolist() == [1, 0, 1, 0, 0, 0, 0, 0, 1]
+    assert jobs_by_width(Numbers.of(tree)).loc["m"].tolist() == [1, 0, 1, 0, 0, 0, 0, 0, 1]
 
 
 def test_a_cell_without_all_fair_starts_has_no_mean(tree: xr.DataTree) -> None:
@@ -126,7 +133,8 @@ def test_a_cell_without_all_fair_starts_has_no_mean(tree: xr.DataTree) -> None:
     group = tree["m"].to_dataset()
     group["fst_strict"][dict(policy=0, job=2)] = -1
     part = xr.DataTree.from_dict({"/": tree.to_dataset(), "/m": group})
-    means = unfairness_by_width(part, "strict").sel(trace="m", load="0.8", width="> 128")
+    means = unfairness_by_width(Numbers.of(part), "strict")
+    means = means.sel(trace="m", load="0.8", width="> 128")
     means = means.sel(order="FCFS")
     assert np.isnan(means.sel(rule="no guarantee"))
     assert means.sel(rule="conservative") == 100.0
@@ -141,16 +149,17 @@ def test_a_cell_without_all_fair_starts_has_no_mean(tree: xr.DataTree) -> None:
     ],
 )
 def test_units_are_those_of_the_store(
-    store: Path, kind: str, said: str, units: str, hours: str
+    store: Path, kind: str, said: str, units: str, hours: str, numbers: Numbers
 ) -> None:
     """A figure's numbers carry the units that the store gives, its axis the same in hours."""
     tree = open_tree(store)
     summary = tree.to_dataset()
     summary[f"unfairness_{kind}"].attrs["units"] = said
     tree.dataset = summary
-    values = mean_unfairness(tree, kind)
-    assert set(bar_table(values, "rule")["units"]) == {units}
-    assert bar_chart(values, "title").get_supylabel().endswith(f", {hours}")
+    values = mean_unfairness(Numbers("", tree), kind)
+    assert set(bar_table(values)["units"]) == {units}
+    found = values.to_dataset(name="median")
+    assert bar_chart(found, kind, "title").get_supylabel().endswith(f", {hours}")
 
 
 def test_missing_policy_is_named(tree: xr.DataTree) -> None:
@@ -158,14 +167,14 @@ def test_missing_policy_is_named(tree: xr.DataTree) -> None:
     group = tree["m"].to_dataset().isel(policy=slice(8))
     less = xr.DataTree.from_dict({"/": tree.to_dataset(), "/m": group})
     with pytest.raises(StoreError, match=r"unknown policy 'lxf\+planned,walk=queue'"):
-        job_unfairness(less, "m", "strict")
+        job_unfairness(Numbers.of(less), "m", "strict")
 
 
-def test_overall_is_the_mean_lateness(store: Path) -> None:
+def test_overall_is_the_mean_lateness(numbers: Numbers) -> None:
     """The bars are what core gives, policy by policy, under the paper's names."""
     jobs = scale_load(lublin(256, jobs=JOBS, seed=2005, index=0), 0.95)
     for kind in ("strict", "relaxed"):
-        values = mean_unfairness(store, kind).sel(trace="m256", load="0.95")
+        values = mean_unfairness(numbers, kind).sel(trace="m256", load="0.95")
         for policy in POLICIES:
             order, rule = policy.split("+")
             paper = {"order": ORDERS[order], "rule": RULES_THERE[rule]}
@@ -175,28 +184,28 @@ def test_overall_is_the_mean_lateness(store: Path) -> None:
             assert values.sel(paper).item() == late.sum() / JOBS
 
 
-def test_widths_add_up_to_the_whole(store: Path) -> None:
+def test_widths_add_up_to_the_whole(numbers: Numbers) -> None:
     """The means by width, weighted by their jobs, are the mean over all jobs."""
-    counts = jobs_by_width(store)
+    counts = jobs_by_width(numbers)
     for kind in ("strict", "relaxed", "resource"):
-        whole = mean_unfairness(store, kind).sel(order="FCFS")
-        parts = unfairness_by_width(store, kind).sel(order="FCFS").fillna(0.0)
+        whole = mean_unfairness(numbers, kind).sel(order="FCFS")
+        parts = unfairness_by_width(numbers, kind).sel(order="FCFS").fillna(0.0)
         weights = xr.DataArray(counts, dims=("trace", "width"))
         np.testing.assert_allclose((parts * weights).sum("width") / JOBS, whole, rtol=1e-12)
 
 
-def test_rank_correlations_repeat(store: Path) -> None:
+def test_rank_correlations_repeat(numbers: Numbers) -> None:
     """Ten subsets for each division, within -1 to 1, and the same at every call."""
-    first, second = (rank_correlations(store, ["resource", BY_SIZE]) for _ in range(2))
+    first, second = (rank_correlations(numbers, ["resource", BY_SIZE]) for _ in range(2))
     assert first.shape == (30, 4)
     assert first.notna().to_numpy().any()
     assert first.abs().max().max() <= 1.0
     pd.testing.assert_frame_equal(first, second)
 
 
-def test_ratios_of_samples(store: Path) -> None:
+def test_ratios_of_samples(numbers: Numbers) -> None:
     """Quantiles stand in order, and the log itself is no sample."""
-    found = ratios(store)
+    found = ratios(numbers)
     pairs = comparisons(RULES_THERE.values())
     assert [pair.name for pair in pairs][-3:] == [
         f"aggressive / re-planning, {order}" for order in ORDERS.values()
@@ -209,15 +218,15 @@ def test_ratios_of_samples(store: Path) -> None:
     assert (some["median"] <= some["high"]).all()
     assert set(some["coverage"]) == {1 / 5}
     assert set(zip(some["first"], some["last"], strict=True)) == {(2, 3)}
-    of_log = mean_unfairness(store, "relaxed").sel(trace="m256", load="0.95", rule="conservative")
+    of_log = mean_unfairness(numbers, "relaxed").sel(trace="m256", load="0.95", rule="conservative")
     row = found.loc[("relaxed", "m256", "0.95", "LXF / FCFS, conservative")]
     assert row["log"] == of_log.sel(order="LXF").item() / of_log.sel(order="FCFS").item()
 
 
-def test_figures_of_samples_say_which_and_have_the_log_beside_them(store: Path) -> None:
+def test_figures_of_samples_say_which_and_have_the_log_beside_them(numbers: Numbers) -> None:
     """Which of how many samples a line spans, what these hold, and a mark for the log."""
     spans = "Line: samples 2 to 3 of 4, which hold 20.0 % of all such samples in expectation"
-    found = ratios(store)
+    found = ratios(numbers)
     figure = ratio_chart(found)
     assert figure.get_suptitle().splitlines()[1:] == ["Mark: median of the samples", spans]
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -233,14 +242,14 @@ def test_figures_of_samples_say_which_and_have_the_log_beside_them(store: Path) 
 
 
 @pytest.mark.usefixtures("written")
-def test_numbers_of_samples_stand_beside_the_log(store: Path) -> None:
+def test_numbers_of_samples_stand_beside_the_log(store: Path, numbers: Numbers) -> None:
     """The CSV behind each figure of samples has the log, ranks, count and coverage."""
     csv = pd.read_csv(store / "tables" / "samples-strict.csv")
     cell = ["trace", "load", "order", "rule"]
     standing = ["log", "first", "last", "samples", "coverage", "units"]
     assert csv.columns.tolist() == [*cell, "low", "median", "high", *standing]
     row = csv.set_index(cell).loc[("m64", 0.8, "LXF", "aggressive")]
-    own = mean_unfairness(store, "strict").sel(trace="m64", load="0.8", order="LXF")
+    own = mean_unfairness(numbers, "strict").sel(trace="m64", load="0.8", order="LXF")
     assert row["log"] == own.sel(rule="aggressive").item()
     assert row[["first", "last", "samples", "coverage"]].tolist() == [2, 3, 4, 0.2]
 
@@ -255,7 +264,7 @@ def test_claims_count_cells(tree: xr.DataTree) -> None:
         f"unfairness_{kind}": (tuple(labels), mean) for kind in ("strict", "relaxed", "resource")
     }
     whole = root.assign_coords(labels).assign(figures)
-    found = counted(xr.DataTree.from_dict({"/": whole, "/m": group}))
+    found = claims_in_part(Numbers.of(xr.DataTree.from_dict({"/": whole, "/m": group})))
     expected = {
         "no guarantee / aggressive": [3, 0, 0.75, 0.0, 6 / 7],
         "SJF / LXF": [3, 0, 4 / 7, 0.5, 5 / 8],
@@ -270,12 +279,11 @@ def test_claims_count_cells(tree: xr.DataTree) -> None:
     assert clearer.loc["no guarantee", "cells"] == 0
 
 
-def test_claims_of_either_conservative_backfilling(store: Path) -> None:
+def test_claims_of_either_conservative_backfilling(numbers: Numbers) -> None:
     """A row a conclusion and reading, of as many cells as have a ratio; only one is the paper's."""
-    parts = counted(store)
-    found = claims(parts)
+    parts, found = numbers.once(claims_in_part), claims(numbers)
     readings = found.index.get_level_values("conservative")
-    both = sum(claim.meets_conservative for claim in CLAIMS)
+    both = sum(depends_on_conservative(claim) for claim in CLAIMS)
     assert readings.value_counts().to_dict() == dict(
         zip(READINGS, (len(CLAIMS), both), strict=True)
     )
@@ -290,22 +298,24 @@ def test_claims_of_either_conservative_backfilling(store: Path) -> None:
     assert traces["cells"].groupby(level=[0, 1, 2, 3]).sum().to_dict() == found["cells"].to_dict()
 
 
-def test_without_backfilling_first_come_first_served_is_fair(store: Path) -> None:
+def test_without_backfilling_first_come_first_served_is_fair(numbers: Numbers) -> None:
     """A queue that nobody leaves but at its head is socially just, as section 3.1.2 says."""
     for kind in ("strict", "relaxed"):
-        fcfs = mean_unfairness(store, kind).sel(order="FCFS", rule=NO_BACKFILLING)
+        fcfs = mean_unfairness(numbers, kind).sel(order="FCFS", rule=NO_BACKFILLING)
         assert not fcfs.any()
 
 
-def test_the_size_of_discrimination_is_twice_what_is_above_0(store: Path) -> None:
+def test_the_size_of_discrimination_is_twice_what_is_above_0(numbers: Numbers) -> None:
     """Over all jobs, since D sums to nothing; not over a part of them."""
-    above, size = (job_unfairness(store, "m64", kind) for kind in ("resource", BY_SIZE))
+    above, size = (job_unfairness(numbers, "m64", kind) for kind in ("resource", BY_SIZE))
     np.testing.assert_allclose(size.mean("job"), 2 * above.mean("job"), rtol=1e-9)
     few = dict(job=slice(10))
     assert not np.allclose(size[few].mean("job"), 2 * above[few].mean("job"))
 
 
-def test_report_writes_every_figure_and_table(store: Path, written: list[Path]) -> None:
+def test_report_writes_every_figure_and_table(
+    store: Path, written: list[Path], numbers: Numbers
+) -> None:
     """Six pairs of figures, four tables, and the samples' four figures, each with its numbers."""
     assert all(path.stat().st_size > 0 for path in written)
     names = {path.name for path in written}
@@ -314,7 +324,7 @@ def test_report_writes_every_figure_and_table(store: Path, written: list[Path]) 
     csv = pd.read_csv(store / "tables" / "figures-07-08-strict.csv").set_index(
         ["trace", "load", "order"]
     )
-    expected = mean_unfairness(store, "strict").sel(trace="m64", load="0.8", order="LXF")
+    expected = mean_unfairness(numbers, "strict").sel(trace="m64", load="0.8", order="LXF")
     assert (
         csv.loc[("m64", 0.8, "LXF"), list(RULES_THERE.values())].tolist()
         == expected.values.tolist()
@@ -324,14 +334,14 @@ def test_report_writes_every_figure_and_table(store: Path, written: list[Path]) 
         *("kind", "claim", "expects", "conservative"),
         *("cells", "above_1", "median", "least", "most"),
     ]
-    assert len(told) == len(claims(counted(store)))
+    assert len(told) == len(claims(numbers))
 
 
 def test_beside_samples_the_log_needs_no_load_of_the_paper(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stands beside them then, and the paper's own figures are not drawn."""
-    monkeypatch.setattr("schedfarm.analysis.papers.sabin_2005.report.LOADS", ["0.8", "0.7"])
+    monkeypatch.setattr("schedfarm.analysis.papers.sabin_2005.paper.LOADS", ["0.8", "0.7"])
     names = {path.stem for path in make_report("sabin-2005", store).write(store)}
     assert names == {f"samples-{name}" for name in ("ratios", *KINDS)}
 
@@ -344,11 +354,11 @@ def test_every_report_refuses_what_is_no_store(name: str, tmp_path: Path) -> Non
 
 
 def test_the_report_tells_a_terminal_what_became_of_each_conclusion(
-    store: Path, report: Made
+    numbers: Numbers, report: Made
 ) -> None:
     """Of the log the conclusions, of samples the ratios: a line each, and their headings."""
     text = report.text.splitlines()
-    lines = len(claims(counted(store))) + len(ratios(store))
+    lines = len(claims(numbers)) + len(ratios(numbers))
     assert lines < len(text) <= lines + 8
     assert any("no guarantee / aggressive, SJF" in line for line in text)
     assert any("aggressive / re-planning, LXF" in line for line in text)
@@ -361,5 +371,5 @@ def test_table_1_of_ctc(traces: Path, tmp_path: Path) -> None:
         whole, traces=whole.traces[:1], policies=("fcfs+none",), loads=("0.8",), fairness=()
     )
     farm.run(campaign, tmp_path / "store")
-    ours = table_1(tmp_path / "store").loc[("CTC-SP2", "ours")].tolist()
+    ours = table_1(Numbers.of(tmp_path / "store")).loc[("CTC-SP2", "ours")].tolist()
     assert ours == [2209, 435, 722, 487, 609, 309, 157, 45, 30] == list(TABLE_1["CTC-SP2"])

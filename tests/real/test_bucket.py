@@ -14,15 +14,17 @@ import pytest
 
 from schedfarm import analysis, farm
 from schedfarm.core import InputError
+from schedfarm.core.format.names import LOCK
+from schedfarm.core.format.record import Record
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import main
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning import block_shape
 from schedfarm.farm.store.bucket import Bucket
-from schedfarm.farm.store.lock import NAME as LOCK, Superseded
+from schedfarm.farm.store.lock import Superseded
 from schedfarm.farm.store.place import place_of
-from schedfarm.farm.store.records import Record, record_names
+from schedfarm.farm.store.records import record_names
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import Again, repair, verify
 from tests.crash.test_killed_build import kill_build
@@ -67,11 +69,11 @@ def recorded(store: Path) -> dict[str, dict[str, Any]]:
     place = place_of(store)
     for name in record_names(place):
         record = Record.from_bytes(place.read(name))
-        columns = [record.body.figures, record.body.crc]
+        columns = [record.payload.figures, record.payload.crc]
         found[name] = {
-            "head": record.head,
-            "jobs": record.body.jobs.tobytes(),
-            "errors": {k: (v["type"], v["message"]) for k, v in record.body.errors.items()},
+            "head": record.header,
+            "jobs": record.payload.jobs.tobytes(),
+            "errors": {k: (v["type"], v["message"]) for k, v in record.payload.errors.items()},
             "columns": [{k: v.tobytes() for k, v in one.items()} for one in columns],
         }
     return found
@@ -143,7 +145,7 @@ def test_commands_and_functions_take_the_address(
     monkeypatch.chdir(tmp_path)
     Path("grow.toml").write_text(SMALL.to_toml())
     for words in (
-        ("bands", "--metric", "wait"), ("gains", "--json"), ("who", "--top", "2"),
+        ("bands", "--metric", "wait"), ("compare", "--json"), ("who", "--top", "2"),
         ("bands", "--weekly"), ("status", "--failed"), ("verify", "--seed", "1"),
     ):  # fmt: skip
         command, *options = words
@@ -206,7 +208,7 @@ def test_object_that_is_gone__found_and_mended(finished: str) -> None:
 
 REFUSED = (
     ("run", "grow.toml", "--store"), ("plan", "grow.toml", "--no-probe", "--store"),
-    ("status",), ("bands",), ("gains",), ("who",), ("verify",), ("watch",),
+    ("status",), ("bands",), ("compare",), ("who",), ("verify",), ("watch",),
 )  # fmt: skip
 
 

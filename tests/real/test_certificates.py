@@ -106,7 +106,7 @@ def test_a_campaign_runs_with_it_and_not_without(
     command = ["run", "there.toml", "--on", there.address, "--store", "s"]
     without = farm_process(tmp_path, *command)
     assert without.returncode == 2
-    assert "asks for certificates, and there are none in Dask's configuration" in without.stderr
+    assert "requires certificates, and there are none in Dask's configuration" in without.stderr
     assert not (tmp_path / "s").exists()
     named = farm_process(tmp_path, *command, "--certificates", str(mine))
     assert (named.returncode, counts(named.stdout)["done"]) == (0, 16), named.stderr
@@ -167,7 +167,7 @@ def test_those_that_dask_names_are_looked_at_as_well(mine: Path, tmp_path: Path)
 
 
 def test_what_cannot_be_used_is_a_sentence(mine: Path, tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match="an authority is there already; --renew"):
+    with pytest.raises(ClusterError, match="an authority exists already; --renew"):
         make(mine)
     with pytest.raises(ClusterError, match=r"there is no ca-key.pem to sign"):
         make(tmp_path / "none", renew=True)

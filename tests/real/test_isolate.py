@@ -15,7 +15,8 @@ from schedfarm.cluster import connect
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import cli
-from schedfarm.farm.execution.isolate import Killed, isolated
+from schedfarm.farm.execution.faults import Killed
+from schedfarm.farm.execution.worker import isolated
 from schedfarm.farm.watching.events import Begin, BlockDone, End, read_events
 
 POISON = '''

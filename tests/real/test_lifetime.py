@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from schedfarm.cluster.walltime import ending
-from schedfarm.farm.execution.lifetime import ENDS, left
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import DEADLINE, run_task, seconds_left
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import block_costs
 from tests.support.dask_processes import Site, site
@@ -52,11 +51,11 @@ def there(tmp_path: Path, whole: Path) -> Iterator[Site]:
 
 def test_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a variable that the scripts of jobs set."""
-    assert ending(3600)[0][0].startswith(f"export {ENDS}=")
-    monkeypatch.setenv(ENDS, str(time.time() + 1e6))
-    assert 1e6 - PATIENCE < left() <= 1e6
-    monkeypatch.setenv(ENDS, "never")
-    assert left() == float("inf")
+    assert ending(3600)[0][0].startswith(f"export {DEADLINE}=")
+    monkeypatch.setenv(DEADLINE, str(time.time() + 1e6))
+    assert 1e6 - PATIENCE < seconds_left() <= 1e6
+    monkeypatch.setenv(DEADLINE, "never")
+    assert seconds_left() == float("inf")
 
 
 def test_block_that_does_not_fit__is_not_begun(
@@ -77,15 +76,15 @@ def test_block_that_does_not_fit__is_not_begun(
 
         return answer
 
-    monkeypatch.setattr("schedfarm.farm.execution.task.retire", lambda: True)
+    monkeypatch.setattr("schedfarm.farm.execution.worker.drain", lambda: True)
     for place, last in (("all", float("inf")), ("some", None)):
-        monkeypatch.setattr("schedfarm.farm.execution.task.left", until(last or asked))
+        monkeypatch.setattr("schedfarm.farm.execution.worker.seconds_left", until(last or asked))
         with begin(campaign, tmp_path / place) as prepared:
             costs = block_costs(prepared.store, prepared.store.blocks())
             task = Backlog(prepared.tasks, costs).take()
-            assert len(task.portions) > 1
+            assert len(task.batches) > 1
             done = [one.block for one in run_task(task)]
-            assert set(done) == prepared.store.heads().keys()
+            assert set(done) == prepared.store.headers().keys()
             assert (len(done) == len(task.blocks)) == (place == "all")
             assert done
 
@@ -94,7 +93,7 @@ def test_a_run_without_workers__has_nobody_to_hand_on_to(tmp_path: Path, whole: 
     """In a job whose time is over it does what it is asked for, and does not ask itself anew."""
     (tmp_path / "ending.toml").write_text(CAMPAIGN)
     text = "from schedfarm import farm; farm.run(farm.Campaign.from_toml('ending.toml'), 's')"
-    late = {**os.environ, "PYTHONPATH": IMPORTED, ENDS: str(time.time() - 60)}
+    late = {**os.environ, "PYTHONPATH": IMPORTED, DEADLINE: str(time.time() - 60)}
     subprocess.run(
         [sys.executable, "-c", text], cwd=tmp_path, env=late, check=True, timeout=PATIENCE
     )
@@ -103,7 +102,7 @@ def test_a_run_without_workers__has_nobody_to_hand_on_to(tmp_path: Path, whole: 
 
 def test_worker_that_ends__hands_its_tasks_on(there: Site, tmp_path: Path, whole: Path) -> None:
     """It closes by itself at its first task; the run goes on with another, and loses nothing."""
-    ending = there.worker(**{ENDS: str(time.time())})
+    ending = there.worker(**{DEADLINE: str(time.time())})
     run = Command(tmp_path, "run", "ending.toml", "--on", there.address)
     try:
         wait_for(lambda: ending.poll() is not None, "the worker's end")

@@ -143,7 +143,7 @@ def test_a_scheduler_that_a_network_can_use__is_refused_unless_wanted(
         assert refused.finish() == 2
         assert "farm: tcp://10.99.0.1:" in refused.err
         assert "over the network can run code as you" in refused.err
-        assert "--insecure takes this one as it is" in refused.err
+        assert "--insecure accepts this one" in refused.err
         assert not (tmp_path / "cut.farm").exists()
         taken = Command(tmp_path, *command, "--insecure", before=on)
         assert taken.finish() == 0, taken.err

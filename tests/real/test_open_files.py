@@ -7,10 +7,10 @@ import sys
 
 SCRIPT = """
 import resource
-from schedfarm.cluster.open_files import lift
+from schedfarm.cluster.opening import lift_file_limit
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 96))
-lift()
+lift_file_limit()
 files = [open("/dev/null") for _ in range(80)]
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
 """

@@ -124,7 +124,7 @@ def test_who_uses_a_scheduler_of_everybody_is_told(client: Client, tmp_path: Pat
     with site(tmp_path) as there:
         there.worker()
         with connect(f"scheduler-file:{there.file}") as known:
-            assert "is not encrypted and asks nobody who he is" in exposure(known)
+            assert "is not encrypted and has no authentication" in exposure(known)
 
 
 def test_a_scratch_folder_that_another_user_has_made_is_not_used(

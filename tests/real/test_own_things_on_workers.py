@@ -14,7 +14,7 @@ import pytest
 from schedfarm import farm
 from schedfarm.cluster import connect
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.store.records import read_heads
+from schedfarm.farm.store.records import read_headers
 from schedfarm.farm.verify import Again, verify
 from tests.support.dask_processes import site
 from tests.support.growing import counts as outcome_counts
@@ -131,7 +131,7 @@ def test_interrupted__goes_on(tmp_path: Path) -> None:
     finally:
         run.kill()
     opened = farm.Store.open(store)
-    assert len(read_heads(opened.place, opened.identity)) < len(opened.blocks())
+    assert len(read_headers(opened.place, opened.identity)) < len(opened.blocks())
     ended = farm_process(tmp_path / "two", "run", str(path), "--store", str(store))
     assert ended.returncode == 0, ended
     assert 0 < counts(ended.stdout)["before"] < 24

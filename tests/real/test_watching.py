@@ -74,4 +74,4 @@ def test_both(tmp_path: Path) -> None:
     assert re.search(link, ended.stderr, re.MULTILINE)
     page = (tmp_path / "r.html").read_text()
     assert "<html" in page
-    assert "farm/execution/task.py" in page
+    assert "farm/execution/worker.py" in page

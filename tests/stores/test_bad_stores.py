@@ -14,10 +14,9 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.core import InputError
+from schedfarm.core.format.names import ARRAYS, CHUNKS
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.store.arrays import ARRAYS
 from schedfarm.farm.store.records import read_record
-from schedfarm.farm.store.shards import CHUNKS
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import repair, verify
 from tests.support.harness import snapshot
@@ -65,7 +64,7 @@ def alter(store: Path, **changes: Any) -> None:
     (store / "store.json").write_text(json.dumps(plain))
 
 
-@pytest.mark.parametrize("command", ["run", "status", "bands", "gains"])
+@pytest.mark.parametrize("command", ["run", "status", "bands", "compare"])
 def test_store__newer_version(store: Path, said: Said, command: str) -> None:
     """A store of a newer format is for a newer program."""
     alter(store, version=7)
@@ -161,7 +160,7 @@ def test_store__folder_of_something_else(said: Said) -> None:
     assert "folder is not a store" in said("run", "c.toml", "--store", "folder")
 
 
-@pytest.mark.parametrize("command", ["status", "bands", "gains"])
+@pytest.mark.parametrize("command", ["status", "bands", "compare"])
 @pytest.mark.parametrize("place", ["none", "file", "folder"])
 def test_reading__no_store(said: Said, command: str, place: str) -> None:
     """What is not a store is named as such."""
@@ -172,7 +171,7 @@ def test_reading__no_store(said: Said, command: str, place: str) -> None:
     assert "stor" in text
 
 
-@pytest.mark.parametrize("command", ["bands", "gains"])
+@pytest.mark.parametrize("command", ["bands", "compare"])
 def test_bands__unknown_metric(store: Path, said: Said, command: str) -> None:
     """An unknown metric lists the known ones."""
     text = said(command, "tiny.farm", "--metric", "wiat")
@@ -248,10 +247,10 @@ def test_store__file_of_values_is_gone(store: Path, variable: str) -> None:
 def test_record__has_no_number_that_is_none(store: Path) -> None:
     """JSON has none, and a reader that takes NaN all the same compares it with nothing."""
     opened = Store.open(store)
-    record = read_record(opened.place, next(iter(opened.heads())))
+    record = read_record(opened.place, next(iter(opened.headers())))
     assert record is not None
     with pytest.raises(ValueError, match="JSON compliant"):
-        replace(record, body=replace(record.body, seconds=math.nan)).to_bytes()
+        replace(record, payload=replace(record.payload, seconds=math.nan)).to_bytes()
 
 
 def test_trace_may_be_called_as_a_record_is(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import missing_blocks, plan
 from schedfarm.farm.store import summary
 from schedfarm.farm.store.summary import folded
@@ -116,7 +117,7 @@ def test_pieces_of_a_cell_are_tasks_of_their_own(
 ) -> None:
     """A cell that was cut spreads over the workers; the rest of its blocks stay together."""
     cut(monkeypatch)
-    store = build(design(tmp_path / "store", campaign))
+    store = build(design(tmp_path / "store", survey(campaign)))
     tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     pieces = [task for task in tasks if any(block.piece for block in task.blocks)]
     assert len(pieces) == 2 * 2 * 3 * 2

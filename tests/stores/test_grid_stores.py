@@ -12,7 +12,7 @@ import xarray as xr
 
 from schedfarm.core import Grid, Pool
 from schedfarm.core.errors import InputError
-from schedfarm.farm.campaign.samples import jobs_of
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.logs.registry import find
 from schedfarm.farm.store.reading import job_table
@@ -71,9 +71,8 @@ def test_a_grid_without_configuration__is_refused(keys: dict[str, object]) -> No
 def test_a_job_wider_than_every_cluster__is_dropped_and_counted() -> None:
     """Together the clusters would be wide enough for each."""
     small = replace(ON_GRID, platform=Grid([8, 16], ["a", "b"]).to_dict())
-    jobs = jobs_of(
-        small, None, seed=0, resample=1, draw="replace", load="original", load_by="runtime"
-    )
+    settings = {"seed": 0, "draw": "replace", "load_by": "runtime"}
+    jobs = Samples(small, None, settings).at(1, "original")
     assert jobs.dropped["not admitted"] + len(jobs) == 80
     assert 8 < jobs.procs.max() <= 16
 

@@ -12,13 +12,12 @@ import zarr
 
 from schedfarm import farm
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.names import ARRAYS, CHUNKS
 from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.store.arrays import ARRAYS
-from schedfarm.farm.store.shards import CHUNKS
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.verify import verify
 from tests.support.growing import (
     GROWN,

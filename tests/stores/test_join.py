@@ -16,12 +16,12 @@ from schedfarm.core.models.poisson import poisson
 from schedfarm.core.workload.on_network import OnNetwork, join_logs
 from schedfarm.core.workload.resample_weeks import whole_weeks
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.campaign.samples import jobs_of
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.logs import registry
-from schedfarm.farm.planning.extents import extent_of
+from schedfarm.farm.planning.survey import survey_of
 from schedfarm.farm.store.logs import load_log, log_bytes
 from schedfarm.farm.store.reading import schedule_of
 from schedfarm.farm.verify import Again, verify
@@ -91,16 +91,13 @@ def test_samples_keep_clusters_and_loads(site: Path) -> None:
     trace, w = c.traces[0], c.traces[0].read()
     assert w is not None
     for load in c.loads:
-        one, two = (
-            jobs_of(trace, w, seed=1, resample=2, draw=c.draw, load=load, load_by=c.load_by)
-            for _ in range(2)
-        )
+        one, two = (Samples(trace, w, {**c.settings, "seed": 1}).at(2, load) for _ in range(2))
         assert one.digest() == two.digest()
         assert one.platform == w.platform
         assert np.array_equal(one.job % 2, one.origin)
-    extent = extent_of(trace, c)
-    assert extent.weeks == {load: (3, 3) for load in c.loads}
-    assert set(extent.users) == set(w.user.tolist())
+    found = survey_of(trace, c)
+    assert found.weeks == {load: (3, 3) for load in c.loads}
+    assert set(found.users) == set(w.user.tolist())
 
 
 def test_the_store_keeps_the_joined_log(site: Path) -> None:
@@ -176,9 +173,7 @@ def test_cells_are_those_of_the_campaign(site: Path, sound: Path) -> None:
     c = run_of(site)
     for trace in c.traces:
         log = trace.read()
-        jobs = jobs_of(
-            trace, log, seed=c.seed, resample=2, draw=c.draw, load="1.2", load_by=c.load_by
-        )
+        jobs = Samples(trace, log, c.settings).at(2, "1.2")
         cell = schedule_of(sound, trace=trace.name, policy="fcfs+ics", resample=2, load="1.2")
         assert cell.workload.digest() == jobs.digest()
         assert cell.digest() == simulate(jobs, "fcfs+ics").digest()
@@ -243,13 +238,17 @@ def on(**changes: Any) -> dict[str, Any]:
         ({"network": {"origin": 0}}, ("'both': network: origin is 0; known: partition, queue",)),
         (
             {"join": None, "file": "north.swf", "platform": NETWORK},
-            ("trace 'both': ", "north.swf says of no job where it comes from", "table 'network'"),
+            (
+                "trace 'both': ",
+                "north.swf gives neither origins nor link requests",
+                "table 'network'",
+            ),
         ),
         ({"network": {"computation": 7}}, ("network: computation is 7", "0 to 1")),
         ({"network": {"computaton": 7}}, ("'computaton'", "did you mean 'computation'")),
         (
             {"join": None, "file": "north.swf", "network": {}},
-            ("'network' says what jobs ask", "'join'", "name = 'network'"),
+            ("'network' gives the link requests", "'join'", "name = 'network'"),
         ),
         (
             {"join": None, "file": "north.swf", "platform": NETWORK, "network": {"links": 5}},

@@ -16,12 +16,13 @@ from schedfarm import analysis, farm
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.papers import make_report
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.retention import RETENTION
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli.report import check_report
 from schedfarm.farm.execution import cell
 from schedfarm.farm.planning.design import design
-from schedfarm.farm.store.keep import KEEPS
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.store.reading import job_table, schedule_of
 from schedfarm.farm.verify import Again, repair, verify
 from tests.support.made import MadeStores
@@ -35,13 +36,13 @@ CAMPAIGN = Campaign(
     fairness=("strict",),
 )
 
-LESS = [name for name, row in KEEPS.items() if row.without]
+LESS = [name for name, row in RETENTION.items() if row.without]
 
 
 @pytest.fixture
 def stores(made_store: MadeStores) -> dict[str, Path]:
     """Return one store for each answer."""
-    return {name: made_store(replace(CAMPAIGN, keep=name)) for name in KEEPS}
+    return {name: made_store(replace(CAMPAIGN, keep=name)) for name in RETENTION}
 
 
 def dims_of(store: Path) -> set[str]:
@@ -54,7 +55,7 @@ def test_each_answer_has_less(stores: dict[str, Path]) -> None:
     """The dimensions that it names are gone, and with them files and bytes."""
     sizes = {}
     for name, store in stores.items():
-        assert dims_of(store).isdisjoint(KEEPS[name].without)
+        assert dims_of(store).isdisjoint(RETENTION[name].without)
         sizes[name] = sum(p.stat().st_size for p in store.rglob("*") if p.is_file())
     assert dims_of(stores["jobs"]) >= {"job", "week", "width", "user"}
     assert dims_of(stores["weeks"]) >= {"week", "width", "user"}
@@ -100,7 +101,7 @@ def test_every_job_is_verified_by_simulating_again(
     assert list(verify(store, Again(100))) == []
 
 
-@pytest.mark.parametrize("name", list(KEEPS))
+@pytest.mark.parametrize("name", list(RETENTION))
 def test_a_store_that_grows_is_one_made_at_once(
     stores: dict[str, Path], tmp_path: Path, name: str
 ) -> None:
@@ -172,8 +173,8 @@ def test_blocks_are_longer_where_no_jobs_are_kept(tmp_path: Path) -> None:
     easy: dict[str, Any] = {"policies": ("fcfs+easy",), "loads": ("0.8",), "fairness": ()}
     many = replace(CAMPAIGN, traces=(trace,), resamples=20_000, **easy)
     counts = {
-        name: len(design(tmp_path / name, replace(many, keep=name)).store.blocks())
-        for name in KEEPS
+        name: len(design(tmp_path / name, survey(replace(many, keep=name))).store.blocks())
+        for name in RETENTION
     }
     assert counts["jobs"] > 2 * counts["weeks"]
     assert counts["weeks"] == counts["summary"]
@@ -196,7 +197,7 @@ def test_questions_about_what_is_not_kept_are_refused(stores: dict[str, Path]) -
             analysis.changes(stores[name], "m", "spf+conservative", "fcfs+easy", load=0.9)
         with pytest.raises(StoreError, match=f"report 'saf-2019' needs keep = 'jobs'.*'{name}'"):
             make_report("saf-2019", stores[name])
-        assert analysis.gains(stores[name], "wait", "fcfs+easy", kind="quantile", q=[0.5])
+        assert analysis.compare(stores[name], "fcfs+easy", metrics=["wait"])
     with pytest.raises(StoreError, match=r"no week_jobs: .*keep = 'summary'"):
         analysis.weekly_bands(stores["summary"], "m", "wait", 0.9, trim=0)
     assert analysis.weekly_bands(stores["weeks"], "m", "wait", 0.9, trim=0)

@@ -13,11 +13,12 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.names import COPY, MANIFEST
+from schedfarm.core.format.version import FORMAT
 from schedfarm.core.metrics.declared import METRICS
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.store.block import OpenBlock, commit
-from schedfarm.farm.store.manifest import COPY, MANIFEST, sealed
-from schedfarm.farm.store.schema import FORMAT
+from schedfarm.farm.store.manifest import sealed
 from schedfarm.farm.verify import Again, verify
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.harness import arrays, assert_same_results
@@ -179,7 +180,7 @@ def test_a_run_that_ends_while_it_learns__goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(farm.execution.task, "commit", torn)
+        patch.setattr(farm.execution.worker, "commit", torn)
         assert learnt(campaign, store).interrupted
     lacking = farm.status(store)
     assert (lacking.done, lacking.missing) == (CELLS, 0)

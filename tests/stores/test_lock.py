@@ -14,10 +14,11 @@ from click.testing import CliRunner
 
 from schedfarm import farm
 from schedfarm.core import InputError
+from schedfarm.core.format.names import LOCK
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import cli
 from schedfarm.farm.store import lock
-from schedfarm.farm.store.lock import NAME, TURN, check_turn, locked, turn
+from schedfarm.farm.store.lock import TURN, check_turn, locked, turn
 from tests.support.harness import snapshot
 from tests.support.refusals import GOOD
 
@@ -32,9 +33,9 @@ def test_second_coordinator_is_told_who_holds_the_lock(tmp_path: Path) -> None:
             locked(tmp_path),
         ):
             pass
-        assert (tmp_path / NAME).exists()
+        assert (tmp_path / LOCK).exists()
         check_turn(tmp_path, run)
-    assert not (tmp_path / NAME).exists()
+    assert not (tmp_path / LOCK).exists()
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
@@ -48,12 +49,12 @@ def test_lock_of_another_run_outlives_the_first(tmp_path: Path) -> None:
     """A run whose file was deleted leaves that of the next run alone."""
     with ExitStack() as stack:
         with locked(tmp_path):
-            (tmp_path / NAME).unlink()
+            (tmp_path / LOCK).unlink()
             other = stack.enter_context(locked(tmp_path))
         check_turn(tmp_path, other)
         with pytest.raises(InputError, match=f"in use by process {os.getpid()}"), locked(tmp_path):
             pass
-    assert not (tmp_path / NAME).exists()
+    assert not (tmp_path / LOCK).exists()
 
 
 @contextmanager
@@ -67,7 +68,7 @@ def another_user() -> Iterator[None]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
-@pytest.mark.parametrize("locked_away", [(), (NAME,), (TURN,)], ids=lambda names: "".join(names))
+@pytest.mark.parametrize("locked_away", [(), (LOCK,), (TURN,)], ids=lambda names: "".join(names))
 def test_a_store_of_another_user__is_one_sentence(
     tmp_path: Path, locked_away: tuple[str, ...]
 ) -> None:
@@ -97,11 +98,11 @@ def test_readers_of_a_lock_do_not_take_it(tmp_path: Path) -> None:
     store = tmp_path / "s"
     farm.run(Campaign.from_dict(GOOD, tmp_path), store)
     with locked(store) as run:
-        text = (store / NAME).read_bytes()
+        text = (store / LOCK).read_bytes()
         for words in (["status"], ["watch", "--once"], ["bands", "--metric", "wait"]):
             done = CliRunner().invoke(cli, [words[0], str(store), *words[1:]])
             assert done.exit_code == 0, done.output
-        with (store / NAME).open("rb") as reader:
+        with (store / LOCK).open("rb") as reader:
             assert reader.read() == text
             with pytest.raises(BlockingIOError):
                 fcntl.flock(reader, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -110,10 +111,10 @@ def test_readers_of_a_lock_do_not_take_it(tmp_path: Path) -> None:
                 pass
         with pytest.raises(InputError, match="in use by process"), locked(store):
             pass
-        assert (store / NAME).read_bytes() == text
-    assert not (store / NAME).exists()
+        assert (store / LOCK).read_bytes() == text
+    assert not (store / LOCK).exists()
     CliRunner().invoke(cli, ["status", str(store)])
-    assert not (store / NAME).exists()
+    assert not (store / LOCK).exists()
 
 
 def test_the_process_that_holds_off_a_run_is_named(
@@ -124,7 +125,7 @@ def test_the_process_that_holds_off_a_run_is_named(
     refusal = r"perhaps stopped \({}\); let it go on, or end it"
     here = f"process {os.getpid()} on {platform.node()}"
     with locked(tmp_path):
-        (tmp_path / NAME).rename(tmp_path / "of the first")
+        (tmp_path / LOCK).rename(tmp_path / "of the first")
         handle = os.open(tmp_path / TURN, os.O_RDWR)
         fcntl.flock(handle, fcntl.LOCK_SH)
         with pytest.raises(InputError, match=refusal.format(here)), locked(tmp_path):

@@ -15,10 +15,10 @@ import pytest
 from schedfarm import farm
 from schedfarm.core import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.names import MANIFEST
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.own import sources
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.store.manifest import MANIFEST
 from schedfarm.farm.verify import Again, verify
 from tests.support.command_line import farm_in
 from tests.support.growing import counts as outcome_counts

@@ -16,12 +16,13 @@ import pytest
 from obstore.store import MemoryStore
 
 from schedfarm.core import InputError
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.core.format.names import LOCK
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import lease
 from schedfarm.farm.store.bucket import HEAD_BYTES, Bucket
 from schedfarm.farm.store.journal import OBJECT_BYTES, START
-from schedfarm.farm.store.lock import NAME as LOCK, Superseded
+from schedfarm.farm.store.lock import Superseded
 from schedfarm.farm.store.place import Place, place_of
 from tests.support.growing import SMALL
 from tests.support.harness import wait_for

@@ -10,10 +10,10 @@ import pytest
 from schedfarm import farm
 from schedfarm.core import Pool, simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.names import MANIFEST
 from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.store.manifest import MANIFEST
 from schedfarm.farm.store.reading import schedule_of
 from tests.support.command_line import farm_in
 from tests.support.harness import assert_same_results, counts

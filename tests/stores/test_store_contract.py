@@ -16,8 +16,8 @@ import zarr
 from schedfarm import farm
 from schedfarm.core import Schedule, simulate
 from schedfarm.core.errors import InputError
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.reading import job_table, schedule_of
 from schedfarm.farm.store.store import Store
@@ -128,7 +128,7 @@ def test_an_altered_number_is_found(
     assert {fault.name for fault in faults} == {
         f"results.zarr/{name}/{array}" for array in platform.altered
     }
-    why = rf"{platform.altered[0]} of block {name}/cells/\S+ is not what its record"
+    why = rf"{platform.altered[0]} of block {name}/cells/\S+ does not match its record"
     with pytest.raises(InputError, match=why):
         schedule_of(store, **cell(platform, platform.policies[0]))
     repair(store, faults)

@@ -13,8 +13,8 @@ from schedfarm.core import Pool, Workload, read_swf, write_swf
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.workload.columns import COLUMNS, STORED
 from schedfarm.farm import Campaign, Trace
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store.logs import load_log, log_bytes
 from schedfarm.farm.verify import verify
 from schedfarm.farm.watching.events import Event, Said, Watcher
@@ -89,7 +89,7 @@ def test_a_log_of_another_name_is_not_simulated(tmp_path: Path) -> None:
 
     farm.run(campaign, store, watch=Listener())
     assert said == [
-        f"the log of {name} was not the one that its name says; written anew" for name in "ab"
+        f"the log of {name} did not match its name and was written again" for name in "ab"
     ]
     assert (one.read_bytes(), other.read_bytes()) == (first, second)
     assert list(verify(store)) == []

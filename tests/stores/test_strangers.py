@@ -48,7 +48,7 @@ READERS = (
     ("verify", "strange.farm", "--repair"),
     ("status", "strange.farm"),
     ("bands", "strange.farm"),
-    ("gains", "strange.farm"),
+    ("compare", "strange.farm"),
     ("watch", "strange.farm"),
 )
 
@@ -88,7 +88,8 @@ def test_verify__says_what_it_leaves_out_and_does_it_when_trusted(
     ran: Path, tmp_path: Path
 ) -> None:
     said = farm_in(tmp_path, "verify", "strange.farm")
-    assert "again, since that executes Python code of the store (mine); --trust" in said.stderr
+    sentence = "again, since that would run Python code of the store (mine); allow it with --trust"
+    assert sentence in said.stderr
     trusted = farm_in(tmp_path, "verify", "strange.farm", "--trust")
     assert "simulated 2 of 4 cells again" in trusted.stdout
     assert ran.exists()

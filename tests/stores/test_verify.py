@@ -24,8 +24,8 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import cli
 from schedfarm.farm.execution.cell import Simulations
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import Again, _drawn, repair, verify
 from schedfarm.farm.watching.events import Event, Said, Watcher
@@ -129,10 +129,10 @@ def test_repair_and_run_restore_the_store(
 
 def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     """Values that agree with their record but not with the program are found by the sample."""
+    from schedfarm.core.format.geometry import Block
+    from schedfarm.core.format.names import record_name
     from schedfarm.farm.store.arrays import open_results
     from schedfarm.farm.store.block import OpenBlock, commit
-    from schedfarm.farm.store.geometry import Block
-    from schedfarm.farm.store.records import record_name
 
     block = Block("log", "cells", 0, 0, 0)
     (store / record_name(block)).unlink()
@@ -240,7 +240,7 @@ def test_cells_of_an_order_that_was_revised_since_are_refused(
             match=r"an order or a rule of .*fair-share has changed since .*--repair'.* --store",
         ):
             farm.run(wanted, store)
-    with pytest.raises(StoreError, match=r"order 'fair-share' has another definition now than"):
+    with pytest.raises(StoreError, match=r"the definition of order 'fair-share' has changed since"):
         open_summary(store)["wait"].load()
     faults = list(verify(store, Again(0)))
     assert faults
@@ -288,7 +288,7 @@ def test_cells_of_every_policy_are_drawn(sound: Path, tmp_path: Path) -> None:
         again = Again(2, seed)
         drawn = _drawn(records, again)
         assert again.cells == 24
-        cells = [(r.head.block.kind, r.head.span.cells[place]) for r, place in drawn]
+        cells = [(r.header.block.kind, r.header.span.cells[place]) for r, place in drawn]
         assert len(set(cells)) == len(cells)
         each = Counter((kind, cell[2]) for kind, cell in cells)
         assert set(each.values()) == {2}

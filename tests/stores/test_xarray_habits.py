@@ -16,7 +16,7 @@ import xarray as xr
 from click.testing import CliRunner
 
 from schedfarm import farm
-from schedfarm.analysis import StoreError, bands, gains, plain, weekly_bands
+from schedfarm.analysis import StoreError, bands, compare, plain, weekly_bands
 from schedfarm.analysis.store import told
 from schedfarm.core.errors import InputError
 from schedfarm.farm.campaign.campaign import Campaign
@@ -117,8 +117,8 @@ def test_labels_are_taken_in_any_spelling(store: Path) -> None:
     whole = bands(store, "wait").sel(load=["0.95"], policy=[SPF])
     xr.testing.assert_equal(band, whole)
     assert weekly_bands(store, "m", "wait", 0.95)["load"] == "0.95"
-    gain = gains(store, "wait", "FCFS+easy", load=0.95, policy="sjf+easy,threshold=72h")
-    xr.testing.assert_equal(gain, gains(store, "wait", "fcfs+easy").sel(load=["0.95"]))
+    found = compare(store, "FCFS+easy", ["sjf+easy,threshold=72h"], load=0.95)
+    xr.testing.assert_identical(found, compare(store, "fcfs+easy", [SPF], load="0.95"))
     cells = plain(store, load=0.95, policy="sjf+easy,threshold=72h")
     assert cells.index.unique("policy").tolist() == [SPF]
 
@@ -128,7 +128,7 @@ def test_labels_that_are_not_there(store: Path) -> None:
     known = "known: original, 0.9, 0.95"
     for refused, ask in (
         (StoreError, lambda: bands(store, "wait", load=0.8)),
-        (StoreError, lambda: gains(store, "wait", "fcfs+easy", load=0.8)),
+        (StoreError, lambda: compare(store, load=0.8)),
         (StoreError, lambda: weekly_bands(store, "m", "wait", load=0.8)),
         (InputError, lambda: job_table(store, trace="m", policy=SPF, resample=1, load=0.8)),
     ):
@@ -139,15 +139,16 @@ def test_labels_that_are_not_there(store: Path) -> None:
 
 
 def test_the_command_line_takes_them(store: Path, tmp_path: Path) -> None:
-    """Of bands and of gains, with the figure; and refuses what is not there."""
+    """Of bands and comparisons, with the figure; and refuses what is not there."""
     chosen = ["--load", "0.950", "--policy", "sjf+easy,threshold=72h"]
     figure = tmp_path / "a.png"
     words = ["bands", str(store), *chosen, "--csv", "-", "--plot", str(figure)]
     table = CliRunner().invoke(cli, words, catch_exceptions=False).stdout.splitlines()
     assert [line.split(",")[1] for line in table[1:]] == ["0.95"]
     assert figure.exists()
-    words = ["gains", str(store), *chosen, "--csv", "-"]
-    assert len(CliRunner().invoke(cli, words, catch_exceptions=False).stdout.splitlines()) == 2
+    words = ["compare", str(store), "FCFS+easy", chosen[3], "--load", "0.950", "--csv", "-"]
+    rows = CliRunner().invoke(cli, words, catch_exceptions=False).stdout.splitlines()[1:]
+    assert {row.split(",")[2] for row in rows} == {"0.95"}
 
 
 def test_a_store_of_before_is_read(store: Path, tmp_path: Path) -> None:
@@ -216,5 +217,5 @@ def test_a_cell_is_what_its_record_vouches_for(
         wait.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
     at = {"trace": "m", "policy": SPF, "resample": 2, "load": 0.9}
     for ask in (job_table, schedule_of):
-        with pytest.raises(InputError, match="wait of block m/cells/0-0-0 is not what its record"):
+        with pytest.raises(InputError, match="wait of block m/cells/0-0-0 does not match its"):
             ask(copy, **at)  # type: ignore[operator]

@@ -12,7 +12,7 @@ import xarray as xr
 from schedfarm import farm
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import Outcome
+from schedfarm.farm.execution.run import Outcome
 from schedfarm.farm.planning import block_shape
 from tests.support.harness import records
 from tests.support.made import MadeStores

@@ -16,7 +16,7 @@ from schedfarm.core.metrics.metric import USER, WEEK, WIDTH, Metric
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.runner import Outcome
+from schedfarm.farm.execution.run import Outcome
 from schedfarm.farm.verify import Again, verify
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.made import MadeStores

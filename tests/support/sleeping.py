@@ -10,7 +10,7 @@ from typing import Any
 
 from zarr.storage import _local
 
-from schedfarm.farm.execution.task import run_task
+from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning.tasks import Task
 from schedfarm.farm.store.lock import Superseded
 

@@ -1,43 +1,53 @@
-"""By how much jobs start earlier than under FCFS: the numbers of table 1 of Eyraud 2006."""
+"""By how much jobs start earlier than under FCFS: table 1 of Eyraud 2006, and more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from schedfarm.analysis.drawing import HOUR
-from schedfarm.analysis.papers.eyraud_2006.printed import FCFS, MACHINE, TABLE_1
-from schedfarm.analysis.store import Store, check_known, of_log, open_summary, open_trace
+from schedfarm.analysis.papers.eyraud_2006.printed import DEMT, FCFS, MACHINE, TABLE_1
+from schedfarm.analysis.papers.report import Numbers
+from schedfarm.analysis.papers.tables import BAND, STANDING, Measure, band_table
+from schedfarm.analysis.store import (
+    campaign_traces,
+    check_known,
+    of_log,
+    of_samples,
+    open_trace,
+)
 from schedfarm.core.arrays import Float64
 
-CELL = ("trace", "load", "policy")
-"""What tells one row of table 1 from another."""
+CELL = ["trace", "load", "policy"]
+"""Index of most tables."""
+
+Cell = tuple[str, str]
+"""A trace and a load."""
 
 QUARTILES = {"first_quartile": 25, "median": 50, "third_quartile": 75}
 """The dotted lines of figure 2."""
 
 COUNTS = ("jobs", "refused_by_fcfs", "refused", "identical", "earlier", "later")
-"""How many jobs of a cell there are; how many FCFS, and how many the policy refused; and of those
-that started under both how many at the same instant, earlier, and later than under FCFS."""
+"""Numbers of jobs of a cell: all, those that FCFS and the policy refused, and those that started at
+the same instant under both, earlier, and later."""
 
 SEARCHES = ("selections", "given_up")
-"""Figures of a store's summary: selections of jobs for a shelf, and how many of these were made
-greedily since the exact search was given up."""
+"""Numbers in a store's summary: selections of jobs for a shelf, and how many of them were greedy
+because the exact search gave up."""
 
-ASKED = {"with_properties": "properties", "in_advance": "reserved"}
-"""How many jobs ask for a set of nodes, or for their start, by the array that says it."""
+REQUESTS = {"with_properties": "properties", "in_advance": "reserved"}
+"""Numbers of jobs that request a set of nodes, or their start, by the array with the request."""
 
+SHARES = ("properties", "reservations")
+"""Keys of a trace's table `nodes`: shares of the jobs."""
 
-class Measure(NamedTuple):
-    """A row of `MEASURES`: what stands on an axis, and the unit of the numbers."""
-
-    meaning: str
-    units: str
+BINS = 20
+"""Bars of a histogram; the paper does not print their number."""
 
 
 MEASURES = {
@@ -47,31 +57,15 @@ MEASURES = {
     "share_identical": Measure("Part of the jobs with the same start time", "1"),
     "refused_more": Measure("Part of the jobs refused beyond those that FCFS refuses", "1"),
 }
-"""What is told of samples."""
+"""Numbers that have a band over samples."""
 
 
-def differences(store: Store, trace: str) -> xr.DataArray:
-    """Return by how much each job starts earlier under each other policy than under FCFS.
+def differences(of: Numbers, trace: str) -> xr.DataArray:
+    """Return by how many hours each job starts earlier under each other policy than under FCFS.
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    trace : str
-        A label of the store's trace axis.
-
-    Returns
-    -------
-    DataArray
-        Hours, positive for a job that starts earlier, on (resample, load, policy, job); NaN where
-        a job was refused by either, and beyond the jobs of a sample.
-
-    Raises
-    ------
-    StoreError
-        If the store lacks FCFS.
+    On (resample, load, policy, job); NaN for a job that either refused, and for padding.
     """
-    start = open_trace(store, trace)["start"].load()
+    start = open_trace(of.tree, trace)["start"].load()
     check_known(FCFS, "policy", start["policy"].values.tolist())
     base = start.sel(policy=FCFS, drop=True)
     others = start.drop_sel(policy=FCFS)
@@ -80,41 +74,23 @@ def differences(store: Store, trace: str) -> xr.DataArray:
     return hours.transpose("resample", "load", "policy", "job")
 
 
-def measured(store: Store) -> xr.Dataset:
-    """Return the numbers of table 1, and more, of each cell.
+def measured(of: Numbers) -> xr.Dataset:
+    """Return the numbers of table 1, and more, on (trace, resample, load, policy).
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-
-    Returns
-    -------
-    Dataset
-        `COUNTS`, the keys of `ASKED` and `SEARCHES` as far as the store has them; ``total``,
-        ``mean``, ``sd`` and `QUARTILES` of the differences of jobs that do not start at the same
-        instant, in hours; ``mean_of_all`` also of those that do; ``share_identical`` and
-        ``refused_more``, of which parts of the jobs; on (trace, resample, load, policy). The
-        standard deviation is that of all these jobs, not of a sample of them. NaN where a cell is
-        not done.
-
-    Raises
-    ------
-    StoreError
-        If the store lacks FCFS.
+    These are `COUNTS`, `REQUESTS` and `SEARCHES`; ``total``, ``mean``, ``sd`` and `QUARTILES` over
+    the jobs whose starts differ, in hours; ``mean_of_all`` over all; and the parts of the jobs
+    ``share_identical`` and ``refused_more``. The standard deviation is that of all these jobs, not
+    of a sample of them. NaN where a cell is not done.
     """
-    summary = open_summary(store)
-    traces = [str(name) for name in summary["trace"].values]
-    parts = [_of_trace(store, trace) for trace in traces]
-    found: xr.Dataset = xr.concat(parts, pd.Index(traces, name="trace"), join="outer")
-    others = found["policy"].values
-    searched = {n: summary[n].load().sel(policy=others) for n in SEARCHES if n in summary}
-    return found.assign(searched)
+    parts = [_of_trace(of, trace) for trace in of.traces]
+    found: xr.Dataset = xr.concat(parts, pd.Index(of.traces, name="trace"), join="outer")
+    searches = of.summary[[name for name in SEARCHES if name in of.summary]].load()
+    return found.assign(searches.sel(policy=found["policy"].values).data_vars)
 
 
-def _of_trace(store: Store, trace: str) -> xr.Dataset:
-    hours = differences(store, trace)
-    group = open_trace(store, trace)
+def _of_trace(of: Numbers, trace: str) -> xr.Dataset:
+    hours = differences(of, trace)
+    group = open_trace(of.tree, trace)
     start, submit = group["start"].load(), group["submit"].load()
     done = (start >= 0).any("job")
     refused = ((submit >= 0) & (start < 0)).sum("job").where(done)
@@ -130,9 +106,9 @@ def _of_trace(store: Store, trace: str) -> xr.Dataset:
         "earlier": (hours > 0).sum("job"),
         "later": (hours < 0).sum("job"),
     }
-    asked = {
+    requests = {
         name: ((submit >= 0) & (group[array].load() >= 0)).sum("job").broadcast_like(compared)
-        for name, array in ASKED.items()
+        for name, array in REQUESTS.items()
         if array in group
     }
     numbers = {
@@ -144,53 +120,89 @@ def _of_trace(store: Store, trace: str) -> xr.Dataset:
         "share_identical": counts["identical"] / compared.where(compared > 0),
         "refused_more": (counts["refused"] - counts["refused_by_fcfs"]) / jobs.where(jobs > 0),
     }
-    return xr.Dataset({**counts, **asked, **numbers}).where(both)
+    return xr.Dataset({**counts, **requests, **numbers}).where(both)
 
 
 def _each(hours: xr.DataArray, reduce: Callable[[Float64], Any]) -> xr.DataArray:
     """Return a number of the jobs of each cell that have a difference, NaN where none has."""
 
-    def of(values: Float64) -> float:
+    def number(values: Float64) -> float:
         there = values[np.isfinite(values)]
         return float(reduce(there)) if there.size else np.nan
 
-    found: xr.DataArray = xr.apply_ufunc(of, hours, input_core_dims=[["job"]], vectorize=True)
+    found: xr.DataArray = xr.apply_ufunc(number, hours, input_core_dims=[["job"]], vectorize=True)
     return found
 
 
-def table_1(values: xr.Dataset) -> pd.DataFrame:
-    """Return table 1 of the logs themselves, and below it the printed one.
-
-    Parameters
-    ----------
-    values : Dataset
-        As `measured` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by (of, trace, load, policy), `of` being "here" or "printed".
-
-    Raises
-    ------
-    StoreError
-        If the store lacks the logs themselves.
-    """
-    ours = of_log(values).to_dataframe(dim_order=list(CELL))
-    columns = [*COUNTS, *ASKED, *SEARCHES, "total", "mean", "sd", *QUARTILES]
+def table_1(of: Numbers) -> pd.DataFrame:
+    """Return table 1 of the logs themselves, and below it the printed one."""
+    ours = of_log(of.once(measured)).to_dataframe(dim_order=CELL)
+    columns = [*COUNTS, *REQUESTS, *SEARCHES, "total", "mean", "sd", *QUARTILES]
     ours = ours[[name for name in columns if name in ours]]
     rows = {(MACHINE + " " + name, "original", "DEMT"): row for name, row in TABLE_1.items()}
     printed = pd.DataFrame([row._asdict() for row in rows.values()])
-    printed.index = pd.MultiIndex.from_tuples(list(rows), names=list(CELL))
+    printed.index = pd.MultiIndex.from_tuples(list(rows), names=CELL)
     table = pd.concat({"here": ours, "printed": printed}, names=["of"])
-    whole = [name for name in (*COUNTS, *ASKED, *SEARCHES) if name in table]
+    whole = [name for name in (*COUNTS, *REQUESTS, *SEARCHES) if name in table]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
-def cells(hours: xr.DataArray) -> Iterator[tuple[tuple[str, str], Float64]]:
-    """Yield the differences of a trace's log that are not 0, by load and policy."""
-    own = of_log(hours)
-    for load in own["load"].values.tolist():
-        for policy in own["policy"].values.tolist():
-            values = own.sel(load=load, policy=policy).values
-            yield (str(load), str(policy)), values[np.isfinite(values) & (values != 0)]
+def hours_of(of: Numbers) -> dict[Cell, Float64]:
+    """Return the differences that are not 0 of each log and load, under the shelves."""
+    found = {}
+    for trace in of.traces:
+        own = of_log(differences(of, trace)).sel(policy=DEMT)
+        for load in own["load"].values.tolist():
+            values = own.sel(load=load).values
+            found[trace, str(load)] = values[np.isfinite(values) & (values != 0)]
+    return found
+
+
+def histograms(of: Numbers) -> pd.DataFrame:
+    """Return the bars of figure 2: edges in hours, and jobs."""
+    rows = []
+    for (trace, load), values in of.once(hours_of).items():
+        counts, edges = np.histogram(values, BINS) if values.size else (np.zeros(0), np.zeros(1))
+        rows += [
+            {"trace": trace, "load": load, "from": low, "to": high, "jobs": int(count)}
+            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        ]
+    frame = pd.DataFrame(rows, columns=["trace", "load", "from", "to", "jobs"])
+    return frame.set_index(["trace", "load"]).round(9)
+
+
+def bands_of(values: xr.DataArray) -> pd.DataFrame:
+    """Return the bands of a measure; ``better`` is the number of samples above 0."""
+    better = (of_samples(values) > 0).sum("resample")
+    return band_table(values, CELL, [*BAND, "better", *STANDING], better=better)
+
+
+def samples_table(of: Numbers) -> pd.DataFrame:
+    """Return the bands of `MEASURES`."""
+    values = of.once(measured)
+    parts = {name: bands_of(values[name]).assign(units=row.units) for name, row in MEASURES.items()}
+    return pd.concat(parts, names=["measure"])
+
+
+def shares_of(of: Numbers) -> pd.DataFrame:
+    """Return the shares of jobs with properties and with reservations of each trace.
+
+    ``source`` is the log or model. Traces are left out unless another of the same source has other
+    shares.
+    """
+    rows = {}
+    for name, keys in campaign_traces(of.place).items():
+        if "nodes" in keys:
+            source = keys.get("log") or keys.get("file") or keys.get("model")
+            rows[name] = [str(source), *(float(keys["nodes"][share]) for share in SHARES)]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["source", *SHARES])
+    several = frame.groupby("source")[list(SHARES)].transform("nunique").max(axis=1) > 1
+    frame.index.name = "trace"
+    return frame[several.reindex(frame.index, fill_value=False).astype(bool)]
+
+
+def shares_table(values: xr.DataArray, shares: pd.DataFrame) -> pd.DataFrame:
+    """Return the bands of the mean difference of all start times next to the shares."""
+    frame = bands_of(values.sel(trace=shares.index.tolist()))
+    joined: pd.DataFrame = shares.join(frame, how="right")
+    return joined.sort_values(["source", *SHARES], kind="stable")

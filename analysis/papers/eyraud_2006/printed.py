@@ -1,22 +1,18 @@
-"""What Eyraud 2006 prints, to be set beside what a store gives, and what that needs.
+"""Numbers that Eyraud 2006 prints.
 
-L. Eyraud, A pragmatic analysis of scheduling environments on new computing platforms, 2006.
+L. Eyraud, A pragmatic analysis of scheduling environments on new computing platforms, 2006,
+section 5.2.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from schedfarm.analysis.papers.needs import Needs
-
 FCFS, DEMT = "fcfs+conservative", "fcfs+demt"
-"""The schedulers of section 5.2, as policies: OAR's own, and the shelves."""
-
-NEEDS = Needs(policies=(FCFS, DEMT), keep="jobs")
-"""What a store must have."""
+"""The paper's schedulers as policies: that of OAR, and the shelves."""
 
 MACHINE = "Icluster2"
-"""Whose trace the paper's is: 104 nodes of 2 processors."""
+"""Machine of the paper's trace: 104 nodes of 2 processors."""
 
 
 class Instance(NamedTuple):
@@ -37,4 +33,4 @@ TABLE_1 = {
     "2(e)": Instance(1292, 757, -757.596, -1.41607, 11.7721),
     "2(f)": Instance(239, 198, -93.0825, -2.2703, 16.1927),
 }
-"""Section 5.2; a positive difference means that the job started earlier under the shelves."""
+"""A positive difference means that the job started earlier under the shelves."""

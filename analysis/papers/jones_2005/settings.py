@@ -1,4 +1,4 @@
-"""What each trace of a store sets: sizes, rates, and what the paper does not print."""
+"""Settings of each trace of a store, and the sweeps over one of them, for Jones and Ligon 2005."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from schedfarm.analysis.papers.jones_2005.names import FIGURES
-from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.papers.jones_2005.printed import FIGURES
+from schedfarm.analysis.papers.report import Numbers
+from schedfarm.analysis.papers.tables import Measure
 from schedfarm.analysis.store import campaign_traces
 from schedfarm.core.models import MODELS
 from schedfarm.core.models.participants import participants
 from schedfarm.core.models.poisson import PER_WEEK
 
 MODEL = "participants"
-"""The model of which rates are asked; what a trace leaves out is at its default."""
+"""The model whose traces have rates; a parameter that a trace leaves out is at its default."""
 
 NODES = 100
-"""Rates are told for so many nodes, as all clusters of the first figure have."""
+"""Rates are given for this many nodes, the size of all clusters in the first figure."""
 
 WIDTH = 100
 """Letters in a line above a figure."""
@@ -29,25 +30,18 @@ LEAST_RATES = 3
 """Rates that make a curve."""
 
 
-class Parameter(NamedTuple):
-    """A row of `PARAMETERS`: what stands on an axis."""
-
-    meaning: str
-    units: str
-
-
 RATE = "rate"
 """The column of the rate on the first clusters, jobs a week and `NODES` nodes."""
 
 PARAMETERS = {
-    RATE: Parameter("rate of the other clusters", "jobs a week and 100 nodes"),
-    "mean_run": Parameter("mean T_E", "s"),
-    "bandwidth": Parameter("bandwidth of a node", "kbit/s"),
-    "alltoall": Parameter("part of it all-to-all", "1"),
-    "links": Parameter("capacity of each link", "kbit/s"),
-    "computation": Parameter("K", "1"),
+    RATE: Measure("rate of the other clusters", "jobs a week and 100 nodes"),
+    "mean_run": Measure("mean T_E", "s"),
+    "bandwidth": Measure("bandwidth of a node", "kbit/s"),
+    "alltoall": Measure("part of it all-to-all", "1"),
+    "links": Measure("capacity of each link", "kbit/s"),
+    "computation": Measure("K", "1"),
 }
-"""What may differ from one trace to the next, by column."""
+"""Columns that may differ from one trace to the next."""
 
 KEPT = ("sizes", "fixed_rate", "ratios", "jobs", "weeks", "others")
 """Further columns, which are alike in all traces of a sweep."""
@@ -57,15 +51,7 @@ DIGITS = 9
 
 
 class Sweep(NamedTuple):
-    """Traces that are alike in all but one parameter.
-
-    Parameters
-    ----------
-    parameter : str
-        A key of `PARAMETERS`.
-    traces : DataFrame
-        Rows of `settings`, by ascending value.
-    """
+    """Traces, by ascending value of the only parameter that differs."""
 
     parameter: str
     traces: pd.DataFrame
@@ -81,32 +67,22 @@ class Sweep(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What its figure is called, where the paper has it."""
-        return (
-            f"{self.name.capitalize().replace('-', ' ')}. " if self.name in FIGURES.values() else ""
-        )
+        """The start of a caption: the paper's name of its figure, if it is one of those."""
+        if self.name not in FIGURES.values():
+            return ""
+        return f"{self.name.capitalize().replace('-', ' ')}. "
 
 
-def settings(store: StoreName) -> pd.DataFrame:
-    """Return what each trace of the model sets.
+def settings(of: Numbers) -> pd.DataFrame:
+    """Return the settings of each trace of `MODEL`, a column for each of `PARAMETERS` and `KEPT`.
 
-    Parameters
-    ----------
-    store : str or path
-        The store's folder or address.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by trace, of traces of `MODEL` alone: the keys of `PARAMETERS`, ``sizes`` (of the
-        clusters), ``fixed_rate`` (of the last cluster, jobs a week and `NODES` nodes), ``ratios``
-        (of the rates of all but the last to that of the first), ``jobs``, ``weeks``, and
-        ``others``, all other parameters that are not at the model's default, as text. `links`
-        holds a number a cluster, or is empty where they have no limit.
+    ``fixed_rate`` is the rate of the last cluster, ``ratios`` are the rates of the others over that
+    of the first, ``others`` are further parameters that are not at the model's default, as text.
+    ``links`` has a number for each cluster, or is empty where they have no limit.
     """
     rows = {
         name: _row(keys)
-        for name, keys in campaign_traces(store).items()
+        for name, keys in campaign_traces(of.place).items()
         if keys.get("model") == MODEL
     }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=[*PARAMETERS, *KEPT])
@@ -155,17 +131,12 @@ def _plain(value: Any) -> Any:
 
 
 def _even(row: pd.Series) -> bool:
-    """Tell whether all clusters but the last have one rate."""
+    """Return whether all clusters except the last have one rate."""
     return len(set(row["ratios"])) <= 1
 
 
 def sweeps(traces: pd.DataFrame) -> Iterator[Sweep]:
     """Yield each set of traces that differ in one parameter alone.
-
-    Parameters
-    ----------
-    traces : DataFrame
-        As `settings` returns it.
 
     Examples
     --------
@@ -184,7 +155,7 @@ def sweeps(traces: pd.DataFrame) -> Iterator[Sweep]:
 
 
 def _by_size(values: pd.Series) -> pd.Series:
-    """Return what numbers are sorted by; links without a limit come last."""
+    """Return sort keys of numbers; links without a limit come last."""
     return values.map(lambda x: (x or (float("inf"),))[0] if isinstance(x, tuple) else x)
 
 
@@ -201,15 +172,22 @@ def value_text(parameter: str, value: Any) -> str:
     return value if isinstance(value, str) else f"{value:,.10g}"
 
 
-def rate_text(row: pd.Series) -> str:
-    """Say at which rate the other clusters are.
+def panel_title(row: pd.Series, base: pd.Series, without: str = "") -> str:
+    """Return the rate of a panel's traces, and what else they set otherwise than `base`.
 
     Examples
     --------
-    >>> rate_text(pd.Series({"rate": 660.0, "ratios": (1.0, 1.0)}))
+    >>> row = pd.Series({"rate": 660.0, "ratios": (1.0, 1.0), "sizes": (4, 4, 4), "others": ""})
+    >>> row["fixed_rate"], row["jobs"], row["weeks"] = 570.0, None, None
+    >>> rest = [name for name in PARAMETERS if name != RATE]
+    >>> panel_title(pd.concat([row, pd.Series(1, rest)]), pd.concat([row, pd.Series(1, rest)]))
     'Others at 660 jobs a week and 100 nodes'
     """
-    return f"Others at {_rates_text(row)} jobs a week and {NODES} nodes"
+    other = _texts(base)
+    texts = {name: text for name, text in _texts(row).items() if text != other.get(name)}
+    differ = "; ".join(text for name, text in texts.items() if name != without)
+    rate = f"Others at {_rates_text(row)} jobs a week and {NODES} nodes"
+    return "\n".join(filter(None, [rate, differ]))
 
 
 def _rates_text(row: pd.Series) -> str:
@@ -217,30 +195,10 @@ def _rates_text(row: pd.Series) -> str:
     return ", ".join(f"{row[RATE] * ratio:,g}" for ratio in ratios)
 
 
-def differences_text(row: pd.Series, base: pd.Series, without: str = "") -> str:
-    """Say what a trace sets otherwise than another, but for the rate and one parameter.
-
-    Parameters
-    ----------
-    row, base : Series
-        Rows of `settings`.
-    without : str
-        The parameter that is not said.
-
-    Returns
-    -------
-    str
-        Empty where nothing differs.
-    """
-    other = _texts(base)
-    said = {name: text for name, text in _texts(row).items() if text != other.get(name)}
-    return "; ".join(text for name, text in said.items() if name != without)
-
-
 def _texts(row: pd.Series) -> dict[str, str]:
-    """Say each thing that a trace sets, but for the rate of the other clusters."""
+    """Return each setting of a trace in words, without the rate of the other clusters."""
     units = {name: "" if of.units == "1" else f" {of.units}" for name, of in PARAMETERS.items()}
-    said = {
+    parameters = {
         name: f"{of.meaning}: {value_text(name, row[name])}{units[name]}"
         for name, of in PARAMETERS.items()
         if name != RATE
@@ -253,27 +211,19 @@ def _texts(row: pd.Series) -> dict[str, str]:
     return {
         "sizes": f"clusters of {', '.join(map(str, row['sizes']))} nodes",
         "fixed_rate": f"the last at {row['fixed_rate']:,g} jobs a week and {NODES} nodes",
-        **said,
+        **parameters,
         "others": "; ".join(filter(None, [row["others"], "all else as the model has it"])),
         **amounts,
     }
 
 
 def caption(row: pd.Series, without: str = "") -> str:
-    """Say all that a figure's traces have in common, but for one parameter.
-
-    Parameters
-    ----------
-    row : Series
-        A row of `settings`.
-    without : str
-        The parameter on the axis.
-    """
-    said = _texts(row)
-    first = f"{said.pop('sizes').capitalize()}; {said.pop('fixed_rate')}"
+    """Return the settings that a figure's traces have in common, without those on its axis."""
+    texts = _texts(row)
+    first = f"{texts.pop('sizes').capitalize()}; {texts.pop('fixed_rate')}"
     if without != RATE:
         first += f", the others at {_rates_text(row)}"
     elif not _even(row):
         first += f", the others at {', '.join(f'{x:g}' for x in row['ratios'])} times the rate"
-    rest = "; ".join(text for name, text in said.items() if name != without)
+    rest = "; ".join(text for name, text in texts.items() if name != without)
     return "\n".join([first, *wrap(rest, WIDTH)])

@@ -1,38 +1,49 @@
-"""Mean turnaround of the fixed cluster, of the others and of all: figures 4 to 6 in numbers."""
+"""Mean turnaround of groups of jobs (figures 4 to 6 of Jones and Ligon 2005), and participants."""
 
 from __future__ import annotations
 
 import pandas as pd
 import xarray as xr
 
-from schedfarm.analysis.papers.jones_2005.names import DIFFERENCES, FIXED, GRID, OTHERS
-from schedfarm.analysis.papers.spread import BAND, STANDING, spread
-from schedfarm.analysis.store import Store, of_samples, open_summary, open_trace
+from schedfarm.analysis.papers.jones_2005.printed import (
+    ALONE,
+    DIFFERENCES,
+    FIXED,
+    GRID,
+    OTHERS,
+)
+from schedfarm.analysis.papers.report import Numbers
+from schedfarm.analysis.papers.tables import BAND, STANDING, band_table
+from schedfarm.analysis.store import of_samples, open_trace
 
-CELL = ("trace", "load", "policy")
-"""What tells one cell from another, but for the sample."""
+CELL = ["trace", "load", "policy"]
+"""Index of most tables."""
 
 BY_ORIGIN = ("resample", "load", "policy", "origin")
 """Dimensions of arrays with a number for the jobs of each cluster."""
 
+PREFIX = "origin_"
+"""Start of the names of these arrays."""
 
-def turnaround(store: Store) -> xr.DataArray:
-    """Return the mean turnaround of each group of jobs.
+WHOLE = (
+    "response",
+    "wait",
+    "utilisation",
+    "migrated_share",
+    "coallocated_share",
+    "unfairness_isolation",
+    "unfair_share_isolation",
+)
+"""Numbers of whole cells in a store's summary; a store may lack some."""
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
 
-    Returns
-    -------
-    DataArray
-        s, on (trace, resample, load, policy, group); groups are those of
-        `analysis.papers.jones_2005.names`. NaN where a cell is not done, or has no such job.
+def turnaround(of: Numbers) -> xr.DataArray:
+    """Return the mean turnaround of each group of jobs, s.
+
+    On (trace, resample, load, policy, group); NaN where a cell is not done, or has no such job.
     """
-    traces = [str(name) for name in open_summary(store)["trace"].values]
-    parts = [_of_trace(open_trace(store, trace)) for trace in traces]
-    found: xr.DataArray = xr.concat(parts, pd.Index(traces, name="trace"))
+    parts = [_of_trace(open_trace(of.tree, trace)) for trace in of.traces]
+    found: xr.DataArray = xr.concat(parts, pd.Index(of.traces, name="trace"))
     return found
 
 
@@ -48,39 +59,12 @@ def _of_trace(group: xr.Dataset) -> xr.DataArray:
 
 
 def turnaround_table(values: xr.DataArray, traces: pd.DataFrame) -> pd.DataFrame:
-    """Return every point of the figures, and of other policies and groups, with its band.
-
-    Parameters
-    ----------
-    values : DataArray
-        As `turnaround` returns it.
-    traces : DataFrame
-        As `analysis.papers.jones_2005.settings.settings` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by (trace, load, policy, group): `BAND` in s, `STANDING`, and what the trace sets.
-    """
-    frame = spread(values).to_dataframe(dim_order=[*CELL, "group"])[[*BAND, *STANDING]]
-    return frame.join(traces, on="trace")
+    """Return the bands of all groups and policies, s, and the settings of each trace."""
+    return band_table(values, [*CELL, "group"]).join(traces, on="trace")
 
 
 def differences(values: xr.DataArray) -> xr.Dataset:
-    """Return by how much one policy is later than another, in each sample.
-
-    Parameters
-    ----------
-    values : DataArray
-        As `turnaround` returns it.
-
-    Returns
-    -------
-    Dataset
-        ``seconds``, and ``part``, that is seconds / the turnaround of the other policy, on (trace,
-        resample, load, difference); differences are the keys of
-        `analysis.papers.jones_2005.names.DIFFERENCES`.
-    """
+    """Return `DIFFERENCES` in each sample, in ``seconds`` and as ``part`` of the second policy."""
     seconds, parts = [], []
     for policy, base, group in DIFFERENCES.values():
         here = values.sel(group=group, drop=True)
@@ -91,27 +75,56 @@ def differences(values: xr.DataArray) -> xr.Dataset:
     return xr.Dataset({"seconds": xr.concat(seconds, labels), "part": xr.concat(parts, labels)})
 
 
-def difference_table(values: xr.DataArray, traces: pd.DataFrame) -> pd.DataFrame:
-    """Return the differences, paired by sample, with their bands.
+def difference_table(values: xr.DataArray) -> pd.DataFrame:
+    """Return the bands of the differences, paired by sample.
 
-    Parameters
-    ----------
-    values, traces
-        As for `turnaround_table`.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by (trace, load, difference): `BAND` in s, ``part_low``, ``part_median`` and
-        ``part_high`` as parts of the other policy's turnaround, ``later``, in how many samples the
-        difference is above 0, `STANDING`, and what the trace sets.
+    ``part_`` columns are parts of the turnaround under the second policy; ``later`` is the number
+    of samples with a difference above 0.
     """
     found = differences(values)
     order = ["trace", "load", "difference"]
-    seconds = spread(found["seconds"]).assign(
-        later=(of_samples(found["seconds"]) > 0).sum("resample")
-    )
-    part = spread(found["part"]).to_dataframe(dim_order=order)[list(BAND)].add_prefix("part_")
-    frame = seconds.to_dataframe(dim_order=order)[[*BAND, "later", *STANDING]]
-    frame = frame.join(part)[[*BAND, *part, "later", *STANDING]]
-    return frame.join(traces, on="trace")
+    part = band_table(found["part"], order, BAND).add_prefix("part_")
+    later = (of_samples(found["seconds"]) > 0).sum("resample")
+    frame = band_table(found["seconds"], order, [*BAND, "later", *STANDING], later=later)
+    return frame.join(part)[[*BAND, *part, "later", *STANDING]]
+
+
+def participants_table(of: Numbers) -> pd.DataFrame:
+    """Return the bands of every number of each participant, and of given - received."""
+    parts = {trace: _participants(open_trace(of.tree, trace)) for trace in of.traces}
+    frame = pd.concat(parts, names=["trace"])
+    return frame.reorder_levels([*CELL, "origin", "measure"])
+
+
+def _participants(group: xr.Dataset) -> pd.DataFrame:
+    net = group["origin_given"].load() - group["origin_received"].load()
+    group = group.assign(origin_net_given=net.assign_attrs(group["origin_given"].attrs))
+    # By name: a store has no order of its arrays.
+    parts = {
+        str(name).removeprefix(PREFIX): _bands(array.load(), list(BY_ORIGIN[1:]))
+        for name, array in sorted(group.items(), key=lambda item: str(item[0]))
+        if set(array.dims) == set(BY_ORIGIN)
+    }
+    return pd.concat(parts, names=["measure"])
+
+
+def _bands(values: xr.DataArray, order: list[str]) -> pd.DataFrame:
+    return band_table(values.drop_attrs(), order).assign(units=values.attrs["units"])
+
+
+def cells_table(of: Numbers) -> pd.DataFrame:
+    """Return the bands of the numbers `WHOLE` of whole cells."""
+    there = [name for name in WHOLE if name in of.summary]
+    parts = {name: _bands(of.summary[name].load(), CELL) for name in there}
+    return pd.concat(parts, names=["measure"]).reorder_levels([*CELL, "measure"])
+
+
+def against_isolation(of: Numbers, trace: str) -> xr.DataArray:
+    """Return the mean turnaround of each participant over that under No Share in the same sample.
+
+    On (resample, load, policy, origin), of the other policies.
+    """
+    mean = open_trace(of.tree, trace)["origin_response"].load()
+    alone = mean.sel(policy=ALONE, drop=True)
+    ratio: xr.DataArray = mean.drop_sel(policy=ALONE) / alone
+    return ratio.transpose(*BY_ORIGIN)

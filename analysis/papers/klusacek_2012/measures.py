@@ -1,40 +1,47 @@
-"""The numbers of Klusacek and Rudova (JSSPP 2012, section 2) from a store, algorithm by algorithm.
+"""Numbers of Klusacek and Rudova (JSSPP 2012, section 2) from a store, by algorithm.
 
-Figures over users are of those with at least two jobs, as section 5.1 has them.
+Numbers of users are of those with at least two jobs, as in section 5.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from schedfarm.analysis.errors import StoreError
-from schedfarm.analysis.papers.klusacek_2012.names import by_paper
-from schedfarm.analysis.store import Store, check_known, open_summary, open_trace
+from schedfarm.analysis.papers.klusacek_2012.printed import ALGORITHMS, MOST, PROMISING, TABU
+from schedfarm.analysis.papers.report import Numbers
+from schedfarm.analysis.papers.tables import Measure, band_table
+from schedfarm.analysis.store import check_known, of_log, open_trace
+from schedfarm.core.arrays import Int64
 from schedfarm.core.metrics.counted import LEAST_JOBS
 
-MOST = 10.0
-"""Where the paper's CDFs end."""
+CELL = ["trace", "load", "algorithm"]
+"""Index of most tables."""
 
 STEPS = np.arange(201) / 20
-"""Normalised user wait times at which the CDFs are told, 1 / processor: 0 to `MOST`."""
+"""Normalised user wait times at which the CDFs are computed, 1 / processor: 0 to `MOST`."""
 
 AREA, SD, HIGH = "nuwt_up_to_10", "nuwt_sd", "users_above_10"
 
+WITHOUT_F = "TS-NO-F"
+"""TS whose search does not weigh the fairness of users."""
+
+SEARCHES = {"fcfs+tabu": TABU, "fcfs+tabu,weights=1:1:1:0": WITHOUT_F}
+"""Policies that search a plan; a store may have several seeds of each."""
+
+SEED = "seed="
+"""Start of the option of a policy with the seed of its draws; by default that is 0."""
+
+Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
 Naming = Callable[[xr.Dataset], xr.Dataset]
-"""Puts other dimensions in the place of `policy`."""
-
-
-class Measure(NamedTuple):
-    """A row of `MEASURES`: what stands on an axis, and the unit of the numbers."""
-
-    meaning: str
-    units: str
+"""Replaces the dimension `policy` by others."""
 
 
 _PER_PROCESSOR = "1 / processor"
@@ -48,86 +55,94 @@ MEASURES = {
     AREA: Measure("Mean of normalised user wait times, 10 at most", _PER_PROCESSOR),
     HIGH: Measure("Users whose normalised wait time is above 10", "1"),
 }
-"""What is told of each algorithm. `AREA` is the area above the CDF up to 10: the steeper the curve
+"""Numbers of each algorithm. `AREA` is the area above the CDF up to 10: the steeper the curve
 rises, the smaller."""
 
 SUMMARISED = ("wait", "response", "bounded_slowdown", "nuwt_mean", "nuwt_spread", "users")
-"""Figures of a store's summary that the measures are made of."""
+"""Numbers in a store's summary that the measures need."""
 
 
-def measures(store: Store, named: Naming = by_paper) -> xr.Dataset:
-    """Return the paper's numbers of each cell.
+def by_paper(values: Data) -> Data:
+    """Replace policy by algorithm, under the paper's names; a missing one raises StoreError.
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    named : callable
-        Gives the dimensions that stand for `policy`: `names.by_paper`, or `names.by_search` for
-        those that search, with their seeds.
-
-    Returns
-    -------
-    Dataset
-        `MEASURES` and ``users``, how many those of users are over, on (trace, resample, load,
-        algorithm) or what else `named` gives; resample 0 is the log itself. NaN where a cell is not
-        done. The standard deviation is that of all the users, not of a sample of users.
-
-    Raises
-    ------
-    StoreError
-        If the store lacks an algorithm of the paper.
+    Examples
+    --------
+    >>> there = xr.DataArray(range(6), {"policy": list(ALGORITHMS)})
+    >>> int(by_paper(there).sel(algorithm="BF-CONS"))
+    3
     """
-    summary = open_summary(store)
+    there: list[str] = values["policy"].values.tolist()
+    for policy in ALGORITHMS:
+        check_known(policy, "policy", there)
+    chosen = values.sel(policy=list(ALGORITHMS)).rename(policy="algorithm")
+    return chosen.assign_coords(algorithm=list(ALGORITHMS.values()))
+
+
+def seeds_of(policies: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Return the policies of each search by their seeds, ascending.
+
+    Examples
+    --------
+    >>> seeds_of(["fcfs+tabu,seed=7", "fcfs+tabu", "saf+easy"])
+    {'TS': {0: 'fcfs+tabu', 7: 'fcfs+tabu,seed=7'}}
+    """
+    found: dict[str, dict[int, str]] = {name: {} for name in SEARCHES.values()}
+    for policy in policies:
+        parts = policy.split(",")
+        seeds = [part for part in parts if part.startswith(SEED)]
+        search = SEARCHES.get(",".join(part for part in parts if part not in seeds))
+        if search is not None:
+            found[search][int(seeds[0].removeprefix(SEED)) if seeds else 0] = policy
+    return {name: dict(sorted(seeds.items())) for name, seeds in found.items() if seeds}
+
+
+def by_search(values: Data) -> Data:
+    """Replace policy by algorithm and seed of the searches; NaN where one lacks a seed."""
+    searches = seeds_of(values["policy"].values.tolist())
+    parts = [
+        values.sel(policy=list(seeds.values()))
+        .rename(policy="seed")
+        .assign_coords(seed=list(seeds))
+        for seeds in searches.values()
+    ]
+    joined: Data = xr.concat(parts, "algorithm", join="outer")
+    return joined.assign_coords(algorithm=list(searches))
+
+
+def measures(of: Numbers, named: Naming = by_paper) -> xr.Dataset:
+    """Return `MEASURES`, and the number of ``users``, on (trace, resample, load, algorithm).
+
+    Resample 0 is the log itself; NaN where a cell is not done. The standard deviation is that of
+    all users, not of a sample of them. With `named` = `by_search`, the searches by seed.
+    """
     for name in SUMMARISED:
-        check_known(name, "metric", sorted(str(v) for v in summary))
-    found = named(summary[list(SUMMARISED)].load())
+        check_known(name, "metric", sorted(str(v) for v in of.summary))
+    found = named(of.summary[list(SUMMARISED)].load())
     # F is the sum of squares, so that F / users is the variance.
     deviation = np.sqrt(found["nuwt_spread"] / found["users"].where(found["users"] > 0))
     found = found.drop_vars("nuwt_spread").assign({SD: deviation})
     parts = {
-        AREA: _of_users(store, lambda nuwt: nuwt.clip(max=MOST).mean("user"), named),
-        HIGH: _of_users(store, _above, named),
+        AREA: _of_users(of, lambda nuwt: nuwt.clip(max=MOST).mean("user"), named),
+        HIGH: _of_users(of, _above, named),
     }
     return found.assign({name: of.transpose(*found["wait"].dims) for name, of in parts.items()})
 
 
-def nuwt_cdf(store: Store) -> xr.DataArray:
-    """Return the share of users whose normalised wait time is at most so much (Figure 2).
+def nuwt_cdf(of: Numbers) -> xr.DataArray:
+    """Return the share of users whose normalised wait time is at most nuwt (figure 2).
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-
-    Returns
-    -------
-    DataArray
-        On (trace, resample, load, algorithm, nuwt), the last from 0 to `MOST`; NaN where a cell
-        is not done or its log knows no user.
-
-    Raises
-    ------
-    StoreError
-        As `measures`.
+    On (trace, resample, load, algorithm, nuwt), nuwt from 0 to `MOST`; NaN where a cell is not
+    done or its log knows no user.
     """
-    shares = _of_users(store, _shares)
-    return shares.transpose("trace", "resample", "load", "algorithm", "nuwt")
+    return _of_users(of, _shares).transpose("trace", "resample", "load", "algorithm", "nuwt")
 
 
-def user_groups(store: Store) -> dict[str, xr.Dataset]:
-    """Return the arrays of each trace whose log knows its users, of one at least.
-
-    Raises
-    ------
-    StoreError
-        If there is none.
-    """
-    traces = [str(name) for name in open_summary(store)["trace"].values]
-    groups = {trace: open_trace(store, trace) for trace in traces}
+def user_groups(of: Numbers) -> dict[str, xr.Dataset]:
+    """Return the arrays of each trace whose log knows its users; without one, raise StoreError."""
+    groups = {trace: open_trace(of.tree, trace) for trace in of.traces}
     found = {trace: group for trace, group in groups.items() if "user_nuwt" in group}
     if not found:
-        raise StoreError(f"no log of the store knows its users: {', '.join(traces)}")
+        raise StoreError(f"no log of the store knows its users: {', '.join(of.traces)}")
     return found
 
 
@@ -137,16 +152,16 @@ def compared(users: xr.Dataset) -> xr.DataArray:
 
 
 def _of_users(
-    store: Store,
+    of: Numbers,
     reduce: Callable[[xr.DataArray], xr.DataArray],
     named: Naming = by_paper,
 ) -> xr.DataArray:
     parts = {
         trace: reduce(compared(named(group[["user_nuwt", "user_jobs"]].load())))
-        for trace, group in user_groups(store).items()
+        for trace, group in user_groups(of).items()
     }
     joined: xr.DataArray = xr.concat(parts.values(), pd.Index(list(parts), name="trace"))
-    return joined.reindex(trace=open_summary(store)["trace"].values)
+    return joined.reindex(trace=of.traces)
 
 
 def _above(nuwt: xr.DataArray) -> xr.DataArray:
@@ -159,3 +174,95 @@ def _shares(nuwt: xr.DataArray) -> xr.DataArray:
     at_most = [(nuwt <= step).sum("user") for step in STEPS]
     joined: xr.DataArray = xr.concat(at_most, pd.Index(STEPS, name="nuwt"))
     return joined / users.where(users > 0)
+
+
+RANKS = 5
+"""Users in the table of the longest normalised wait times, of each log and algorithm."""
+
+
+def longest(of: Numbers) -> pd.DataFrame:
+    """Return the users of the logs with the longest normalised wait times, by rank from 1.
+
+    They decide mean and standard deviation: "there are typically several users with very high
+    (unfair)" ones (section 5.2). Next to the user's jobs, work (processor s) and nuwt are the mean
+    and standard deviation over the users that follow.
+    """
+    parts = {
+        (trace, load, algorithm): _longest(users.sel(load=load, algorithm=algorithm))
+        for trace, group in user_groups(of).items()
+        for users in [by_paper(of_log(group[["user_nuwt", "user_jobs", "user_work"]]).load())]
+        for load in users["load"].values.tolist()
+        for algorithm in users["algorithm"].values.tolist()
+    }
+    return pd.concat(parts, names=[*CELL, "rank"])
+
+
+def _longest(users: xr.Dataset) -> pd.DataFrame:
+    nuwt = compared(users).to_series().dropna()
+    # Ties by number, so that the table is the same everywhere.
+    order = nuwt.sort_values(ascending=False, kind="stable").index
+    first = min(RANKS, len(order))
+    counts = users[["user_jobs", "user_work"]].sel(user=order[:first].to_numpy())
+    without = [nuwt[order[i + 1 :]].to_numpy() for i in range(first)]
+    rows = {
+        "user": order[:first],
+        "jobs": counts["user_jobs"].values,
+        "work": counts["user_work"].values,
+        "nuwt": nuwt[order[:first]].to_numpy(),
+        "mean_without": [of.mean() if of.size else np.nan for of in without],
+        "sd_without": [of.std() if of.size else np.nan for of in without],
+    }
+    return pd.DataFrame(rows, index=range(1, first + 1))
+
+
+LATE, LATENESS = "unfair_share_promise", "unfairness_promise"
+"""Numbers in a store's summary."""
+
+DELAYS = ("promised", "late", "late_share", "mean_delay", "median_late", "p90_late", "most_late")
+"""Columns of `delays`."""
+
+
+def delays(of: Numbers) -> pd.DataFrame:
+    """Return how many jobs of the logs start later than promised, and by how much, s.
+
+    This is the caveat of section 6: "the optimization technique can delay particular jobs with
+    respect to their initial reservations". The mean is over all jobs with a promise; median, 90th
+    percentile and most are over the late ones, NaN where none is.
+    """
+    rows = {}
+    for trace in of.traces:
+        group = open_trace(of.tree, trace)
+        check_known("promised", "variable", [str(name) for name in group])
+        jobs = by_paper(of_log(group[["promised", "start"]]).load())
+        for load in jobs["load"].values.tolist():
+            for algorithm in PROMISING:
+                cell = jobs.sel(load=load, algorithm=algorithm)
+                found = _delays(cell["promised"].values, cell["start"].values)
+                rows[trace, str(load), algorithm] = found
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(DELAYS))
+    frame.index = pd.MultiIndex.from_tuples(rows, names=CELL)
+    return frame.astype({"promised": np.int64, "late": np.int64})
+
+
+def _delays(promised: Int64, start: Int64) -> list[float]:
+    """Return the `DELAYS` of a cell."""
+    there = (promised >= 0) & (start >= 0)
+    delay = np.maximum(start - promised, 0)[there]
+    late = np.sort(delay[delay > 0])
+    # The least value that this percentage does not exceed, as everywhere in a store.
+    ends = [late[-(-p * late.size // 100) - 1] if late.size else np.nan for p in (50, 90, 100)]
+    of_all = [late.size / delay.size, delay.mean()] if delay.size else [np.nan, np.nan]
+    return [delay.size, late.size, *map(float, (*of_all, *ends))]
+
+
+def delays_of_samples(of: Numbers) -> pd.DataFrame:
+    """Return bands of the share of late jobs, and of the mean delay of all jobs, over samples."""
+    for name in (LATE, LATENESS):
+        check_known(name, "metric", sorted(str(v) for v in of.summary))
+    values = by_paper(of.summary[[LATE, LATENESS]].load()).sel(algorithm=list(PROMISING))
+    parts = {name: band_table(values[name], CELL) for name in (LATE, LATENESS)}
+    return pd.concat(parts, names=["measure"])
+
+
+by_seed = partial(measures, named=by_search)
+"""Measures of the searches by their seeds."""

@@ -1,4 +1,8 @@
-"""How well a tenth of the jobs ranks the simulations of Sabin and Sadayappan: their Table 2."""
+"""Tables 1 and 2 of Sabin and Sadayappan (JSSPP 2005): jobs by width, and ranks by a tenth of them.
+
+Table 2 ranks a trace's simulations, all loads and the paper's nine policies, by the mean unfairness
+over a tenth of the jobs, and correlates these ranks with those over all jobs.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,16 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from schedfarm.analysis.papers.sabin_2005.names import READINGS, RULES
-from schedfarm.analysis.papers.sabin_2005.unfairness import job_unfairness
-from schedfarm.analysis.store import Store, open_summary
+from schedfarm.analysis.papers.report import Numbers
+from schedfarm.analysis.papers.sabin_2005.printed import RULES, TABLE_1, TABLE_2
+from schedfarm.analysis.papers.sabin_2005.unfairness import (
+    BY_SIZE,
+    READINGS,
+    job_unfairness,
+    jobs_by_width,
+)
 from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.metrics.widths import WIDTHS
 
 SUBSETS = 10
 """Parts into which the paper's Table 2 divides a trace."""
@@ -21,35 +31,40 @@ into ten runs, or drawn at random."""
 
 SEED = 2005  # of the random division
 
+PAPER = "paper"
+"""Label of the paper's own numbers."""
 
-def rank_correlations(store: Store, kinds: Iterable[str] = READINGS) -> pd.DataFrame:
-    """Return Spearman's correlation of each subset of the jobs with the whole (Table 2).
 
-    The paper's simulations of a trace, all loads and its nine policies, are ranked by the mean
-    unfairness over a tenth of its jobs and by that over all.
+def table_1(of: Numbers) -> pd.DataFrame:
+    """Return Table 1, jobs by width: ours, and the paper's for its own traces."""
+    ours = jobs_by_width(of)
+    rows = {(str(trace), "ours"): counts.tolist() for trace, counts in ours.iterrows()}
+    rows |= {(trace, PAPER): list(TABLE_1[trace]) for trace in ours.index if trace in TABLE_1}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(WIDTHS))
+    frame.index = pd.MultiIndex.from_tuples(frame.index, names=["trace", "of"])
+    return frame.sort_index()
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    kinds : iterable of str
-        Readings of kinds of fairness, of `names.READINGS`.
 
-    Returns
-    -------
-    DataFrame
-        Indexed by (division, subset), a column for each (trace, kind); the divisions are the
-        `DIVISIONS`. NaN where no simulation differs from another.
+def table_2(of: Numbers) -> pd.DataFrame:
+    """Return Table 2: our three divisions, and the paper's numbers for its own traces."""
+    ours = rank_correlations(of)
+    printed = TABLE_2 | {(log, BY_SIZE): TABLE_2[log, "resource"] for log in TABLE_1}
+    paper = {key: list(printed[key]) for key in printed if key in ours.columns}
+    if not paper:
+        return ours
+    index = pd.MultiIndex.from_product([[PAPER], range(SUBSETS)], names=ours.index.names)
+    return pd.concat([ours, pd.DataFrame(paper, index=index).reindex(columns=ours.columns)])
 
-    Raises
-    ------
-    StoreError
-        As for `job_unfairness`.
+
+def rank_correlations(of: Numbers, kinds: Iterable[str] = READINGS) -> pd.DataFrame:
+    """Return Spearman's correlation of each subset of the jobs with all of them, by trace and kind.
+
+    NaN where all simulations are alike.
     """
     columns = {}
-    for trace in open_summary(store)["trace"].values.tolist():
+    for trace in of.traces:
         for kind in kinds:
-            unfair = job_unfairness(store, trace, kind).sel(rule=list(RULES.values()))
+            unfair = job_unfairness(of, trace, kind).sel(rule=list(RULES.values()))
             unfair = unfair.transpose("job", ...)
             columns[trace, kind] = _correlations(unfair.values.reshape(unfair.sizes["job"], -1))
     index = pd.MultiIndex.from_product([DIVISIONS, range(SUBSETS)], names=["division", "subset"])
@@ -63,17 +78,17 @@ def _correlations(unfair: Float64) -> list[float]:
     means = np.array([unfair.mean(axis=0), *(unfair[part].mean(axis=0) for part in parts)])
     ranks = pd.DataFrame(means).rank(axis=1).to_numpy()
     off = ranks - ranks.mean(axis=1, keepdims=True)
-    spread = np.sqrt((off * off).sum(axis=1))
+    scale = np.sqrt((off * off).sum(axis=1))
     # Simulations that are all alike have no ranks.
     with np.errstate(invalid="ignore"):
-        found: list[float] = (off[1:] @ off[0] / (spread[1:] * spread[0])).tolist()
+        found: list[float] = (off[1:] @ off[0] / (scale[1:] * scale[0])).tolist()
     return found
 
 
 def _divide(jobs: int, division: str) -> list[Int64]:
-    places = np.arange(jobs)
+    indices = np.arange(jobs)
     if division == "every tenth":
-        return [places[i::SUBSETS] for i in range(SUBSETS)]
+        return [indices[i::SUBSETS] for i in range(SUBSETS)]
     if division == "random":
-        places = np.random.default_rng(SEED).permutation(places)
-    return list(np.array_split(places, SUBSETS))
+        indices = np.random.default_rng(SEED).permutation(indices)
+    return list(np.array_split(indices, SUBSETS))

@@ -2,84 +2,154 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from schedfarm.analysis.papers.sabin_2005.names import KINDS, READINGS, by_paper
-from schedfarm.analysis.store import Store, check_known, of_log, open_summary, open_trace
+from schedfarm.analysis.papers.report import Numbers
+from schedfarm.analysis.papers.sabin_2005.printed import ORDERS, RULES
+from schedfarm.analysis.store import check_known, of_log, open_trace
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.metrics.fairness import discrimination_of, lateness_of, unserved
 from schedfarm.core.metrics.widths import WIDTHS, mean_by_width, width_classes
 
+REPLANNING, NO_BACKFILLING = "re-planning", "no backfilling"
 
-def mean_unfairness(store: Store, kind: str) -> xr.DataArray:
-    """Return the mean unfairness over all jobs of the log (figures 7, 8, 11, 12, 15 and 16).
+OWN_RULES = {"conservative": REPLANNING, "none": NO_BACKFILLING}
+"""Rules that the paper did not simulate, and our names of them."""
 
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-    kind : {"strict", "relaxed", "resource"}
-        Which fairness.
 
-    Returns
-    -------
-    DataArray
-        On (trace, load, order, rule), by the paper's names; s, or processor-seconds for
-        resource equality.
+class Fairness(NamedTuple):
+    """A row of `KINDS`."""
 
-    Raises
-    ------
-    StoreError
-        If the store lacks the log itself, a policy of the paper, or this kind of fairness.
+    measure: str
+    """Label of the mean over jobs on an axis."""
+
+    due: str
+    """Array of a trace's group with the fair start or share of each job."""
+
+    got: tuple[str, ...]
+    """Arrays with the start or the resources that the job got."""
+
+    unfairness: Callable[..., Any]
+    """Returns by how much each job got less than it was due, from the arrays `due` and `got`."""
+
+    units: str
+    marker: str
+
+    def stated_units(self, values: xr.DataArray) -> str:
+        """Return the units of a store's array; before version 4 processor-seconds are given as s.
+
+        Examples
+        --------
+        >>> KINDS["resource"].stated_units(xr.DataArray(1.0, attrs={"units": "s"}))
+        'processor-s'
+        """
+        stated = str(values.attrs.get("units", "s"))
+        return self.units if stated == "s" else stated
+
+
+def _late(fst: Any, start: Any) -> Any:
+    return lateness_of(start, fst)
+
+
+def _size(deserved: Float64, held: Int64, procs: Int64) -> Float64:
+    return abs(discrimination_of(deserved, held, procs))
+
+
+KINDS = {
+    "strict": Fairness(
+        "Mean time after strict fair start", "fst_strict", ("start",), _late, "s", "o"
+    ),
+    "relaxed": Fairness(
+        "Mean time after relaxed fair start", "fst_relaxed", ("start",), _late, "s", "s"
+    ),
+    "resource": Fairness(
+        "Mean unfairness by resource equality",
+        "resource_share",
+        ("run", "procs"),
+        unserved,
+        "processor-s",
+        "^",
+    ),
+}
+"""The kinds of fairness, by the names that a store gives them."""
+
+BY_SIZE = "resource |D|"
+"""Resource equality with the absolute value of D in place of max(D, 0)."""
+
+READINGS = KINDS | {
+    BY_SIZE: KINDS["resource"]._replace(measure="Mean size of discrimination", unfairness=_size)
+}
+"""The kinds, and a second reading of the third. Over all jobs `BY_SIZE` is twice ``resource``,
+since D sums to 0, so a summary need not have it."""
+
+
+def by_paper(values: xr.DataArray) -> xr.DataArray:
+    """Split policy into order and rule under the paper's names, then those of `OWN_RULES`.
+
+    An own rule is included if it is there under every order; one of the paper's nine policies that
+    is missing raises StoreError.
+
+    Examples
+    --------
+    >>> names = [f"{order}+{rule}" for order in ORDERS for rule in RULES]
+    >>> split = by_paper(xr.DataArray(range(9), {"policy": names}))
+    >>> int(split.sel(order="SJF", rule="no guarantee"))
+    3
     """
-    return by_paper(of_log(_summary(store, kind)))
+    there = values["policy"].values.tolist()
+    for name in policies(RULES):
+        check_known(name, "policy", there)
+    own = {rule: name for rule, name in OWN_RULES.items() if set(policies([rule])) <= set(there)}
+    rules = RULES | own
+    pairs = pd.MultiIndex.from_product([ORDERS.values(), rules.values()], names=["order", "rule"])
+    chosen = values.sel(policy=policies(rules)).drop_vars("policy")
+    index = xr.Coordinates.from_pandas_multiindex(pairs, "policy")
+    split = chosen.assign_coords(index).unstack("policy")
+    return split.sel(order=list(ORDERS.values()), rule=list(rules.values()))
 
 
-def sample_unfairness(store: Store, kind: str) -> xr.DataArray:
-    """Return the mean unfairness over all jobs of each sample, and of the log where it is there.
+def policies(rules: Iterable[str]) -> list[str]:
+    """Return the policies of the paper's orders under some rules."""
+    return [f"{order}+{rule}" for order in ORDERS for rule in rules]
 
-    Parameters
-    ----------
-    store, kind
-        As for `mean_unfairness`.
 
-    Returns
-    -------
-    DataArray
-        On (trace, resample, load, order, rule); resample 0 is the log itself.
+def sample_unfairness(of: Numbers, kind: str) -> xr.DataArray:
+    """Return the mean unfairness over all jobs of each sample, and of the log (resample 0).
 
-    Raises
-    ------
-    StoreError
-        If the store lacks a policy of the paper, or this kind of fairness.
+    On (trace, resample, load, order, rule); s, or processor-seconds for resource equality.
     """
-    return by_paper(_summary(store, kind))
+    name = f"unfairness_{kind}"
+    check_known(name, "metric", sorted(str(v) for v in of.summary))
+    values = of.summary[name].load()
+    return by_paper(values.assign_attrs(kind=kind, units=KINDS[kind].stated_units(values)))
 
 
-def unfairness_by_width(store: Store, kind: str) -> xr.DataArray:
-    """Return the mean unfairness over the jobs of each width (figures 9, 10, 13, 14, 17, 18).
+def mean_unfairness(of: Numbers, kind: str) -> xr.DataArray:
+    """Return the mean unfairness over all jobs of the log (figures 7, 8, 11, 12, 15 and 16)."""
+    return of_log(sample_unfairness(of, kind))
 
-    Parameters
-    ----------
-    store, kind
-        As for `mean_unfairness`.
 
-    Returns
-    -------
-    DataArray
-        On (trace, load, order, width, rule); NaN where no job has the width.
+def all_by_width(of: Numbers) -> dict[str, xr.DataArray]:
+    """Return `unfairness_by_width` of all kinds."""
+    return {kind: unfairness_by_width(of, kind) for kind in KINDS}
 
-    Raises
-    ------
-    StoreError
-        As for `mean_unfairness`.
+
+def unfairness_by_width(of: Numbers, kind: str) -> xr.DataArray:
+    """Return the mean unfairness over the log's jobs of each width (figures 9, 10, 13, 14, 17, 18).
+
+    On (trace, load, order, width, rule); NaN where no job has the width.
     """
     parts = {}
-    for trace in _traces(store):
-        unfair = job_unfairness(store, trace, kind)
+    for trace in of.traces:
+        unfair = job_unfairness(of, trace, kind)
         means = xr.apply_ufunc(
             mean_by_width,
-            _procs(store, trace),
+            _procs(of, trace),
             unfair,
             input_core_dims=[["job"], ["job"]],
             output_core_dims=[["width"]],
@@ -90,29 +160,13 @@ def unfairness_by_width(store: Store, kind: str) -> xr.DataArray:
     return joined.transpose("trace", "load", "order", "width", "rule")
 
 
-def job_unfairness(store: Store, trace: str, kind: str) -> xr.DataArray:
-    """Return how unfairly each job of a log is treated.
+def job_unfairness(of: Numbers, trace: str, kind: str) -> xr.DataArray:
+    """Return how unfairly each job of a log is treated, in the order of arrival.
 
-    Parameters
-    ----------
-    store, kind
-        As for `mean_unfairness`.
-    trace : str
-        A label of the store's trace axis.
-
-    Returns
-    -------
-    DataArray
-        On (load, job, order, rule), at least 0: start - fair start time, s, or equal share -
-        work, processor-seconds; NaN where a cell is not done. The jobs are those of the log in
-        the order of arrival.
-
-    Raises
-    ------
-    StoreError
-        As for `mean_unfairness`.
+    On (load, job, order, rule), at least 0: start - fair start time, s, or equal share - work,
+    processor-seconds; NaN where a cell is not done.
     """
-    data, row = open_trace(store, trace), READINGS[kind]
+    data, row = open_trace(of.tree, trace), READINGS[kind]
     check_known(row.due, "variable", [str(name) for name in data])
     data = of_log(data[sorted({row.due, *row.got, "start", "procs"})]).load()
     due = data[row.due]
@@ -123,42 +177,15 @@ def job_unfairness(store: Store, trace: str, kind: str) -> xr.DataArray:
     return by_paper(jobs).assign_attrs(kind=kind, units=row.stated_units(due))
 
 
-def jobs_by_width(store: Store) -> pd.DataFrame:
-    """Return the number of jobs of each width (Table 1).
-
-    Parameters
-    ----------
-    store : path or DataTree
-        The store's folder, or an open tree.
-
-    Returns
-    -------
-    DataFrame
-        A row a trace, a column a width.
-
-    Raises
-    ------
-    StoreError
-        If the store lacks the log itself.
-    """
+def jobs_by_width(of: Numbers) -> pd.DataFrame:
+    """Return the number of jobs of each width (Table 1), a row for each trace."""
     counts = {
-        trace: np.bincount(width_classes(_procs(store, trace)), minlength=len(WIDTHS))
-        for trace in _traces(store)
+        trace: np.bincount(width_classes(_procs(of, trace)), minlength=len(WIDTHS))
+        for trace in of.traces
     }
     return pd.DataFrame.from_dict(counts, orient="index", columns=list(WIDTHS)).rename_axis("trace")
 
 
-def _summary(store: Store, kind: str) -> xr.DataArray:
-    summary, name = open_summary(store), f"unfairness_{kind}"
-    check_known(name, "metric", sorted(str(v) for v in summary))
-    values = summary[name].load()
-    return values.assign_attrs(kind=kind, units=KINDS[kind].stated_units(values))
-
-
-def _traces(store: Store) -> list[str]:
-    return [str(trace) for trace in open_summary(store)["trace"].values]
-
-
-def _procs(store: Store, trace: str) -> xr.DataArray:
-    procs = of_log(open_trace(store, trace)[["procs"]])["procs"].max("load")
+def _procs(of: Numbers, trace: str) -> xr.DataArray:
+    procs = of_log(open_trace(of.tree, trace)[["procs"]])["procs"].max("load")
     return procs[procs.values > 0]

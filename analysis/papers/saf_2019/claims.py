@@ -1,176 +1,315 @@
-"""What Carastan-Santos et al. 2019 say of every log, held against each log and each sample."""
+"""Conclusions of Carastan-Santos et al. 2019 about all logs, and the numbers of their text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from schedfarm.analysis.papers.saf_2019.counts import CLASSES
-from schedfarm.analysis.papers.saf_2019.printed import OBJECTIVES, POLICIES
-from schedfarm.analysis.papers.saf_2019.study import Study
-from schedfarm.analysis.store import LOG
-from schedfarm.core.arrays import Bool
-
-BASELINE, *OTHERS = POLICIES
+from schedfarm.analysis.band_rule import Range
+from schedfarm.analysis.papers.claim import Claim, count, in_part
+from schedfarm.analysis.papers.saf_2019.numbers import (
+    ALL_LOGS,
+    BASELINE,
+    CLASSES,
+    OTHERS,
+    PUBLISHED,
+    Study,
+    backfilled_jobs,
+    relative_gains,
+    slowdown_classes,
+    table_4,
+)
+from schedfarm.analysis.papers.saf_2019.printed import (
+    FEWER_BACKFILLED,
+    FEWER_WORST,
+    GAINS,
+    MORE_AT_ONCE,
+    OBJECTIVES,
+    POLICIES,
+)
 
 _ALL_BUT_SAF = [name for name in POLICIES if name != "SAF"]
 
 NAMES = {"bounded_slowdown": "slowdown", "pp_bounded_slowdown": "pp-slowdown", "wait": "wait"}
-"""What the paper calls the objectives."""
+"""The paper's names of the objectives."""
 
 HASTE = ("bounded_slowdown_premature", "bounded_slowdown_standard")
 """Slowdowns of the premature jobs and of the others."""
 
 METRICS = (*OBJECTIVES, *CLASSES, *HASTE, "backfilled")
-"""What the claims are about."""
+"""Metrics that the claims are about."""
 
 CLOSE = 1.1
-"""So many times the smallest is still close to it, of which the paper gives no measure."""
+"""Factor up to which a number is close to the smallest; the paper gives none."""
 
-Numbers = Mapping[str, Mapping[str, npt.NDArray[Any]]]
-"""By metric and policy, numbers on trace and perhaps on resample."""
-
-Holds = Callable[[Numbers], Bool]
-"""From numbers to whether a claim holds of each of them."""
-
-
-class Said(NamedTuple):
-    """A claim about every log: in words, where it stands, and whether numbers agree."""
-
-    what: str
-    where: str
-    holds: Holds
+Frames = Mapping[str, pd.DataFrame]
+"""By metric, a column for each policy, indexed by trace and perhaps resample."""
 
 
 def claims(of: Study) -> pd.DataFrame:
-    """Count where each of the paper's claims about every log holds.
+    """Count where each of the paper's conclusions about all logs holds.
 
-    Returns
-    -------
-    DataFrame
-        A row a claim: ``where`` in the paper; ``logs``, on how many logs it holds of the means
-        over the samples, and ``but``, on which it does not; ``itself``, of how many logs
-        themselves, not resampled, and ``but_itself``, of which not (both empty where the store
-        has none of these); a column a log, in how many samples, and ``samples``, of how many.
+    ``logs`` counts the logs where it holds for the means over the samples, ``but`` names the
+    others; ``itself`` and ``but_itself`` are the same for the logs themselves. A column for each
+    log counts its samples where it holds, of ``samples``.
     """
-    samples = of.samples
-    means, own = samples.mean("resample"), LOG in of.summary["resample"].values
-    numbers = _numbers(samples), _numbers(means), _numbers(of.log) if own else None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rows = [_row(said, of.traces, *numbers) for said in CLAIMS]
-    frame = pd.DataFrame(rows, index=pd.Index([said.what for said in CLAIMS], name="claim"))
-    return frame.assign(samples=samples.sizes["resample"])
+    parts = in_part(CLAIMS, _frames(of.samples))
+    means = in_part(CLAIMS, _frames(of.samples.mean("resample")))
+    frame = pd.DataFrame({"where": [claim.where for claim in CLAIMS]}, _index())
+    frame = frame.assign(**_logs(means, of, "logs", "but"), itself=np.nan, but_itself="")
+    if of.has_log:
+        frame = frame.assign(**_logs(in_part(CLAIMS, _frames(of.log)), of, "itself", "but_itself"))
+    return frame.join(_by_log(parts, of)).assign(samples=of.samples.sizes["resample"])
 
 
-def _numbers(summary: xr.Dataset) -> Numbers:
-    # Out of xarray: to choose from it and compare there took 15 times as long.
-    values = {name: summary[name].transpose("policy", "trace", ...).values for name in METRICS}
-    policies = summary["policy"].values.tolist()
-    return {name: dict(zip(policies, each, strict=True)) for name, each in values.items()}
+def _index() -> pd.Index[str]:
+    return pd.Index([claim.label for claim in CLAIMS], name="claim")
 
 
-def _row(
-    said: Said, traces: list[str], samples: Numbers, means: Numbers, log: Numbers | None
-) -> dict[str, object]:
-    row: dict[str, object] = {"where": said.where}
-    row |= _count(said.holds(means), traces, "logs", "but")
-    row |= {"itself": np.nan, "but_itself": ""}
-    if log is not None:
-        row |= _count(said.holds(log), traces, "itself", "but_itself")
-    return row | dict(zip(traces, said.holds(samples).sum(axis=1).tolist(), strict=True))
+def _by_log(parts: pd.DataFrame, of: Study) -> pd.DataFrame:
+    found = count(parts, ["claim", "trace"])["as_expected"].unstack("trace")
+    return found.loc[_index(), of.traces]
 
 
-def _count(holds: Bool, traces: list[str], count: str, but: str) -> dict[str, object]:
-    fails = [trace for trace, it in zip(traces, holds.tolist(), strict=True) if not it]
-    return {count: len(traces) - len(fails), but: ", ".join(fails)}
+def _logs(parts: pd.DataFrame, of: Study, holds: str, but: str) -> dict[str, Any]:
+    found = _by_log(parts, of) > 0
+    fails = [", ".join(found.columns[~row]) for row in found.to_numpy()]
+    return {holds: found.sum(axis=1), but: fails}
 
 
-def _less(metric: str, policies: list[str], others: list[str], times: float = 1) -> Holds:
-    """Return whether a metric of each of the policies is less than so many times every other's.
-
-    Where one of them is missing it is not.
-    """
-
-    def holds(numbers: Numbers) -> Bool:
-        of = numbers[metric]
-        largest = np.max([of[name] for name in policies], axis=0)
-        least = np.min([of[name] for name in others], axis=0)
-        return np.asarray(largest < times * least)
-
-    return holds
+def _frames(summary: xr.Dataset) -> Frames:
+    rest = [str(name) for name in summary["wait"].dims if name not in ("trace", "policy")]
+    index: Any = summary.indexes["trace"]
+    if rest:
+        index = pd.MultiIndex.from_product([index, *(summary.indexes[name] for name in rest)])
+    values = {name: summary[name].transpose("trace", *rest, "policy").values for name in METRICS}
+    columns = summary["policy"].values
+    return {
+        name: pd.DataFrame(each.reshape(-1, columns.size), index, columns)
+        for name, each in values.items()
+    }
 
 
-def _amplified(policy: str) -> Holds:
-    def holds(numbers: Numbers) -> Bool:
-        early, late = (numbers[name] for name in HASTE)
-        return np.asarray(early[policy] / late[policy] > early[BASELINE] / late[BASELINE])
+def _less(
+    label: str,
+    where: str,
+    metric: str,
+    policies: Sequence[str],
+    others: Sequence[str],
+    times: float = 1,
+) -> Claim:
+    """Claim that a metric of each policy is below `times` that of each other policy."""
 
-    return holds
+    def holds(frames: Frames) -> pd.Series[bool]:
+        of = frames[metric]
+        # A missing number makes the claim false.
+        largest = of[list(policies)].max(axis=1, skipna=False)
+        return largest < times * of[list(others)].min(axis=1, skipna=False)
+
+    return Claim(label, holds, where=where)
 
 
-def _of_metrics() -> Iterator[Said]:
+def _amplified(policy: str) -> Claim:
+    def holds(frames: Frames) -> pd.Series[bool]:
+        ratio = frames[HASTE[0]] / frames[HASTE[1]]
+        return ratio[policy] > ratio[BASELINE]
+
+    return Claim(f"premature over standard jobs: {policy} above FCFS", holds, where="V-C, often")
+
+
+def _of_metrics() -> Iterator[Claim]:
     for metric in OBJECTIVES:
         name = NAMES[metric]
-        yield Said(
-            f"{name}: SPF and SAF each below FCFS and SQF",
-            "V-A",
-            _less(metric, ["SPF", "SAF"], ["FCFS", "SQF"]),
-        )
+        label = f"{name}: SPF and SAF each below FCFS and SQF"
+        yield _less(label, "V-A", metric, ["SPF", "SAF"], ["FCFS", "SQF"])
         if metric == "pp_bounded_slowdown":
-            yield Said(f"{name}: SAF the smallest", "V-B", _less(metric, ["SAF"], _ALL_BUT_SAF))
+            yield _less(f"{name}: SAF the smallest", "V-B", metric, ["SAF"], _ALL_BUT_SAF)
         else:
-            yield Said(
-                f"{name}: SAF within {100 * (CLOSE - 1):.0f} % of the smallest",
-                "V-B, as close to best",
-                _less(metric, ["SAF"], _ALL_BUT_SAF, CLOSE),
-            )
+            label = f"{name}: SAF within {100 * (CLOSE - 1):.0f} % of the smallest"
+            yield _less(label, "V-B, as close to best", metric, ["SAF"], _ALL_BUT_SAF, CLOSE)
         for policy in ("SPF", "SAF"):
-            yield Said(f"{name}: {policy} below FCFS", "VI", _less(metric, [policy], [BASELINE]))
+            yield _less(f"{name}: {policy} below FCFS", "VI", metric, [policy], [BASELINE])
 
 
-def _of_classes() -> Iterator[Said]:
+def _of_classes() -> Iterator[Claim]:
     at_once, *waited = CLASSES
     for policy in OTHERS:
-        yield Said(
-            f"slowdown 1: more jobs under {policy} than FCFS",
-            "V-C",
-            _less(at_once, [BASELINE], [policy]),
-        )
+        label = f"slowdown 1: more jobs under {policy} than FCFS"
+        yield _less(label, "V-C", at_once, [BASELINE], [policy])
         for variable in waited:
             exception = (policy, variable) == ("SPF", "slowdown_1_10")
-            yield Said(
-                f"slowdown {CLASSES[variable]}: fewer jobs under {policy} than FCFS",
-                "V-C, as the exception" if exception else "V-C",
-                _less(variable, [policy], [BASELINE]),
-            )
-    yield Said(
-        "slowdown 100+: less than half as many jobs under SAF as under FCFS",
-        "V-C",
-        _less(waited[-1], ["SAF"], [BASELINE], 0.5),
-    )
+            where = "V-C, as the exception" if exception else "V-C"
+            label = f"slowdown {CLASSES[variable]}: fewer jobs under {policy} than FCFS"
+            yield _less(label, where, variable, [policy], [BASELINE])
+    label = "slowdown 100+: less than half as many jobs under SAF as under FCFS"
+    yield _less(label, "V-C", waited[-1], ["SAF"], [BASELINE], 0.5)
 
 
-def _of_estimates_and_backfilling() -> Iterator[Said]:
+def _of_estimates_and_backfilling() -> Iterator[Claim]:
     for policy in ("SPF", "SAF"):
-        yield Said(
-            f"premature over standard jobs: {policy} above FCFS", "V-C, often", _amplified(policy)
-        )
-        yield Said(
-            f"backfilled: fewer jobs under {policy} than FCFS",
-            "V-D",
-            _less("backfilled", [policy], [BASELINE]),
-        )
-    yield Said(
+        yield _amplified(policy)
+        label = f"backfilled: fewer jobs under {policy} than FCFS"
+        yield _less(label, "V-D", "backfilled", [policy], [BASELINE])
+    yield Claim(
         "backfilled: none under SQF",
-        "V-D, figure 4",
-        lambda numbers: numbers["backfilled"]["SQF"] == 0,
+        lambda frames: frames["backfilled"]["SQF"] == 0,
+        where="V-D, figure 4",
     )
 
 
 CLAIMS = (*_of_metrics(), *_of_classes(), *_of_estimates_and_backfilling())
-"""The paper's claims about every log."""
+"""The paper's conclusions about all logs."""
+
+
+def headline(of: Study) -> pd.DataFrame:
+    """Return the numbers of the paper's text: ours, the policy and log that have it, the paper's.
+
+    ``of_samples`` are the ranks of the samples behind our number: the paper's own gains leave out
+    the best and the worst.
+    """
+    n, rows = of.samples.sizes["resample"], []
+    for key, claim in HEADLINE.items():
+        rule = PUBLISHED if claim.measure == UNPAIRED_GAIN else Range()
+        ours, whose = claim.cells(of)
+        rows.append(
+            {
+                "claim": key,
+                "what": claim.label,
+                "ours": ours,
+                "of": whose,
+                "of_samples": rule.attrs(n)["samples"],
+                "printed": claim.expected,
+                "printed_of": claim.extent,
+                "where": claim.where,
+            }
+        )
+    return pd.DataFrame(rows).set_index("claim")
+
+
+UNPAIRED_GAIN = "gain of the means over the samples in the band"
+"""The paper's own gains."""
+
+PAIRED, UNPAIRED = ("", "paired by sample"), ("_unpaired", "unpaired")
+"""End of the name of a claim, and how it compares: the mean of each sample's own gain, or the gain
+of the means over the samples, as in the paper."""
+
+
+def _printed_gains() -> Iterator[tuple[str, Claim]]:
+    for metric, (value, policy, where) in GAINS.items():
+        for (end, how), column in ((PAIRED, "mean"), (UNPAIRED, "unpaired")):
+
+            def ours(of: Study, metric: str = metric, column: str = column) -> tuple[float, str]:
+                return _largest(of.once(relative_gains).loc[metric][column])
+
+            label = f"largest gain over FCFS in {NAMES[metric]}, %, {how}"
+            measure = UNPAIRED_GAIN if column == "unpaired" else ""
+            claim = Claim(label, ours, value, policy, measure, where=where)
+            yield f"gain_{metric}{end}", claim
+
+
+def _printed_backfilled() -> Iterator[tuple[str, Claim]]:
+    for policy, value in FEWER_BACKFILLED.items():
+        for (end, how), fewer in ((PAIRED, _fewer_in_samples), (UNPAIRED, _fewer_in_means)):
+            label = f"fewer backfilled jobs, mean of the logs, %, {how}"
+            claim = Claim(label, partial(fewer, policy=policy), value, policy, where="V-D")
+            yield f"fewer_backfilled_{policy}{end}", claim
+
+
+def _backfilled(of: Study) -> pd.DataFrame:
+    return of.once(backfilled_jobs)["backfilled"].unstack("policy")
+
+
+def _fewer_in_samples(of: Study, policy: str) -> tuple[float, str]:
+    counts = _backfilled(of)
+    fewer = (1 - counts[policy] / counts[BASELINE]).groupby("trace").mean()
+    return 100 * float(fewer.mean()), policy
+
+
+def _fewer_in_means(of: Study, policy: str) -> tuple[float, str]:
+    means = _backfilled(of).groupby("trace").mean()
+    return 100 * float((1 - means[policy] / means[BASELINE]).mean()), policy
+
+
+def _most_backfilled(of: Study) -> tuple[float, str]:
+    return _largest(_backfilled(of)["SQF"].groupby("trace").max(), "SQF, ")
+
+
+def _jobs_in(of: Study, name: str) -> pd.DataFrame:
+    classes = of.once(slowdown_classes)["percent"].unstack("policy")
+    return classes.loc[(slice(None), name), :].droplevel("slowdown")
+
+
+def _points(of: Study) -> pd.Series[float]:
+    at_once = _jobs_in(of, "1")
+    return at_once["SAF"] - at_once[BASELINE]
+
+
+def _more_at_once(of: Study) -> tuple[float, str]:
+    at_once = _jobs_in(of, "1")
+    return float(100 * (at_once["SAF"] / at_once[BASELINE] - 1)[ALL_LOGS]), f"SAF, {ALL_LOGS}"
+
+
+def _fewer_worst(of: Study) -> pd.Series[float]:
+    worst = _jobs_in(of, "100+")
+    return worst[BASELINE] / worst["SAF"]
+
+
+def _table_4_factor(of: Study) -> tuple[float, str]:
+    ratios = of.once(table_4)
+    off = np.abs(np.log((ratios["ratio"] / ratios["printed"]).dropna().to_numpy()))
+    return float(np.exp(off.mean())) if off.size else np.nan, f"{off.size} numbers"
+
+
+def _largest(values: pd.Series[float], whose: str = "") -> tuple[float, str]:
+    """Return the largest value, and the labels of its row, the innermost first."""
+    label = values.index[int(values.to_numpy().argmax())]
+    labels = label[::-1] if isinstance(label, tuple) else (label,)
+    return float(values.max()), whose + ", ".join(map(str, labels))
+
+
+def _of_all_logs(values: pd.Series[float]) -> tuple[float, str]:
+    return float(values[ALL_LOGS]), f"SAF, {ALL_LOGS}"
+
+
+def _of_a_log(values: pd.Series[float]) -> tuple[float, str]:
+    return _largest(values.drop(ALL_LOGS), "SAF, ")
+
+
+def _of_saf(label: str, where: str, value: float, ours: Callable[[Study], Any]) -> Claim:
+    return Claim(label, ours, value, "SAF", where=where)
+
+
+HEADLINE = {
+    **dict(_printed_gains()),
+    **dict(_printed_backfilled()),
+    "most_backfilled_SQF": Claim(
+        "most backfilled jobs of any sample", _most_backfilled, 0, "SQF", where="V-D, figure 4"
+    ),
+    "more_at_once": _of_saf(
+        "more jobs at slowdown 1, all logs together, %", "VI", MORE_AT_ONCE, _more_at_once
+    ),
+    "more_at_once_points": _of_saf(
+        "the same in percentage points", "VI", MORE_AT_ONCE, lambda of: _of_all_logs(_points(of))
+    ),
+    "more_at_once_of_a_log": _of_saf(
+        "the same in points, most of any log", "VI", MORE_AT_ONCE, lambda of: _of_a_log(_points(of))
+    ),
+    "fewer_worst": _of_saf(
+        "fewer jobs at slowdown 100+, all logs together, times",
+        *("V-C, VI", FEWER_WORST, lambda of: _of_all_logs(_fewer_worst(of))),
+    ),
+    "fewer_worst_of_a_log": _of_saf(
+        "the same, most of any log", "V-C, VI", FEWER_WORST, lambda of: _of_a_log(_fewer_worst(of))
+    ),
+    "table_4_factor": Claim(
+        "typical factor off Table IV, geometric mean of its numbers",
+        *(_table_4_factor, 1, "all"),
+        where="V-C",
+    ),
+}
+"""The numbers that sections V and VI print outside of tables; the extent is the paper's policy."""

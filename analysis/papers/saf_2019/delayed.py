@@ -5,42 +5,36 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from schedfarm.analysis.papers.saf_2019.study import Study
+from schedfarm.analysis.papers.saf_2019.numbers import Study
 from schedfarm.analysis.store import LOG, open_trace
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.metrics.slowdown import TAU, slowdowns
 
 DELAYED = 100
-"""Figure 2 is of so many jobs of each sample."""
+"""Jobs of each sample that figure 2 shows."""
 
 PART = 16
-"""One of so many jobs tells how slow the most delayed are at least."""
+"""One job in this many is enough to bound the slowdowns of the most delayed from below."""
 
 WHISKERS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles that a box shows."""
 
 ALL = "all jobs"
-"""The box that the others are to be held against."""
+"""The box for comparison."""
 
 
 def delayed_jobs(of: Study) -> pd.DataFrame:
-    """Return quantiles of the processors of the most delayed jobs, and of all, by log and policy.
+    """Return quantiles of the processors of the most delayed jobs, and of `ALL`, by log and policy.
 
-    The most delayed jobs of a sample are the `DELAYED` with the highest bounded slowdowns; of
-    equal ones, those submitted first.
-
-    Returns
-    -------
-    DataFrame
-        A row a log and policy, `ALL` last; of the jobs of all ``samples`` together ``jobs``,
-        ``mean`` and a column a quantile; and ``log``, the median of the log's own, NaN where the
-        store lacks it.
+    The most delayed jobs of a sample are the `DELAYED` with the highest bounded slowdowns, in the
+    order of submission where these are equal. The jobs of all samples count together; ``log`` is
+    the median of the log's own.
     """
-    tau, rows = float(of.summary.attrs.get("tau", TAU)), {}
+    tau, rows = float(of.cells.attrs.get("tau", TAU)), {}
     for trace in of.traces:
-        group = open_trace(of.store, trace)[["jobs", "run", "procs", "wait"]].sel(load=of.load)
-        # Read whole, then chosen from: zarr takes 0.6 s for ten of eleven resamples of 216,000
-        # jobs by their places, 0.07 s for all.
+        group = open_trace(of.tree, trace)[["jobs", "run", "procs", "wait"]].sel(load=of.load)
+        # Read whole, then select: zarr takes 0.6 s for ten of eleven resamples of 216,000
+        # jobs by their indices, 0.07 s for all.
         alike = group[["jobs", "run", "procs"]].load()
         counts = alike["jobs"].values
         run, procs = alike["run"].values, alike["procs"].values
@@ -57,7 +51,7 @@ def delayed_jobs(of: Study) -> pd.DataFrame:
 
 
 def most_delayed(wait: Int64, run: Int64, tau: float, count: int = DELAYED) -> Int64:
-    """Return the places of the jobs with the highest bounded slowdowns, of equal ones the first.
+    """Return the indices of the jobs with the highest bounded slowdowns, the first of equal ones.
 
     Examples
     --------
@@ -68,8 +62,8 @@ def most_delayed(wait: Int64, run: Int64, tau: float, count: int = DELAYED) -> I
     count = min(count, slow.size)
     if not count:
         return np.empty(0, np.int64)
-    # As many of every sixteenth are at least as slow as the last of these: to part all 26 million
-    # of the paper's five logs takes 0.8 s, and this 0.1.
+    # At least `count` jobs are as slow as the last of these: to partition all 26 million jobs of
+    # the paper's five logs takes 0.8 s, and this 0.1.
     some = slow[::PART] if slow.size >= PART * count else slow
     least = np.partition(some, some.size - count)[some.size - count]
     among = np.flatnonzero(slow >= least)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end, turn_clock
+from schedfarm.core.engine.clock import turn_clock
+from schedfarm.core.engine.clone.machine import copy_machine, latest_running, withdraw
 from schedfarm.core.engine.clone.state import (
     Fair,
     answer,
     copy_queue,
-    copy_running,
     fill_in,
-    latest_running,
     needs_copy,
-    withdraw,
 )
 from schedfarm.core.engine.clone.trail import Trail, copy_starts, differs, first_fit, leave_trail
 from schedfarm.core.engine.fixed_order import schedule, take_in
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.queue import head_of
-from schedfarm.core.engine.running import release
+from schedfarm.core.engine.running import next_end, release
 from schedfarm.core.engine.world import Options, World
 
 
@@ -27,8 +25,8 @@ def begin(here: World, copy: World, trail: Trail, rank: Int64, first: int, j: in
     """Copy what is here as if no jobs from j on had come."""
     jobs, running, queue, _, key = copy
     copy_starts(trail, here.jobs, jobs.start, first, j)
-    copy_running(here.jobs, here.running, jobs.start, running)
-    withdraw(here.jobs, running, j)
+    copy_machine(here.machine, here.jobs, jobs.start, running)
+    withdraw(running, here.jobs, j)
     copy_queue(here.queue, queue, jobs.start, (here.key, key), rank, j - 1)
 
 

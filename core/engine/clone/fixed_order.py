@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import turn_clock
+from schedfarm.core.engine.clone.machine import copy_machine, latest_running, withdraw
 from schedfarm.core.engine.clone.state import (
     Fair,
     answer,
     copy_queue,
-    copy_running,
     fill_in,
     forks_at_arrival,
     forks_before_next,
     is_over,
-    latest_running,
     needs_copy,
     turn_alone,
-    withdraw,
 )
 from schedfarm.core.engine.fixed_order import promote, schedule, take_in
 from schedfarm.core.engine.jit import NEVER, kernel, routine
@@ -37,9 +35,9 @@ def fork(
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
-    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_machine(here.machine, here.jobs, jobs.start, running)
     if fair.patient:
-        withdraw(here.jobs, running, j + 1)
+        withdraw(running, here.jobs, j + 1)
     if threshold < NEVER:
         # Starvation looks at every job from the oldest that may still wait to the latest.
         for i in range(oldest, k):

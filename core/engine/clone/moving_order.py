@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clone.machine import copy_machine
 from schedfarm.core.engine.clone.state import (
     Fair,
     copy_queue,
-    copy_running,
     fill_in,
     forks_at_arrival,
     forks_before_next,
@@ -31,7 +31,7 @@ def fork(
     """
     jobs, running, queue, _, by_age = copy
     joined, keys = not fair.relaxed, (by_age, by_age)
-    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_machine(here.machine, here.jobs, jobs.start, running)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     while True:
         if look and fits_somewhere(queue, running.free[0]):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW
-from schedfarm.core.engine.clone.state import Fair, copy_running, fill_in, is_over
+from schedfarm.core.engine.clone.machine import copy_machine
+from schedfarm.core.engine.clone.state import Fair, fill_in, is_over
 from schedfarm.core.engine.jit import kernel, routine, verb
 from schedfarm.core.engine.planned import (
     BOOK,
@@ -54,7 +55,7 @@ def fork(
     who wait have started.
     """
     start, book, clock = copy.jobs.start, copy.book, copy.clock
-    copy_running(here.jobs, here.running, start, copy.running)
+    copy_machine(here.running, here.jobs, start, copy.running)
     copy_book(here.book, book, start)
     clock[NOW], clock[ARRIVED] = here.clock[NOW], start.size
     start[j] = -1

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW, next_end
+from schedfarm.core.engine.clock import ARRIVED, NOW
+from schedfarm.core.engine.clone.machine import copy_machine, latest_running, withdraw
 from schedfarm.core.engine.clone.state import (
     GONE,
     Fair,
     answer,
     coming,
-    copy_running,
     fill_in,
     forks_at_arrival,
     forks_before_next,
     is_over,
-    latest_running,
     needs_copy,
-    withdraw,
 )
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
-from schedfarm.core.engine.plan import COUNT, POINTS, STARVING, Plan, void
+from schedfarm.core.engine.machine import give_back, next_end
+from schedfarm.core.engine.plan import COUNT, POINTS, STARVING, void
 from schedfarm.core.engine.plan_queue import insert, place_by_key
+from schedfarm.core.engine.planning import AnyPlan
 from schedfarm.core.engine.ranking import Rankings
 from schedfarm.core.engine.reservations import (
     ANEW,
@@ -31,12 +31,12 @@ from schedfarm.core.engine.reservations import (
     pass_over,
     turn,
 )
-from schedfarm.core.engine.running import Jobs, give_back
+from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import Options
 
 
 @verb
-def copy_plan(plan: Plan, other: Plan, start: Int64, rank: Int64, bar: int) -> None:
+def copy_plan(plan: AnyPlan, other: AnyPlan, start: Int64, rank: Int64, bar: int) -> None:
     """Copy the waiting jobs whose rank is at most `bar`; their reservations are made anew."""
     state, kept, starving = other.state, 0, 0
     state[POINTS] = other.front[0] = 0
@@ -70,17 +70,17 @@ def turn_alone(
     copy: Planner, rankings: Rankings, fair: Fair, per_event: bool, k: int, j: int
 ) -> int:
     """Go to the next instant, or event, of a copy for job j; return who comes next."""
-    jobs, running, plan, clock, _ = copy
+    jobs, machine, plan, clock, _ = copy
     k = coming(fair, jobs.start, k, j)
-    due = jobs.submit[k] if k < fair.until[j] else NEVER
-    now = min(due, next_end(running))
+    due, end = jobs.submit[k] if k < fair.until[j] else NEVER, next_end(machine)
+    now = min(due, end)
     clock[NOW] = now
     if plan.state[POINTS] > 0:
         void(plan)
     if per_event:
-        give_back(running, now)
-    if not (per_event and due == now):
-        complete(plan, jobs, running, now, per_event)
+        give_back(machine, now)
+    if end == now and not (per_event and due == now):
+        complete(plan, jobs, machine, now, per_event)
     while k < fair.until[j] and jobs.submit[k] == now:
         enter(copy, rankings, k)
         k = coming(fair, jobs.start, k + 1, j)
@@ -102,12 +102,12 @@ def fork(
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
     # Starvation looks at every job of the columns: none may be there that does not exist.
     jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave)
-    copy = Planner(jobs, whole.running, whole.plan, whole.clock, whole.promised)
+    copy = Planner(jobs, whole.machine, whole.plan, whole.clock, whole.promised)
     joined, k = not fair.relaxed, here.clock[ARRIVED]
     copy.clock[NOW], copy.clock[SEEN] = here.clock[NOW], here.clock[SEEN]
-    copy_running(here.jobs, here.running, start, copy.running)
+    copy_machine(here.machine, here.jobs, start, copy.machine)
     if fair.patient:
-        withdraw(here.jobs, copy.running, j + joined)
+        withdraw(copy.machine, here.jobs, j + joined)
     if options.threshold < NEVER:
         for i in range(here.clock[SEEN], k):
             start[i] = here.jobs.start[i]
@@ -141,7 +141,7 @@ def settle(
     earlier ones as its own would. The copy is made for the last of them, and again for those
     that are passed on it.
     """
-    latest = latest_running(here.running, known - 1)
+    latest = latest_running(here.machine, known - 1)
     plan = here.plan
     head = plan.job[plan.front[0]] if plan.state[COUNT] > 0 else fst.size
     for j in range(min(latest, fair.last - 1), known - 1, -1):

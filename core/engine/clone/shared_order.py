@@ -10,10 +10,10 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import planned, reservations
 from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.clone import planned as fair_plan, reservations as fair_reservations
+from schedfarm.core.engine.clone.machine import copy_machine
 from schedfarm.core.engine.clone.state import (
     Fair,
     copy_queue,
-    copy_running,
     fill_in,
     forks_at_arrival,
     forks_before_next,
@@ -76,7 +76,7 @@ def fork(
     jobs, running, queue, _, by_age = copy
     own = sharing[1]
     joined, keys = not fair.relaxed, (by_age, by_age)
-    copy_running(here.jobs, here.running, jobs.start, running)
+    copy_machine(here.machine, here.jobs, jobs.start, running)
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     copy_shares(sharing[0].shares, own.shares)
     while True:
@@ -127,7 +127,7 @@ def fair_shared(
 @verb
 def rank_plan(planner: Planner, jobs: Jobs, rankings: Rankings, sharing: Sharing) -> None:
     """Give all who wait their keys; `jobs` are those of the workload."""
-    running, plan = planner.running, planner.plan
+    running, plan = planner.machine, planner.plan
     begun = begun_by(sharing.shares, running.count[0])
     now, count = planner.clock[NOW], plan.state[COUNT]
     waiting = plan.job[plan.front[0] :]
@@ -143,10 +143,10 @@ def fork_plan(
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
     # Starvation looks at every job of the columns: none may be there that does not exist.
     jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave)
-    copy = Planner(jobs, whole.running, whole.plan, whole.clock, whole.promised)
+    copy = Planner(jobs, whole.machine, whole.plan, whole.clock, whole.promised)
     own, joined, k = sharing[1], not fair.relaxed, here.clock[ARRIVED]
     copy.clock[NOW], copy.clock[SEEN] = here.clock[NOW], here.clock[SEEN]
-    copy_running(here.jobs, here.running, start, copy.running)
+    copy_machine(here.machine, here.jobs, start, copy.machine)
     if options.threshold < NEVER:
         for i in range(here.clock[SEEN], k):
             start[i] = here.jobs.start[i]
@@ -166,9 +166,9 @@ def fork_plan(
                 continue
         elif start[j] >= 0:
             return int(start[j])
-        begun = begun_by(own.shares, copy.running.count[0])
+        begun = begun_by(own.shares, copy.machine.count[0])
         k = fair_reservations.turn_alone(copy, rankings, fair, options.per_event, k, j)
-        follow(own.shares, whole.jobs, copy.running, begun, copy.clock[NOW])
+        follow(own.shares, whole.jobs, copy.machine, begun, copy.clock[NOW])
 
 
 @kernel
@@ -239,7 +239,7 @@ def fork_book(
     who wait have started.
     """
     start, book, clock, own = copy.jobs.start, copy.book, copy.clock, sharing[1]
-    copy_running(here.jobs, here.running, start, copy.running)
+    copy_machine(here.running, here.jobs, start, copy.running)
     fair_plan.copy_book(here.book, book, start)
     copy_shares(sharing[0].shares, own.shares)
     clock[planned.NOW], clock[planned.ARRIVED] = here.clock[planned.NOW], start.size

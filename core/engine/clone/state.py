@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end
 from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.machine import Machine, give_back, next_end, release_due
 from schedfarm.core.engine.queue import BLOCK, SEEN_FIRST, Queue, enqueue
-from schedfarm.core.engine.running import Jobs, Running, give_back, release
+from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import World
 
 GONE = 0
@@ -38,39 +38,6 @@ class Fair(NamedTuple):
     relaxed: bool
     plain: bool
     patient: bool
-
-
-@verb
-def copy_running(jobs: Jobs, running: Running, start: Int64, other: Running) -> None:
-    """Copy the running jobs, and the starts by which they are found when they end."""
-    count = running.count[0]
-    for p in range(count):
-        j = running.job[p]
-        other.end[p], other.job[p] = running.end[p], j
-        other.predicted[p], other.width[p] = running.predicted[p], running.width[p]
-        start[j] = jobs.start[j]
-    other.count[0], other.free[0], other.given[0] = count, running.free[0], running.given[0]
-
-
-@verb
-def withdraw(jobs: Jobs, other: Running, bar: int) -> None:
-    """Take the jobs from `bar` on off the machine, as if they had not started."""
-    kept, count = 0, other.count[0]
-    for p in range(count):
-        j = other.job[p]
-        if j < bar:
-            other.end[kept], other.job[kept] = other.end[p], j
-            kept += 1
-            continue
-        q = count - 1 - (p - kept)
-        predicted, width = jobs.start[j] + jobs.estimate[j], jobs.procs[j]
-        time, procs = other.predicted[q], other.width[q]
-        while time != predicted or procs != width:
-            q -= 1
-            time, other.predicted[q] = other.predicted[q], time
-            procs, other.width[q] = other.width[q], procs
-        other.free[0] += width
-    other.count[0] = kept
 
 
 @verb
@@ -120,17 +87,14 @@ def turn_alone(
 
     Who arrives has the place in the copy's queue that `key` gives.
     """
-    jobs, running, queue, _, own = copy
+    jobs, machine, queue, _, own = copy
     k = coming(fair, jobs.start, k, j)
-    due = jobs.submit[k] if k < fair.until[j] else NEVER
-    now = min(due, next_end(running))
+    due, end = jobs.submit[k] if k < fair.until[j] else NEVER, next_end(machine)
+    now = min(due, end)
     if per_event:
-        give_back(running, now)
-    if not (per_event and due == now):
-        while next_end(running) == now:
-            release(jobs, running)
-            if per_event:
-                break
+        give_back(machine, now)
+    if end == now and not (per_event and due == now):
+        release_due(machine, jobs, now, per_event)
     while k < fair.until[j] and jobs.submit[k] == now:
         jobs.start[k], own[k] = -1, key[k]
         enqueue(queue, jobs, own, k)
@@ -151,12 +115,12 @@ def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
 
 
 @verb
-def forks_before_next(jobs: Jobs, running: Running, fair: Fair, fst: Int64, arrived: int) -> bool:
+def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arrived: int) -> bool:
     """Say whether an arrival is next, and the latest job waits and has no copy yet."""
     j = arrived - 1
     if j < 0 or jobs.start[j] >= 0 or fst[j] >= 0 or not fair.wanted[j]:
         return False
-    return arrived == jobs.submit.size or jobs.submit[arrived] <= next_end(running)
+    return arrived == jobs.submit.size or jobs.submit[arrived] <= next_end(machine)
 
 
 @verb
@@ -175,14 +139,6 @@ def fill_in(jobs: Jobs, fair: Fair, fst: Int64) -> None:
     for j in range(fair.last):
         if fair.wanted[j] and fst[j] < 0:
             fst[j] = jobs.start[j]
-
-
-@verb
-def latest_running(running: Running, j: int) -> int:
-    """Return the latest of the running jobs, or j if none came after it."""
-    for p in range(running.count[0]):
-        j = max(j, running.job[p])
-    return int(j)
 
 
 @verb

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
-from schedfarm.core.engine.running import Jobs, Running, launch, release
+from schedfarm.core.engine.running import Jobs, Running, launch, next_end, release
 from schedfarm.core.engine.search.clusters import advance_all, untake
 from schedfarm.core.engine.search.plan import (
     COUNT,

@@ -1,116 +1,202 @@
-"""From a policy to the kernels that keep a plan on clusters, of which a pool is one."""
+"""A plan on clusters: one queue, and a profile for each cluster."""
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 import numpy as np
 
-from schedfarm.core.arrays import NO_PROMISE, Float64, Int64
-from schedfarm.core.durations import seconds_of
-from schedfarm.core.engine.cancel import underway
-from schedfarm.core.engine.jit import NEVER
-from schedfarm.core.engine.running import idle_machine
-from schedfarm.core.engine.search import draws
-from schedfarm.core.engine.search.plan import empty_plan
-from schedfarm.core.engine.search.run import Planner, run_plan
-from schedfarm.core.engine.search.score import Counts, empty_past, empty_score
-from schedfarm.core.engine.search.search import GAP, RANDOM, TABU, Aim, empty_search
-from schedfarm.core.errors import InputError
-from schedfarm.core.machines.pool.simulation import idle_jobs
-from schedfarm.core.policy.options import TIMES
-from schedfarm.core.policy.policy import Policy
-from schedfarm.core.schedule import Schedule
-from schedfarm.core.workload.workload import Workload
-
-KINDS = {"tabu": TABU, "random": RANDOM, "gap": GAP}
-"""Codes of the searches."""
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import plan as one, planning, profile as profiles
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import room, slide
+from schedfarm.core.engine.plan import KEPT, LAYOUT, STAIRS, Plan
+from schedfarm.core.engine.profile import HEAD, Profile
+from schedfarm.core.machines.grid.kernel import Clusters, on_cluster
 
 
-NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
-"""The plan is never searched."""
+class Plans(NamedTuple):
+    """The queue in order, with the cluster of each reservation, and the profile of each cluster.
 
-_PROMISED: WeakKeyDictionary[Workload, tuple[Policy, Int64]] = WeakKeyDictionary()
-"""What the latest simulation of a workload promised: a search takes minutes on a long log, and who
-asks for the promises has often just asked for the schedule."""
+    Fields are those of `Plan`, with a row a cluster for what is of one cluster. on:
+    int64[room(n)], of the reservations their clusters.
+    """
 
-
-def tabu(workload: Workload, policy: Policy) -> Schedule:
-    """Simulate ``tabu``."""
-    return _schedule(workload, policy, _aim(policy))
-
-
-def promise_tabu(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that ``tabu`` reserves at arrival, s, before any search."""
-    return _promised(workload, policy, _aim(policy))
-
-
-def planned(workload: Workload, policy: Policy) -> Schedule:
-    """Simulate ``planned`` on a grid."""
-    return _schedule(workload, _by_start(policy), NO_AIM)
-
-
-def promise_planned(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that ``planned`` reserves at arrival on a grid, s."""
-    return _promised(workload, _by_start(policy), NO_AIM)
+    job: Int64
+    need: Int64
+    length: Int64
+    submit: Int64
+    front: Int64
+    at: Int64
+    on: Int64
+    times: Int64
+    free: Int64
+    mark: Int64
+    floor: Int64
+    stair: Int64
+    state: Int64
 
 
-def _by_start(policy: Policy) -> Policy:
-    for option in ("walk", "events"):
-        if option in policy.given:
-            raise InputError(
-                f"policy {policy.name!r}: on a grid `planned` compresses in order of start, by "
-                f"the instant clock; leave out {option}={policy.given[option]}"
-            )
-    return policy
-
-
-def _aim(policy: Policy) -> Aim:
-    times = TIMES.fullmatch(policy.iterations)
-    each, moves = (int(times[1]), 0) if times else (0, int(policy.iterations))
-    every = seconds_of(policy.every) if each or moves else None
-    counts = Counts(policy.jobs == "all", policy.users == "all", policy.fairness == "raised")
-    return Aim(every or NEVER, each, moves, KINDS[policy.search], counts)
-
-
-def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
-    """Return the machine after the last completion."""
-    n, size = len(workload), np.array(workload.platform.sizes, np.int64)
-    users, user = np.unique(workload.user, return_inverse=True)
-    planner = Planner(
-        idle_jobs(workload, workload.procs),
-        idle_machine(workload.processors, n),
-        empty_plan(size, n),
-        empty_past(users.size),
-        empty_score(user.astype(np.int64), users.size, _weights(policy)),
-        empty_search(size, n, int(policy.tenure), _seed(policy)),
-        np.full(n, NO_PROMISE, np.int64),
-        np.zeros(n, np.int64),
+def empty_plans(clusters: int, n: int, widest: int) -> Plans:
+    """Return plans with room for n waiting jobs of at most so many processors."""
+    n, steps = room(n), room(4 * n + 8)
+    return Plans(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.zeros(1, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty((clusters, steps), np.int64),
+        np.empty((clusters, steps), np.int64),
+        np.zeros((clusters, 2), np.int64),
+        np.zeros((clusters, widest + 1, 4), np.int64),
+        np.empty((2, STAIRS), np.int64),
+        np.zeros(LAYOUT + 1, np.int64),
     )
-    if n:
-        run_plan(planner, aim)
-    underway().check()
-    return planner
 
 
-def _weights(policy: Policy) -> Float64:
-    return np.array([float(part) for part in policy.weights.split(":")])
+@verb
+def profile_on(plans: Plans, c: int) -> Profile:
+    """Return the profile of cluster `c`. Lent as by `on_cluster`."""
+    return Profile(plans.times[c], plans.free[c], plans.mark[c])
 
 
-def _seed(policy: Policy) -> Int64:
-    return np.full(draws.SIZE, draws.SEED + int(policy.seed), np.int64)
+@verb
+def plan_on(plans: Plans, c: int) -> Plan:
+    """Return the queue with the profile of cluster `c`. Lent as by `on_cluster`."""
+    return Plan(
+        plans.job,
+        plans.need,
+        plans.length,
+        plans.submit,
+        plans.front,
+        plans.at,
+        profile_on(plans, c),
+        plans.floor[c],
+        plans.stair,
+        plans.state,
+    )
 
 
-def _schedule(workload: Workload, policy: Policy, aim: Aim) -> Schedule:
-    planner = _run(workload, policy, aim)
-    _PROMISED[workload] = policy, planner.promised
-    jobs, keeps = planner.jobs, "place" in workload.platform.keeps
-    place = planner.where if keeps else None
-    return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=place)
+@planning.lay_out.of(Clusters)
+def lay_out(clusters: Clusters, plans: Plans, now: int) -> None:
+    """Lay out the profile of every cluster."""
+    for c in range(clusters.size.size):
+        one.load(plan_on(plans, c), on_cluster(clusters, c), now)
 
 
-def _promised(workload: Workload, policy: Policy, aim: Aim) -> Int64:
-    known, promised = _PROMISED.get(workload, (None, None))
-    if known == policy and promised is not None:
-        return promised.copy()
-    return _run(workload, policy, aim).promised
+@planning.go_on.of(Clusters)
+def go_on(clusters: Clusters, plans: Plans, now: int) -> None:
+    """Forget the steps before now on every cluster."""
+    for c in range(clusters.size.size):
+        profiles.advance(profile_on(plans, c), now)
+
+
+@planning.earliest.of(Clusters)
+def earliest(clusters: Clusters, plans: Plans, i: int, now: int) -> tuple[int, int, int]:
+    """Return the cluster where the job can start first, when, s, and the step there."""
+    cluster, soonest, found, need = -1, NEVER, -1, plans.need[plans.front[0] + i]
+    for c in range(clusters.size.size):
+        if need <= clusters.size[c] and soonest > now:
+            t, step = one.earliest_start(plan_on(plans, c), i, now)
+            if t < soonest:
+                cluster, soonest, found = c, t, step
+    return cluster, soonest, found
+
+
+@planning.place_now.of(Clusters)
+def place_now(clusters: Clusters, plans: Plans, now: int, i: int) -> int:
+    """Return the first cluster where the job may start now, or -1."""
+    need = plans.need[plans.front[0] + i]
+    for c in range(clusters.size.size):
+        if need <= clusters.free[c, 0] and one.may_start(
+            plan_on(plans, c), on_cluster(clusters, c), now, i
+        ):
+            return c
+    return -1
+
+
+@planning.last_candidate.of(Clusters)
+def last_candidate(
+    clusters: Clusters, plans: Plans, now: int, first: int, last: int
+) -> tuple[int, int]:
+    """Return the last job that may start now, and the first cluster where it may.
+
+    A cluster is asked only for places behind the best one so far, which no cluster before it has
+    room for: so the cluster that the last place is found on is the first that has room for it.
+    """
+    if last < first:
+        return last, -1
+    best, where = first - 1, -1
+    for c in range(clusters.size.size):
+        place = one.last_candidate(plan_on(plans, c), on_cluster(clusters, c), now, best + 1, last)
+        if place > best:
+            best, where = place, c
+    return best, where
+
+
+@planning.last_rival.of(Clusters)
+def last_rival(
+    clusters: Clusters, plans: Plans, c: int, now: int, first: int, last: int, end: int
+) -> int:
+    """Return the last job that may start on cluster c before `end`.
+
+    Or `last`, where a cluster before c has room for it but no processors: a job without duration
+    has just taken them, and `last` waits for that.
+    """
+    cell = plans.front[0] + last
+    need, length = plans.need[cell], plans.length[cell]
+    for b in range(c):
+        step = plans.mark[b, HEAD]
+        if need <= clusters.size[b] and profiles.has_room(
+            profile_on(plans, b), step, need, now + length
+        ):
+            return last
+    return one.last_rival(plan_on(plans, c), now, first, last, end)
+
+
+@planning.step_now.of(Clusters)
+def step_now(clusters: Clusters, plans: Plans, c: int) -> int:
+    """Return the first step of a cluster."""
+    return int(plans.mark[c, HEAD])
+
+
+@planning.step_of.of(Clusters)
+def step_of(clusters: Clusters, plans: Plans, c: int, t: int) -> int:
+    """Return the step of a cluster at t."""
+    return profiles.step_at(profile_on(plans, c), t)
+
+
+@planning.take.of(Clusters)
+def take(
+    clusters: Clusters, plans: Plans, c: int, step: int, t: int, length: int, need: int
+) -> None:
+    """Reserve processors of a cluster."""
+    profiles.reserve_at(profile_on(plans, c), step, t, length, need)
+
+
+@planning.leaves_room.of(Clusters)
+def leaves_room(clusters: Clusters, plans: Plans, c: int, step: int, need: int, end: int) -> bool:
+    """Say whether processors of a cluster are free."""
+    return profiles.has_room(profile_on(plans, c), step, need, end)
+
+
+@planning.place_of.of(Clusters)
+def place_of(clusters: Clusters, plans: Plans, i: int) -> int:
+    """Return the cluster of a reservation."""
+    return int(plans.on[i])
+
+
+@planning.put_down.of(Clusters)
+def put_down(clusters: Clusters, plans: Plans, i: int, c: int) -> None:
+    """Note the cluster of a reservation."""
+    plans.on[i] = c
+
+
+@planning.strike_out.of(Clusters)
+def strike_out(clusters: Clusters, plans: Plans, i: int) -> None:
+    """Close the gap that a job leaves among the clusters of the reservations."""
+    if i < plans.state[KEPT]:
+        slide((plans.on,), i + 1, plans.state[KEPT], -1)

@@ -8,18 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.engine import reservations
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.compiled_order import Orders
+from schedfarm.core.engine.fixed_order import run_fixed
+from schedfarm.core.engine.moving_order import next_pass, run_moving, run_pass
 from schedfarm.core.engine.plan import COUNT
 from schedfarm.core.engine.reservations import UNSEEN
-from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING, Options
+from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING, Options, empty_world
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.grid.kernels import moving_order, reservations
-from schedfarm.core.machines.grid.kernels.fixed_order import run_fixed
-from schedfarm.core.machines.grid.kernels.machines import idle_machines, running_jobs
-from schedfarm.core.machines.grid.kernels.world import empty_world
-from schedfarm.core.machines.grid.plans import planned, promise_planned
+from schedfarm.core.machines.grid import clone as _clone  # noqa: F401
+from schedfarm.core.machines.grid.kernel import idle_grid, running_jobs
+from schedfarm.core.machines.grid.plans import empty_plans
+from schedfarm.core.machines.grid.search import planned, promise_planned
 from schedfarm.core.machines.pool.simulation import idle_jobs, options_of, unit_of, widest_of
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
@@ -63,20 +65,26 @@ def _options(workload: Workload, policy: Policy, rule: int) -> Options:
 def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     """Simulate a rule with at most one reservation, which every pass makes anew."""
     options, jobs = _options(workload, policy, code), idle_jobs(workload, workload.procs)
-    key, size = find_order(policy.order).fixed_key(workload), sizes_of(workload)
+    key, machine = (
+        find_order(policy.order).fixed_key(workload),
+        idle_grid(sizes_of(workload), len(workload)),
+    )
     if key is not None and policy.backfill in (None, policy.order):
-        world = empty_world(jobs, size, key)
+        world = empty_world(jobs, machine, key)
         run_fixed(world, options)
     else:
-        world = empty_world(jobs, size, np.zeros(len(workload), np.int64))
+        world = empty_world(jobs, machine, np.zeros(len(workload), np.int64))
         orders = Orders(workload, policy, stepwise=True)
-        clock = np.zeros(moving_order.CLOCK, np.int64)
-        while moving_order.run_moving(world, clock, orders.rankings, options, orders.called):
-            waiting = moving_order.waiting_jobs(world.queue)
-            orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(world.machines))
+        clock, waiting = np.zeros(2, np.int64), np.empty(len(workload), np.int64)
+        if orders.called:
+            while count := next_pass(world, clock, options.per_event, waiting):
+                now = int(clock[NOW])
+                orders.call(now, waiting[:count].copy(), jobs.start, running_jobs(machine))
+                run_pass(world, orders.rankings, options, now)
+        else:
+            run_moving(world, clock, orders.rankings, options)
     underway().check()
-    place = world.machines.place
-    return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=place)
+    return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=machine.place)
 
 
 none = partial(_without_plan, code=NONE)
@@ -136,7 +144,7 @@ def schedule_reserving(
     orders = Orders(workload, policy, stepwise=True)
     while reservations.run_reserving(planner, orders.rankings, options, promises, orders.called):
         first = plans.front[0]
-        waiting = np.sort(plans.job[first : first + plans.state[0, COUNT]])
+        waiting = np.sort(plans.job[first : first + plans.state[COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running_jobs(machines))
     underway().check()
     return jobs.start, jobs.backfilled, machines.place, promised
@@ -154,8 +162,8 @@ def idle_planner(workload: Workload, promise: int) -> reservations.Planner:
     size = sizes_of(workload, unit)
     return reservations.Planner(
         idle_jobs(workload, workload.procs // unit),
-        idle_machines(size, n),
-        reservations.empty_plans(size.size, n, widest),
+        idle_grid(size, n),
+        empty_plans(size.size, n, widest),
         np.zeros(reservations.CLOCK, np.int64),
         np.full(n, promise, np.int64),
     )

@@ -12,7 +12,7 @@ from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
 from schedfarm.core.engine.reservations import run_reserving
 from schedfarm.core.engine.world import RESERVING, Options as PoolOptions
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.grid.kernels.machines import idle_machines
+from schedfarm.core.machines.grid.kernel import idle_grid
 from schedfarm.core.machines.network.kernels.rooms import Plans
 from schedfarm.core.machines.network.kernels.run import run_network
 from schedfarm.core.machines.network.kernels.split import empty_split
@@ -246,7 +246,7 @@ def idle_world(workload: Workload, policy: Policy) -> World:
     jobs = idle_jobs(workload, workload.procs)
     waiting = _nobody_waiting(workload, _key(workload, policy))
     split = empty_split(clusters, widest)
-    return World(jobs, asks, idle_machines(size, n), spread, waiting, plans, split, notes)
+    return World(jobs, asks, idle_grid(size, n), spread, waiting, plans, split, notes)
 
 
 def _kinds(workload: Workload) -> tuple[Int64, int]:

@@ -22,6 +22,7 @@ from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.clone.trail import no_trail
 from schedfarm.core.engine.compiled_order import Orders
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.running import idle_machine
 from schedfarm.core.engine.usage import Shares
 from schedfarm.core.engine.user_ranking import Sharing
 from schedfarm.core.engine.world import (
@@ -77,7 +78,8 @@ def _without_plan(workload: Workload, policy: Policy, fair: Fair, code: int) -> 
     key = np.zeros(len(workload), np.int64) if anew else rankings.queue.key
 
     def idle() -> World:
-        return empty_world(idle_jobs(workload, workload.procs), key, workload.processors)
+        machine = idle_machine(workload.processors, len(workload))
+        return empty_world(idle_jobs(workload, workload.procs), machine, key)
 
     here, copy = idle(), idle()
     under.follow(here.jobs.start, fair.last)

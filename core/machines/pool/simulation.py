@@ -29,6 +29,7 @@ from schedfarm.core.engine.world import (
     empty_world,
 )
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.pool import clone as _clone, kernel as _kernel, plans as _plans  # noqa: F401
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
@@ -51,9 +52,10 @@ def _without_plan(workload: Workload, policy: Policy, code: int) -> Schedule:
     options = options_of(workload, policy, code)
     key = find_order(policy.order).fixed_key(workload)
     if key is not None and policy.backfill in (None, policy.order):
-        run_fixed(empty_world(jobs, key, workload.processors), options)
+        run_fixed(empty_world(jobs, idle_machine(workload.processors, len(workload)), key), options)
     else:
-        world = empty_world(jobs, np.zeros(len(workload), np.int64), workload.processors)
+        machine = idle_machine(workload.processors, len(workload))
+        world = empty_world(jobs, machine, np.zeros(len(workload), np.int64))
         _move(world, Orders(workload, policy), options)
     underway().check()
     return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
@@ -77,7 +79,7 @@ def _move(world: World, orders: Orders, options: Options) -> None:
 
 def _step(world: World, clock: Int64, orders: Orders, options: Options, waiting: Int64) -> None:
     """Run pass by pass, with the keys of the waiting jobs evaluated before each."""
-    running = world.running
+    running = world.machine
     while count := next_pass(world, clock, options.per_event, waiting):
         now = int(clock[NOW])
         orders.call(now, waiting[:count].copy(), world.jobs.start, running.job[: running.count[0]])

@@ -1,4 +1,4 @@
-"""The published rule, plain quantiles, weekly bands and gains, with literal expectations."""
+"""The published rule, plain quantiles, and weekly bands, with literal expectations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schedfarm.analysis import (
     StoreError,
     TooFewSamplesError,
     bands,
-    gains,
+    compare,
     open_tree,
     table_text,
     weekly_bands,
@@ -314,61 +314,6 @@ def test_weekly_refuses_unknown_names(store: Path) -> None:
         weekly_bands(store, "BETA", "wait", "0.8")
 
 
-def test_gains_are_paired_by_resample(store: Path) -> None:
-    """saf has half of fcfs in each sample, so its gain is a half without any width."""
-    gain = gains(store, "wait", "fcfs+easy")
-    assert gain["policy"].values.tolist() == ["saf+easy", "spf+easy"]
-    assert gain["wait"].sel(at()).values.tolist() == [0.5, 0.5, 0.5]
-    assert gain["wait"].attrs["long_name"] == "relative gain in mean wait over fcfs+easy"
-    assert int(gain["missing"].sel(at("BETA", "0.9"))) == 1
-    assert gain.attrs["baseline"] == "fcfs+easy"
-    assert (gain.attrs["kind"], gain.attrs["samples"]) == ("trimmed", "2 to 9 of 10")
-
-
-def test_gains_of_few_samples_are_of_all(store: Path) -> None:
-    """Below ten samples least, median and largest, as of any band; other kinds where asked for."""
-    few = open_tree(store).isel(resample=slice(0, 5))
-    gain = gains(few, "wait", "fcfs+easy")
-    assert (gain.attrs["kind"], gain.attrs["samples"]) == ("range", "1 to 4 of 4")
-    assert gain["band"].values.tolist() == ["min", "median", "max"]
-    assert gains(few, "wait", "fcfs+easy", "trimmed").attrs["samples"] == "2 to 3 of 4"
-    interval = gains(few, "wait", "fcfs+easy", "interval", level=0.5)
-    assert interval.attrs["level"] == 0.5
-
-
-def test_the_logs_own_gain_stands_beside_those_of_its_samples(store: Path) -> None:
-    """Of the log saf waits a quarter of what fcfs does; without the log there is no such column."""
-    wait = array(store, "wait")
-    wait[0, 0, 0, 1] = float(wait[0, 0, 0, 0]) / 4
-    gain = gains(store, "wait", "fcfs+easy")
-    assert float(gain["log"].sel(at())) == 0.75
-    assert gain["wait"].sel(at()).values.tolist() == [0.5, 0.5, 0.5]
-    array(store, "wait").attrs["better"] = "larger"
-    assert float(gains(store, "wait", "fcfs+easy")["log"].sel(at())) == -0.75
-    samples = open_tree(store).isel(resample=slice(1, None))
-    assert "log" not in gains(samples, "wait", "fcfs+easy")
-
-
-def test_losses_are_negative_and_zero_baselines_missing(store: Path) -> None:
-    """Twice the baseline is a gain of -1; a baseline of 0 gives no gain at all."""
-    wait = array(store, "wait")
-    wait[0, 5, 0, 1] = 0.0
-    gain = gains(store, "wait", "saf+easy").sel(at(policy="fcfs+easy"))
-    assert gain["wait"].values.tolist() == [-1, -1, -1]
-    assert (int(gain["n"]), int(gain["missing"])) == (9, 1)
-
-
-@pytest.mark.parametrize(
-    ("better", "gain"), [("smaller", 0.5), ("larger", -0.5), ("", 0.5), (None, 0.5)]
-)
-def test_a_gain_is_towards_what_is_better(store: Path, better: str | None, gain: float) -> None:
-    """saf has half of fcfs: a gain where smaller is better or nothing is said, else a loss."""
-    if better is not None:
-        array(store, "wait").attrs["better"] = better
-    found = gains(store, "wait", "fcfs+easy")["wait"].sel(at())
-    assert found.values.tolist() == [gain] * 3
-
-
 def test_a_further_dimension_stays(store: Path) -> None:
     """A metric by width has a band and a gain in each class, and a table with a row a class."""
     tree = open_tree(store)
@@ -385,8 +330,8 @@ def test_a_further_dimension_stays(store: Path) -> None:
         "1        4            11    18  1 998  2 to 9 of 10  63.6 %        0",
         "2       12            33    54  5 994  2 to 9 of 10  63.6 %        0",
     ]
-    gain = gains(tree, "width_wait", "fcfs+easy")["width_wait"].sel(at() | {"width": "2"})
-    assert gain.values.tolist() == [0.5, 0.5, 0.5]
+    found = compare(tree, metrics=["width_wait"])["ratio"].sel(at() | {"metric": "width_wait, 2"})
+    assert found.values.tolist() == [0.5, 0.5, 0.5]
 
 
 def test_a_metric_of_words_is_refused(store: Path) -> None:
@@ -395,19 +340,3 @@ def test_a_metric_of_words_is_refused(store: Path) -> None:
     tree.dataset = tree.to_dataset().assign(state=("resample", ["done"] * 11))
     with pytest.raises(StoreError, match=r"^metric 'state' is of .*; a band needs numbers$"):
         bands(tree, "state")
-
-
-def test_gains_refuse_what_cannot_be_compared(store: Path) -> None:
-    """An unknown baseline, a metric that no policy changes, and a store of one policy."""
-    with pytest.raises(StoreError, match=r"^unknown policy 'easy'; known: fcfs\+easy, saf\+easy"):
-        gains(store, "wait", "easy")
-    with pytest.raises(StoreError, match=r"^metric 'jobs' is the same for every policy"):
-        gains(store, "jobs", "fcfs+easy")
-    alone = open_tree(store).isel(policy=[0])
-    with pytest.raises(StoreError, match=r"^the store has no policy but 'fcfs\+easy'; a gain"):
-        gains(alone, "wait", "fcfs+easy")
-
-
-def test_gains_are_over_the_first_policy_unless_another_is_named(store: Path) -> None:
-    """As of `farm gains`."""
-    xr.testing.assert_identical(gains(store, "wait"), gains(store, "wait", "fcfs+easy"))

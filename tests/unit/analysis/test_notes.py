@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from schedfarm import farm
-from schedfarm.analysis import bands, gains, notes, open_tree
+from schedfarm.analysis import bands, notes, open_tree
 from schedfarm.analysis.notes import weekly_spreads
 from schedfarm.core import Workload, write_swf
 from schedfarm.core.workload.resample_weeks import WEEK
@@ -115,17 +115,3 @@ def test_models_have_no_log_to_be_told_of(tmp_path: Path) -> None:
         tmp_path / "s",
     )
     assert notes(tmp_path / "s", bands(tmp_path / "s", "wait")) == []
-
-
-def test_a_gain_of_the_log_outside_its_samples_is_called_a_gain() -> None:
-    """Over which policy, too: the metric itself is another number."""
-    waits = [[10.0, 1.0], [10.0, 5.0], [10.0, 6.0]]
-    root = xr.Dataset(
-        {"wait": (("resample", "policy"), waits)},
-        {"resample": [0, 1, 2], "policy": list(POLICIES)},
-        {"draw": "replace"},
-    )
-    tree = xr.DataTree(root)
-    (said,) = notes(tree, gains(tree, "wait", "fcfs+easy"))
-    assert said.startswith("the log's own gain in wait over fcfs+easy lies outside all its samples")
-    assert "policy spf+easy: 0.900, samples 0.400 to 0.500 (2 by" in said

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from schedfarm.analysis import StoreError, open_tree, plain, plain_gains, plain_text
+from schedfarm.analysis import StoreError, open_tree, plain, plain_text
 
 
 def only(store: Path, *resamples: int) -> xr.DataTree:
@@ -80,25 +80,3 @@ def test_what_has_no_table_is_refused(store: Path) -> None:
     empty["bounded_slowdown"] = empty["bounded_slowdown"] * np.nan
     with pytest.raises(StoreError, match=r"^the store has no finished cell yet; run its campaign"):
         plain(xr.DataTree(empty))
-
-
-def test_gains_of_a_log_alone(store: Path) -> None:
-    """Against the first policy, cell by cell; by hand 1 - 999 / 1998."""
-    frame = plain_gains(only(store, 0), "wait", trace="ALPHA", load="original")
-    assert frame["gain"].tolist() == [0.5, 0.5]
-    assert frame.index.get_level_values("policy").tolist() == ["saf+easy", "spf+easy"]
-    assert frame["baseline"].tolist() == [1998, 1998]
-    text = plain_text(frame)
-    assert "where the baseline is fcfs+easy" in text
-    assert "saf+easy       999         1 998  0.500" in text
-
-
-def test_gains_against_another_baseline(store: Path) -> None:
-    """A loss is below 0; one policy may be asked for alone."""
-    only_log = only(store, 0)
-    frame = plain_gains(
-        only_log, "wait", "saf+easy", trace="ALPHA", load="original", policy="fcfs+easy"
-    )
-    assert frame["gain"].tolist() == [1 - 1998 / 999]
-    with pytest.raises(StoreError, match="no policy but 'saf\\+easy'"):
-        plain_gains(only_log.sel(policy=["saf+easy"]), "wait")

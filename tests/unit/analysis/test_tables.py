@@ -12,7 +12,6 @@ import zarr
 
 from schedfarm.analysis import (
     bands,
-    gains,
     open_tree,
     table,
     table_csv,
@@ -69,7 +68,7 @@ def test_text(store: Path) -> None:
     assert table_text(bands(store, "wait")) == TEXT
 
 
-def test_text_of_quantiles_and_gains(store: Path) -> None:
+def test_text_of_quantiles(store: Path) -> None:
     """Quantiles are named in per cent; without units the head has none."""
     quantiles = bands(store, "bounded_slowdown", kind="quantile", q=(0.05, 0.5))
     lines = table_text(quantiles).splitlines()
@@ -80,13 +79,6 @@ def test_text_of_quantiles_and_gains(store: Path) -> None:
     assert lines[3:5] == [
         "policy      5 %   50 %       log            samples         holds  missing",
         "fcfs+easy  2.90  11.00  1 998.00  1.45 to 5.5 of 10  about 36.8 %        0",
-    ]
-    gain = table_text(gains(store, "wait", "fcfs+easy").sel(trace=["ALPHA"])).splitlines()
-    assert gain[0].startswith("Relative gain in mean wait over fcfs+easy: ")
-    assert gain[2:5] == [
-        "ALPHA, load original",
-        "policy      low  trimmed mean   high    log       samples   holds",
-        "saf+easy  0.500         0.500  0.500  0.500  2 to 9 of 10  63.6 %",
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from distributed.utils import LoopRunner
 
 from schedfarm.cluster import ClusterError, connect
-from schedfarm.cluster.loop import ATTEMPTS, check_loop
+from schedfarm.cluster.opening import ATTEMPTS, check_loop
 
 
 def test_a_slow_first_start_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

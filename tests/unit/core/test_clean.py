@@ -254,12 +254,18 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
         ),
         ({"zero_run": 0}, "clean: zero_run is 0; it must be 'keep' or 'drop'"),
         ({"kill": 1}, "clean: kill is 1; it must be true or false"),
-        ({"estimate_factor": 1.5}, "clean: estimate_factor=1.5: give a whole number, at least 0"),
+        (
+            {"estimate_factor": 1.5},
+            "clean: estimate_factor=1.5: give a whole number, at least 0 and at most 1000",
+        ),
         (
             {"estimate_factor": 1001},
-            "clean: estimate_factor=1001: give a whole number, at most 1000",
+            "clean: estimate_factor=1001: give a whole number, at least 0 and at most 1000",
         ),
-        ({"max_estimate": -1}, "clean: max_estimate=-1: give a whole number, at least 0"),
+        (
+            {"max_estimate": -1},
+            "clean: max_estimate=-1: give a whole number, at least 0 and at most 1000000000",
+        ),
         *(
             (
                 {"no_estimate": value},
@@ -268,8 +274,14 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
             )
             for value in ("exact", 0, True, 10**9 + 1, 60.5, None)
         ),
-        ({"run_plus": -1}, "clean: run_plus=-1: give a whole number, at least 0"),
-        ({"run_plus": True}, "clean: run_plus=True: give a whole number, at least 0"),
+        (
+            {"run_plus": -1},
+            "clean: run_plus=-1: give a whole number, at least 0 and at most 1000000000",
+        ),
+        (
+            {"run_plus": True},
+            "clean: run_plus=True: give a whole number, at least 0 and at most 1000000000",
+        ),
         (
             {"killed": False},
             "clean: unknown key 'killed'; did you mean 'kill'? known: processors, estimates, "

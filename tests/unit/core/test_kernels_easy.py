@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end
 from schedfarm.core.engine.fixed_order import STARVED, backfill
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.queue import (
@@ -23,7 +22,7 @@ from schedfarm.core.engine.queue import (
     tidy,
 )
 from schedfarm.core.engine.ranking import ratio_exceeds
-from schedfarm.core.engine.running import Jobs, find_shadow, idle_machine, launch, release
+from schedfarm.core.engine.running import Jobs, find_shadow, idle_machine, launch, next_end, release
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.engine.world import EXTRA, KNOWN, SHADOW, empty_world
 from schedfarm.core.workload.workload import Workload
@@ -85,7 +84,7 @@ def test_a_block_starts_who_may_in_order(seed: int) -> None:
     if seed == 0:
         n, free, shadow = BLOCK, 8 * BLOCK, NEVER
     jobs = some_jobs(n, seed)
-    world = empty_world(jobs, np.zeros(n, np.int64), free)
+    world = empty_world(jobs, idle_machine(free, n), np.zeros(n, np.int64))
     for j in range(n):
         enqueue(world.queue, jobs, world.key, j)
     # Heads have left since the bounds were exact.
@@ -103,7 +102,7 @@ def test_a_block_starts_who_may_in_order(seed: int) -> None:
     left = [j for j in waiting if j not in started]
     assert np.flatnonzero(jobs.start == now).tolist() == started
     assert np.flatnonzero(jobs.backfilled).tolist() == started
-    assert (world.running.free[0], world.hold[EXTRA]) == (free, extra)
+    assert (world.machine.free[0], world.hold[EXTRA]) == (free, extra)
     if left:
         assert contents(world.queue) == left
     assert world.queue.length[0] == len(left)

@@ -243,7 +243,7 @@ def test_a_function_is_a_rule() -> None:
         verdict = audit(schedule, policy)
         assert verdict.ok
         assert verdict.checked == ("start", "submit", "kills", "capacity")
-        assert "what rule 'beside:alone' decides cannot be told from the times" in verdict.why
+        assert "rule 'beside:alone' has no auditor: its passes are not judged" in verdict.why
 
 
 @pytest.mark.parametrize(

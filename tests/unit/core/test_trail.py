@@ -15,7 +15,7 @@ from schedfarm.core.engine.clone.trail import (
     no_trail,
 )
 from schedfarm.core.engine.queue import enqueue
-from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.running import Jobs, idle_machine
 from schedfarm.core.engine.world import World, empty_world
 
 JOBS = 40
@@ -28,7 +28,7 @@ def machine(start: list[int]) -> World:
     jobs = Jobs(
         first * 0, ones * 60, ones * 60, ones, starts, np.zeros(JOBS, bool), np.zeros(1, np.int64)
     )
-    world = empty_world(jobs, first, 64)
+    world = empty_world(jobs, idle_machine(64, first.size), first)
     for j in np.flatnonzero(starts < 0):
         enqueue(world.queue, world.jobs, world.key, int(j))
     return world

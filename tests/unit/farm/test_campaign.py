@@ -13,10 +13,11 @@ from schedfarm.core import InputError
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
 from schedfarm.farm.campaign.campaign import Campaign, load_label
 from schedfarm.farm.campaign.plain import keys
-from schedfarm.farm.campaign.samples import sample
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.shipped import find, shipped
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.survey import survey
 from tests.support.paths import DOCS
 
 TEXT = """
@@ -108,10 +109,10 @@ def test_a_log_cleaned_otherwise_is_another_log(tmp_path: Path) -> None:
     assert [(w.run[0], w.procs[0]) for w in logs if w] == [(50, 4), (100, 2), (100, 2)]
     store = tmp_path / "store"
     campaign = Campaign(name="c", traces=(plain,), policies=("fcfs+easy",), log=True)
-    build(design(store, campaign))
-    assert design(store, campaign).standing
+    build(design(store, survey(campaign)))
+    assert design(store, survey(campaign)).standing
     with pytest.raises(InputError, match="trace 'a' is not the one that the store was made from"):
-        design(store, dataclasses.replace(campaign, traces=(cleaned,)))
+        design(store, survey(dataclasses.replace(campaign, traces=(cleaned,))))
 
 
 def test_the_simulators_inputs_are_those_of_the_paper_and_nothing_else() -> None:
@@ -246,9 +247,10 @@ def test_jobs_are_put_on_nodes_as_they_are_read(tmp_path: Path) -> None:
     assert log.platform == OnNodes(nodes=8).platform
     assert (log.procs.tolist(), log.reserved.min() >= 3600) == ([8, 12], True)
     model = Trace(name="m", model="lublin", processors=64, jobs=50, nodes=nodes)
-    drawn = sample(model, model.read(), seed=1, resample=3, draw="weeks")
+    settings = {"seed": 1, "draw": "weeks", "load_by": "runtime"}
+    drawn = Samples(model, model.read(), settings).drawn(3)
     assert drawn.platform == log.platform
-    plain = sample(dataclasses.replace(model, nodes=None), None, seed=1, resample=3, draw="weeks")
+    plain = Samples(dataclasses.replace(model, nodes=None), None, settings).drawn(3)
     again = put_on_nodes(plain, OnNodes(**nodes))
     assert drawn.digest() == again.digest()
 

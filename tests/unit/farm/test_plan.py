@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from schedfarm.core.format.geometry import Axes, Block, Layout, positions
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.backlog import (
@@ -29,9 +30,9 @@ from schedfarm.farm.planning.block_shape import (
 )
 from schedfarm.farm.planning.cost import cell_seconds
 from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import Task, block_costs, missing_blocks, plan
 from schedfarm.farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
-from schedfarm.farm.store.geometry import Axes, Block, Layout, positions
 from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.store import Store
 
@@ -54,7 +55,7 @@ def campaign() -> Campaign:
 
 def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path: Path) -> None:
     """No block is forgotten or done twice, and the last tasks to start are short ones."""
-    store = build(design(tmp_path / "store", campaign))
+    store = build(design(tmp_path / "store", survey(campaign)))
     tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     blocks = [block for task in tasks for block in task.blocks]
     assert sorted(blocks) == sorted(store.blocks())
@@ -65,7 +66,7 @@ def test_tasks_hold_every_block_once_longest_first(campaign: Campaign, tmp_path:
 
 def test_policies_share_the_jobs_of_their_task(campaign: Campaign, tmp_path: Path) -> None:
     """A block holds all policies that meet the same jobs, and its task their columns, too."""
-    store = build(design(tmp_path / "store", campaign))
+    store = build(design(tmp_path / "store", survey(campaign)))
     tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
     for task in tasks:
         assert {block.kind for block in task.blocks} == {"workload", "cells"}
@@ -159,7 +160,7 @@ def many(campaign: Campaign, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Build a store of blocks of a few milliseconds each, in which no test writes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("schedfarm.farm.planning.block_shape.SHARD_BYTES", 8 * 3200)
-        return build(design(tmp_path_factory.mktemp("many") / "store", campaign))
+        return build(design(tmp_path_factory.mktemp("many") / "store", survey(campaign)))
 
 
 def planned(store: Store, campaign: Campaign, seconds: float) -> tuple[list[Task], Costs]:
@@ -196,7 +197,7 @@ def test_a_backlog_joins_short_tasks(threads: int, many: Store, campaign: Campai
     assert wanted / 2 < length(backlog, done[0]) <= TOO_LONG * wanted
     for task in done:
         assert {block.trace for block in task.blocks} == {task.trace.name}
-        assert len(task.portions) == 1 or length(backlog, task) <= TOO_LONG * wanted
+        assert len(task.batches) == 1 or length(backlog, task) <= TOO_LONG * wanted
 
 
 def test_a_backlog_ends_in_short_tasks(many: Store, campaign: Campaign) -> None:
@@ -211,7 +212,7 @@ def test_a_backlog_cuts_what_takes_longer_than_planned(many: Store, campaign: Ca
     """Where blocks of a trace take ten times the plan, its later tasks hold fewer of them."""
     tasks, costs = planned(many, campaign, 0.5)
     before = Backlog(tasks, costs)
-    usual = {task.trace.name: len(task.portions) for task in reversed(handed_out(before, 2))}
+    usual = {task.trace.name: len(task.batches) for task in reversed(handed_out(before, 2))}
     backlog = Backlog(tasks, costs)
     first = backlog.take(2)
     for block in first.blocks:
@@ -219,7 +220,7 @@ def test_a_backlog_cuts_what_takes_longer_than_planned(many: Store, campaign: Ca
             backlog.learn(block, 10 * costs[block])
     rest = handed_out(backlog, 2)
     alike = [task for task in rest if task.trace.name == first.trace.name]
-    assert max(len(task.portions) for task in alike) < usual[first.trace.name]
+    assert max(len(task.batches) for task in alike) < usual[first.trace.name]
     for task in rest:
         assert task.seconds == pytest.approx(math.fsum(costs[b] for b in task.blocks))
     assert sorted(b for task in (first, *rest) for b in task.blocks) == sorted(costs)
@@ -230,31 +231,31 @@ def test_a_backlog_takes_back(many: Store, campaign: Campaign) -> None:
     tasks, costs = planned(many, campaign, 0.5)
     backlog = Backlog(tasks, costs)
     first, second = backlog.take(2), backlog.take(2)
-    assert min(len(first.portions), len(second.portions)) > 1
+    assert min(len(first.batches), len(second.batches)) > 1
     backlog.give_back(first)
-    done = set(second.portions[0])
+    done = set(second.batches[0])
     backlog.give_back_rest(second, done)
     assert backlog.take(2) == first
     rest = handed_out(backlog, 2)
-    assert rest[0].portions[0] == second.portions[1]
+    assert rest[0].batches[0] == second.batches[1]
     written = [*first.blocks, *done, *(block for task in rest for block in task.blocks)]
     assert sorted(written) == sorted(costs)
     backlog.give_back_rest(first, set(first.blocks))
     assert not backlog
 
 
-def test_a_careful_task_stays_alone(many: Store, campaign: Campaign) -> None:
+def test_an_isolated_task_stays_alone(many: Store, campaign: Campaign) -> None:
     """Its block may be the one that kills its process."""
     tasks, costs = planned(many, campaign, 0.01)
-    careful = [
-        replace(task, portions=((block,),), careful=True) for task in tasks for block in task.blocks
+    isolated = [
+        replace(task, batches=((block,),), isolate=True) for task in tasks for block in task.blocks
     ]
-    assert handed_out(Backlog(careful, costs), 1) == careful
+    assert handed_out(Backlog(isolated, costs), 1) == isolated
 
 
 def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> None:
     """What blocks hold adds up to the arrays, metrics and columns of jobs included."""
-    store = build(design(tmp_path / "store", replace(campaign, resamples=3)))
+    store = build(design(tmp_path / "store", survey(replace(campaign, resamples=3))))
     group: Any = open_results(store.place)
     arrays = [
         group[trace][variable.name]
@@ -266,20 +267,20 @@ def test_bytes_are_those_of_the_arrays(campaign: Campaign, tmp_path: Path) -> No
     assert held == sum(math.prod(a.shape) * a.dtype.itemsize for a in arrays)
 
 
-def test_a_portion_holds_no_more_than_it_may(
+def test_a_batch_holds_no_more_than_it_may(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Blocks wait together up to a number of bytes, of which columns of jobs are a part."""
     small = campaign.traces[:1]
     campaign = replace(campaign, traces=small, resamples=2, fairness=("resource", "promise"))
-    store = build(design(tmp_path / "store", campaign))
+    store = build(design(tmp_path / "store", survey(campaign)))
     blocks = store.blocks()
-    before = sum(len(task.portions) for task in plan(store, campaign, blocks))
+    before = sum(len(task.batches) for task in plan(store, campaign, blocks))
     largest = max(map(store.block_bytes, blocks))
-    monkeypatch.setattr("schedfarm.farm.planning.tasks.PORTION_BYTES", largest)
-    portions = [portion for task in plan(store, campaign, blocks) for portion in task.portions]
-    assert len(portions) > before
-    assert sorted(block for portion in portions for block in portion) == sorted(blocks)
-    for portion in portions:
-        cells = [block for block in portion if block.product.simulates]
-        assert len(cells) <= 1 or sum(map(store.block_bytes, portion)) <= largest
+    monkeypatch.setattr("schedfarm.farm.planning.tasks.BATCH_BYTES", largest)
+    batches = [batch for task in plan(store, campaign, blocks) for batch in task.batches]
+    assert len(batches) > before
+    assert sorted(block for batch in batches for block in batch) == sorted(blocks)
+    for batch in batches:
+        cells = [block for block in batch if block.product.simulates]
+        assert len(cells) <= 1 or sum(map(store.block_bytes, batch)) <= largest

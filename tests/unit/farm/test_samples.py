@@ -19,10 +19,10 @@ from schedfarm.core.workload.resample_blocks import resample_blocks
 from schedfarm.core.workload.resample_users import resample_users, users_for_load
 from schedfarm.core.workload.resample_weeks import WEEK, resample_weekly
 from schedfarm.farm import Campaign, run
-from schedfarm.farm.campaign.samples import jobs_of, most_jobs
+from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace, span_weeks
 from schedfarm.farm.planning.design import build, design
-from schedfarm.farm.planning.extents import DRAWN, weeks_by_load
+from schedfarm.farm.planning.survey import DRAWN, survey, survey_of
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +41,7 @@ def campaign(source: Path, **keys: Any) -> Campaign:
 
 
 def cell(c: Campaign, w: Workload | None, resample: int, load: str) -> Workload:
-    return jobs_of(
-        c.traces[0], w, seed=c.seed, resample=resample, draw=c.draw, load=load, load_by=c.load_by
-    )
+    return Samples(c.traces[0], w, c.settings).at(resample, load)
 
 
 def test_a_selection_is_part_of_the_trace(log: Path) -> None:
@@ -131,10 +129,10 @@ def test_a_trace_has_room_for_every_cell(log: Path, keys: dict[str, Any]) -> Non
     c = campaign(log, loads=("original", 0.2, 0.7), **keys)
     w = c.traces[0].read()
     cells = {(r, load): cell(c, w, r, load) for r in c.resample_axis for load in c.loads}
-    assert most_jobs(c.traces[0], w, c) == max(map(len, cells.values()))
-    weeks = weeks_by_load(c.traces[0], w, c)
+    found = survey_of(c.traces[0], c)
+    assert found.jobs == max(map(len, cells.values()))
     for (r, load), one in cells.items():
-        of_log, of_samples = weeks[load]
+        of_log, of_samples = found.weeks[load]
         assert (of_log if r == 0 else of_samples) >= span_weeks(one)
 
 
@@ -144,8 +142,7 @@ def test_weeks_are_those_of_the_first_samples(log: Path) -> None:
     w = c.traces[0].read()
     assert w is not None
     longest = max(span_weeks(cell(c, w, r, "0.02")) for r in range(1, DRAWN + 1))
-    found = weeks_by_load(c.traces[0], w, c)
-    assert found == {
+    assert survey_of(c.traces[0], c).weeks == {
         "original": (span_weeks(w), span_weeks(w)),
         "0.02": (span_weeks(cell(c, w, 0, "0.02")), longest),
     }
@@ -162,7 +159,7 @@ def test_weeks_without_samples_draw_none(tmp_path: Path) -> None:
     assert w is not None
     with pytest.raises(InputError, match="users"):
         cell(c, w, 1, "original")
-    assert weeks_by_load(c.traces[0], w, c)["original"][0] == span_weeks(w) == 5_200
+    assert survey_of(c.traces[0], c).weeks["original"][0] == span_weeks(w) == 5_200
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -218,7 +215,7 @@ def test_users_cannot_load_a_model() -> None:
     with pytest.raises(InputError, match="cannot bring trace 'm', a model, to a load"):
         Campaign(name="c", traces=(model,), resamples=1, loads=(0.5,), **keys)
     with pytest.raises(InputError, match="users can bring only a resample of users to load 0.5"):
-        jobs_of(model, None, seed=0, resample=1, draw="users", load="0.5", load_by="users")
+        Samples(model, None, {"seed": 0, "draw": "users", "load_by": "users"}).at(1, "0.5")
 
 
 def test_a_store_keeps_what_was_dropped_and_how_loads_are_reached(
@@ -227,7 +224,7 @@ def test_a_store_keeps_what_was_dropped_and_how_loads_are_reached(
     """Attributes of the trace's group and of the root; another load_by is refused."""
     keys: dict[str, Any] = {"loads": (0.5,), "draw": "users"}
     c = campaign(log, load_by="users", trace={"select": {"weeks": [0, 9]}}, **keys)
-    build(design(tmp_path / "s", c))
+    build(design(tmp_path / "s", survey(c)))
     tree = xr.open_datatree(tmp_path / "s" / "results.zarr", engine="zarr")
     w = c.traces[0].read()
     assert w is not None
@@ -235,7 +232,7 @@ def test_a_store_keeps_what_was_dropped_and_how_loads_are_reached(
     assert tree.attrs["load_by"] == "users"
     other = campaign(log, load_by="interarrival", trace={"select": {"weeks": [0, 9]}}, **keys)
     with pytest.raises(InputError, match="made with load_by = 'users', and the campaign says 'int"):
-        design(tmp_path / "s", other)
+        design(tmp_path / "s", survey(other))
 
 
 def test_a_run_loaded_by_gaps_spreads_over_more_weeks(tmp_path: Path, log: Path) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from schedfarm.core.format.geometry import Block
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.courses import Report
-from schedfarm.farm.execution.hearing import Hearing
-from schedfarm.farm.execution.runner import begin
-from schedfarm.farm.execution.stop import Stop
+from schedfarm.farm.execution.cancellation import CancellationToken
+from schedfarm.farm.execution.monitor import Monitor
+from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.task_progress import TaskReport
 from schedfarm.farm.planning.backlog import Backlog
-from schedfarm.farm.store.geometry import Block
 from schedfarm.farm.watching.events import Doing, Event
 
 CAMPAIGN = Campaign(
@@ -42,36 +42,36 @@ class Nobody:
         pass
 
 
-def report(block: Block, seconds: float) -> Report:
+def report(block: Block, seconds: float) -> TaskReport:
     """Of a task of which nearly nothing is done at first, as while kernels are loaded."""
     done = 0.001 if seconds <= LOOK_SECONDS else min(0.9, seconds / TASK_SECONDS)
     doing = Doing(
         what=str(block), worker="h:1", seconds=seconds, cell=1, cells=1, share=done, done=done
     )
-    return Report((block,), seconds, done, doing)
+    return TaskReport((block,), seconds, done, doing)
 
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
     """Return the time that is said to be left, and that which is, of a run of one worker."""
     now = [0.0]
-    monkeypatch.setattr("schedfarm.farm.execution.hearing.awake", lambda: now[0])
+    monkeypatch.setattr("schedfarm.farm.execution.monitor.active_seconds", lambda: now[0])
     with begin(CAMPAIGN, tmp_path / "store") as prepared:
         blocks = [b for t in prepared.tasks for b in t.blocks]
         costs = {block: PLANNED_SECONDS * block.product.policies for block in blocks}
         backlog = Backlog(prepared.tasks, costs)
-    hearing = Hearing(backlog, Stop(), Nobody())
+    monitor = Monitor(backlog, CancellationToken(), Nobody())
     found = []
     cells = [block for block in blocks if block.product.simulates]
     whole = IDLE_SECONDS + TASK_SECONDS * len(cells)
     for _ in range(IDLE_SECONDS // LOOK_SECONDS):
         now[0] += LOOK_SECONDS
-        hearing.hear([], 1)
+        monitor.update([], 1)
     for block in blocks:
         for k in range(TASK_SECONDS // LOOK_SECONDS if block in cells else 0):
             now[0] += LOOK_SECONDS
-            hearing.hear([report(block, (k + 1) * LOOK_SECONDS)], 1)
-            found.append((hearing.left(), whole - now[0]))
+            monitor.update([report(block, (k + 1) * LOOK_SECONDS)], 1)
+            found.append((monitor.left(), whole - now[0]))
         backlog.learn(block, TASK_SECONDS if block in cells else 0.0)
     return found
 

@@ -21,7 +21,7 @@ from schedfarm.core.engine.profile import (
     reserve,
     split,
 )
-from schedfarm.core.machines.grid.kernels.machines import Machines
+from schedfarm.core.machines.grid.kernel import Clusters
 from schedfarm.core.machines.network.kernels.spread import NUMBER, PREDICTED, Spread
 
 
@@ -60,7 +60,7 @@ def profile_of(plans: Plans, c: int) -> Profile:
 
 
 @routine
-def load(plans: Plans, machines: Machines, spread: Spread, c: int, now: int) -> None:
+def load(plans: Plans, machines: Clusters, spread: Spread, c: int, now: int) -> None:
     """Lay out the profile of those who run on cluster `c`, by their predicted ends."""
     times, free, mark = profile_of(plans, c)
     predicted, width = machines.predicted[c], machines.width[c]
@@ -99,7 +99,7 @@ def give(plans: Plans, c: int, t: int, length: int, procs: int) -> None:
 
 
 @routine
-def measure(plans: Plans, machines: Machines, c: int, now: int, depth: int) -> None:
+def measure(plans: Plans, machines: Clusters, c: int, now: int, depth: int) -> None:
     """Find out how many processors of cluster `c` stay free for how long from now on."""
     until, level = plans.until[c], plans.level[c]
     now_free, k = machines.free[c, 0], 0
@@ -130,7 +130,7 @@ def room_of(plans: Plans, c: int, end: int) -> int:
 
 @routine
 def room_beside(
-    plans: Plans, machines: Machines, c: int, now: int, length: int, own: tuple[int, int, int]
+    plans: Plans, machines: Clusters, c: int, now: int, length: int, own: tuple[int, int, int]
 ) -> int:
     """Return the room of cluster `c` for a job that has a reservation there: start, end, procs."""
     begin, stop, procs = own

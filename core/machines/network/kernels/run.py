@@ -9,12 +9,11 @@ where nothing happens the plan stays true, and what does not fit does not.
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import next_end
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.queue import precedes
-from schedfarm.core.engine.running import release
-from schedfarm.core.machines.grid.kernels.machines import (
-    Machines,
+from schedfarm.core.engine.running import next_end, release
+from schedfarm.core.machines.grid.kernel import (
+    Clusters,
     launch_on,
     most_free,
     on_cluster,
@@ -286,7 +285,7 @@ def next_of(world: World, now: int, table: Int64, most: int) -> int:
 
 
 @verb
-def all_free(machines: Machines) -> int:
+def all_free(machines: Clusters) -> int:
     """Return the processors that nobody has."""
     total = 0
     for c in range(machines.size.size):

@@ -8,7 +8,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import routine, verb
 from schedfarm.core.engine.queue import precedes
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.machines.grid.kernels.machines import Machines, launch_on
+from schedfarm.core.machines.grid.kernel import Clusters, launch_on
 from schedfarm.core.machines.network.kernels.rooms import Plans, give, measure, take
 from schedfarm.core.machines.network.kernels.split import Split, demand, row_of
 from schedfarm.core.machines.network.kernels.spread import Spread, put
@@ -68,7 +68,7 @@ class World(NamedTuple):
 
     jobs: Jobs
     asks: Asks
-    machines: Machines
+    machines: Clusters
     spread: Spread
     waiting: Waiting
     plans: Plans

@@ -41,7 +41,7 @@ class NetworkSimulation(Replayable):
         # Co-allocated jobs that ended at this instant.
         self.gone: list[Job] = []
 
-    def told(self) -> dict[str, Any]:
+    def extra_columns(self) -> dict[str, Any]:
         """Return ends, and the processors of each job on each cluster."""
         parts = [(job.position, *part) for job in self.jobs for part in self.where(job)]
         columns = np.array(parts, np.int64).reshape(-1, 3).T
@@ -277,11 +277,11 @@ class Sharing(NetworkSimulation):
             if job in self.waiting and self.policy.links != "unused":
                 self.co_allocate(job)
 
-    def rooms(self, job: Job) -> list[int]:
-        """Return the free capacity of each cluster for a job; without reservations all is free."""
-        return [self.room(job, place) for place in range(len(self.clusters))]
+    def free_on_each(self, job: Job) -> list[int]:
+        """Return the free capacity of each cluster for a job."""
+        return [self.free_for(job, place) for place in range(len(self.clusters))]
 
-    def room(self, job: Job, place: int) -> int:
+    def free_for(self, job: Job, place: int) -> int:
         """Return the free capacity of a cluster for a job."""
         free = self.free(place)
         if self.policy.depth == 0 or free == 0:
@@ -293,27 +293,27 @@ class Sharing(NetworkSimulation):
 
     def migrate(self, job: Job) -> None:
         """Start a job on a cluster that has room for all of it, if there is one."""
-        rooms = self.rooms(job)
-        enough = [place for place, room in enumerate(rooms) if room >= job.procs]
+        free = self.free_on_each(job)
+        enough = [place for place, procs in enumerate(free) if procs >= job.procs]
         if not enough:
             return
         chosen = {
-            "most": max(enough, key=lambda place: (rooms[place], -place)),
-            "least": min(enough, key=lambda place: (rooms[place], place)),
+            "most": max(enough, key=lambda place: (free[place], -place)),
+            "least": min(enough, key=lambda place: (free[place], place)),
             "first": enough[0],
         }[self.policy.to]
-        reason = f"{self.places[chosen]} has room for {rooms[chosen]} processors"
+        reason = f"{self.places[chosen]} has room for {free[chosen]} processors"
         self.start_on(job, self.whole(job, chosen), reason)
 
     def co_allocate(self, job: Job) -> None:
         """Start a job on parts of several clusters, if the links have room for one such split."""
-        rooms = self.rooms(job)
-        if sum(max(room, 0) for room in rooms) < job.procs:
+        free = self.free_on_each(job)
+        if sum(max(procs, 0) for procs in free) < job.procs:
             return
         spare = tuple(self.spare()) if self.policy.links == "kept" else ()
-        parts = best_split(job.procs, tuple(rooms), spare, job.bandwidth, job.alltoall)
+        parts = best_split(job.procs, tuple(free), spare, job.bandwidth, job.alltoall)
         if parts:
-            there = tuple((i, room) for i, room in enumerate(rooms) if room > 0)
+            there = tuple((i, procs) for i, procs in enumerate(free) if procs > 0)
             reason = f"there is room for {self.names(there)}" + ", and on their links" * bool(spare)
             self.start_on(job, parts, reason)
 
@@ -328,7 +328,7 @@ class Sharing(NetworkSimulation):
         if self.policy.links == "unused" and len(places) > 1:
             return f"under links={self.policy.links} no job runs on several clusters"
         known = all(0 <= place < len(self.clusters) for place in places)
-        fits = known and all(procs <= self.room(job, place) for place, procs in where)
+        fits = known and all(procs <= self.free_for(job, place) for place, procs in where)
         if fits and self.policy.links == "kept":
             parts = tuple(dict(where).get(place, 0) for place in range(len(self.clusters)))
             asked = demands(parts, job.bandwidth, job.alltoall)
@@ -340,7 +340,7 @@ class Sharing(NetworkSimulation):
 
 @lru_cache(4096)
 def best_split(
-    procs: int, rooms: Parts, spare: Parts, bandwidth: int, alltoall: int
+    procs: int, free: Parts, spare: Parts, bandwidth: int, alltoall: int
 ) -> Parts | None:
     """Return the split on the fewest clusters, of these the one with most on the first ones.
 
@@ -348,7 +348,7 @@ def best_split(
     ----------
     procs : int
         Processors of the job in all.
-    rooms : tuple of int
+    free : tuple of int
         Processors that it may have on each cluster.
     spare : tuple of int
         Bandwidth that it may ask of the link of each cluster, kbit/s; empty for no limit.
@@ -362,19 +362,19 @@ def best_split(
     >>> best_split(4, (2, 2, 2), (1500, 1000, 1000), 1000, 1000)
     (2, 1, 1)
     """
-    wide = [sorted((max(room, 0) for room in rooms[i:]), reverse=True) for i in range(len(rooms))]
+    wide = [sorted((max(one, 0) for one in free[i:]), reverse=True) for i in range(len(free))]
     # Largest number of processors on any n of the clusters from the i-th on.
     most = [list(accumulate(one, initial=0)) for one in [*wide, []]]
 
     @cache
     def rest(place: int, first: int, clusters: int) -> Parts | None:
         """Split the processors from `first` on over so many of the clusters from `place` on."""
-        if place == len(rooms):
+        if place == len(free):
             return () if first == procs else None
         left = procs - first
-        for part in range(min(max(rooms[place], 0), left) if clusters else 0, -1, -1):
+        for part in range(min(max(free[place], 0), left) if clusters else 0, -1, -1):
             others = clusters - (part > 0)
-            if most[place + 1][min(others, len(rooms) - place - 1)] < left - part:
+            if most[place + 1][min(others, len(free) - place - 1)] < left - part:
                 # A smaller part leaves more to the others; without one, one more of them is used.
                 if part > 0:
                     continue
@@ -386,5 +386,5 @@ def best_split(
                     return (part, *following)
         return None
 
-    ways = (rest(0, 0, clusters) for clusters in range(1, len(rooms) + 1))
+    ways = (rest(0, 0, clusters) for clusters in range(1, len(free) + 1))
     return next((parts for parts in ways if parts is not None), None)

@@ -51,7 +51,7 @@ class NodesSimulation(Replayable):
         # The starts of the last plan.
         self.planned: dict[Job, int] = {}
 
-    def told(self) -> dict[str, Any]:
+    def extra_columns(self) -> dict[str, Any]:
         """Return ends, states and the nodes of each job."""
         parts = [(job.position, node, job.weight) for job in self.jobs for node in job.nodes]
         columns = np.array(parts, np.int64).reshape(-1, 3).T
@@ -181,8 +181,8 @@ class NodesSimulation(Replayable):
     def up_to_the_last_that_could_start(self, order: list[Job]) -> list[Job]:
         """Leave out the jobs behind the last that could start now, or that a schedule starts.
 
-        Of two entries with different starts the earlier finds its nodes first, so that nothing in
-        the plan behind the last of those jobs has a part in who starts now.
+        Putting a job into a plan never changes the nodes of entries that start now, and the jobs
+        left out cannot start, so that leaving them out changes nothing.
         """
         free = self.free_now()
         last = 0

@@ -49,9 +49,9 @@ class Demt(NodesSimulation):
         self.reset_at = -1
         self.counts = {"selections": 0, "given_up": 0}
 
-    def told(self) -> dict[str, Any]:
+    def extra_columns(self) -> dict[str, Any]:
         """Add the number of selections, and of those whose search was given up."""
-        return {**super().told(), "counts": self.counts}
+        return {**super().extra_columns(), "counts": self.counts}
 
     # Shelves.
 

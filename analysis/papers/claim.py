@@ -1,0 +1,125 @@
+"""A paper's conclusions as rows, and how often each of them holds in the cells of a store.
+
+A cell is a log or a sample, at a load, under one pair of policies. It has a ratio, such as a mean
+wait under one policy over that under another, or a verdict, which is 1 where the conclusion holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+ABOVE, BELOW, EITHER, SOME_BELOW = "above 1", "below 1", "either side of 1", "below 1 in some"
+"""Where the paper's conclusion has the ratios."""
+
+HOLDS = "holds"
+"""Expectation of a verdict."""
+
+EXPECTED: dict[Any, Callable[[Any], Any]] = {
+    ABOVE: lambda ratio: ratio > 1,
+    BELOW: lambda ratio: ratio < 1,
+    SOME_BELOW: lambda ratio: ratio < 1,
+    EITHER: lambda ratio: ratio == ratio,
+    HOLDS: lambda verdict: verdict == 1,
+}
+"""Whether a cell agrees with an expectation; a cell without a ratio never does."""
+
+ALL, MOST, OFTEN, ONCE = "all", "most", "often", "there"
+"""In how many cells the paper has its conclusion."""
+
+EVERY = "all"
+"""Label of a row over all traces, loads or policies."""
+
+COUNTED = ("cells", "as_expected", "above_1", "workloads", "wholly", "median", "least", "most")
+"""Columns of `count`."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A conclusion of a paper, and its number in each cell."""
+
+    label: str
+    """The conclusion in a table: words, or the two sides of a ratio."""
+
+    cells: Callable[[Any], Any]
+    """Returns ratios or verdicts over cells, a Series or DataArray; for a printed number our value,
+    and the labels of that."""
+
+    expected: Any = HOLDS
+    """A key of `EXPECTED`, or the printed number."""
+
+    extent: str = ALL
+    """In how many cells, or under which policy."""
+
+    measure: str = ""
+    """The number that is compared."""
+
+    quote: str = ""
+    """The sentence of the paper."""
+
+    where: str = ""
+    """The section of the paper."""
+
+    policies: tuple[str, ...] = ()
+    """The policies that are compared, by the paper's names."""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What distinguishes rows of a table of claims: `KEY`."""
+        return self.label, self.measure, str(self.expected), self.extent
+
+
+KEY = ("claim", "measure", "expects", "extent")
+"""Names of the levels of `Claim.key`."""
+
+
+def in_part(claims: Iterable[Claim], numbers: Any) -> pd.DataFrame:
+    """Return ratio, and agreement with the claim, of each cell of each claim, indexed by `KEY`."""
+    parts, agree = {}, []
+    for claim in claims:
+        cells = claim.cells(numbers)
+        series = cells.to_series() if isinstance(cells, xr.DataArray) else cells
+        parts[claim.key] = series.astype(float)
+        agree.append(EXPECTED[claim.expected](parts[claim.key].to_numpy()))
+    # One frame at the end: one for each claim took three times as long.
+    ratio = pd.concat(parts, names=list(KEY))
+    return pd.DataFrame({"ratio": ratio, "as_expected": np.concatenate(agree)})
+
+
+def count(parts: pd.DataFrame, by: Sequence[str] = KEY, within: Sequence[str] = ()) -> pd.DataFrame:
+    """Return `COUNTED` of the cells of each group `by`, all of them without a ratio left out.
+
+    A workload is what remains of the index without the levels `within`; it agrees wholly where all
+    of its cells do.
+
+    Examples
+    --------
+    >>> cells = [("TS / BF, BF-EASY", "wait", BELOW, ALL, "KTH", other) for other in ("BF", "EASY")]
+    >>> index = pd.MultiIndex.from_tuples(cells, names=[*KEY, "trace", "other"])
+    >>> parts = pd.DataFrame({"ratio": [0.5, 1.5], "as_expected": [True, False]}, index)
+    >>> count(parts, within=["other"]).iloc[0].tolist()
+    [2.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.5, 1.5]
+    """
+    known = parts[parts["ratio"].notna()]
+    known = known.assign(above=known["ratio"] > 1)
+    cells = known.groupby(level=list(by), sort=False)
+    whole = [level for level in parts.index.names if level not in within]
+    each = known["as_expected"].groupby(level=whole, sort=False).all()
+    workloads = each.groupby(level=list(by), sort=False)
+    ratio = cells["ratio"]
+    found = {
+        "cells": cells.size(),
+        "as_expected": cells["as_expected"].sum(),
+        "above_1": cells["above"].sum(),
+        "workloads": workloads.size(),
+        "wholly": workloads.sum(),
+        "median": ratio.median(),
+        "least": ratio.min(),
+        "most": ratio.max(),
+    }
+    return pd.DataFrame(found)[list(COUNTED)]

@@ -1,0 +1,28 @@
+"""Names of Klusacek and Rudova, who print no tables: their algorithms, and where their curves end.
+
+D. Klusacek and H. Rudova, Performance and fairness for users in parallel job scheduling, JSSPP
+2012, sections 5.1 and 5.2.
+"""
+
+from __future__ import annotations
+
+ALGORITHMS = {
+    "fcfs+none": "FCFS",
+    "fcfs+aggressive": "BF",
+    "fcfs+easy": "BF-EASY",
+    "fcfs+planned": "BF-CONS",
+    "fair-share+aggressive": "BF-FAIR",
+    "fcfs+tabu": "TS",
+}
+"""The paper's algorithms by their policies."""
+
+FCFS, BF, EASY, CONS, FAIR, TABU = ALGORITHMS.values()
+
+BACKFILLING = (BF, EASY, CONS)
+"""The paper's "other backfilling algorithms"."""
+
+PROMISING = (CONS, TABU)
+"""Algorithms that promise each job a start at its arrival."""
+
+MOST = 10.0
+"""Where the CDFs end, 1 / processor."""

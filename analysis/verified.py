@@ -1,0 +1,362 @@
+"""Verify values that are read of a store against its completion records.
+
+Zarr reads a missing shard as fill, and a shard in the wrong place as that shard's values; only the
+records show it.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.place import StoreName, has_file, list_files, read_file, read_files
+from schedfarm.core.format.geometry import CELL, JOBS, KINDS, REFUSED, Block, Kind, Layout
+from schedfarm.core.format.names import (
+    LOCK,
+    RECORD_SUFFIX,
+    block_of,
+    is_free,
+    record_name,
+    records_of,
+    summary_object,
+)
+from schedfarm.core.format.record import Record
+from schedfarm.core.policy.orders import revised_orders
+
+Values = npt.NDArray[Any]
+
+Key = tuple[Any, ...]
+"""A slice or places along each of some dimensions."""
+
+
+class Records:
+    """The completion records of one trace of a store, each read when it is first needed.
+
+    Parameters
+    ----------
+    store : path
+        The store's folder, or its address.
+    description : mapping
+        Content of its store.json.
+    trace : str
+        A label of its trace axis.
+    """
+
+    def __init__(self, store: StoreName, description: Mapping[str, Any], trace: str) -> None:
+        self._store, self._trace, self._axes = store, trace, description["axes"]
+        self._layout = Layout.from_dict(description["layouts"][trace])
+        self._arrays, self._figures = (
+            {
+                v["name"]: KINDS.get(kind, Kind(name=kind))
+                for kind, holding in description["holds"].items()
+                for v in holding[what]
+            }
+            for what in ("arrays", "figures")
+        )
+        self._known: dict[Block, Record | None] = {}
+
+    def knows(self, name: str) -> bool:
+        """Tell whether records have checksums of an array of the trace's group."""
+        return name in self._arrays
+
+    def check(self, name: str, at: Sequence[int], row: Values, length: int | None) -> None:
+        """Refuse values of one cell whose checksum is not that of its record.
+
+        `at` has the places of the cell along `CELL`, 0 along policy where the array has none; `row`
+        the values, padding included; `length` says how many of them are not padding, None for the
+        number of jobs in the record.
+        """
+        kind = self._arrays[name]
+        lengths = self._layout.shape(kind)
+        resample, load, policy = (place // n for place, n in zip(at, lengths, strict=True))
+        offsets = [place % n for place, n in zip(at, lengths, strict=True)]
+        step = self._layout.jobs(kind) if self._layout.cuts(kind) else row.size
+        for piece, begin in enumerate(range(0, row.size, step)):
+            record = self._record(Block(self._trace, kind.name, resample, load, policy, piece))
+            if record is None:
+                continue
+            shape, payload = record.header.span.shape, record.payload
+            if any(i >= n for i, n in zip(offsets, shape, strict=True)):
+                continue  # a cell of a later growth, which no record acknowledges
+            place = (offsets[0] * shape[1] + offsets[1]) * shape[2] + offsets[2]
+            if place in payload.errors or name not in payload.crc:
+                continue
+            count = int(payload.jobs[place]) if length is None else length
+            found = zlib.crc32(np.ascontiguousarray(row[begin : begin + count]).data)
+            if found != payload.crc[name][place]:
+                raise self.refused(f"{name} of {self._trace}")
+
+    def figure(self, name: str) -> Values | None:
+        """Return a figure of the summary as the records have it, NaN where none does.
+
+        None where no record has it.
+        """
+        kind = self._figures.get(name)
+        if kind is None:
+            return None
+        sums = {figure: sum_ for sum_, figure in kind.means}
+        if name not in sums:
+            return self._joined(kind, name)
+        total, seen = self._summed(kind, sums[name]), self._summed(kind, JOBS)
+        jobs = self._count(JOBS)[..., np.newaxis]
+        counted = jobs - self._count(REFUSED)
+        mean: Values = np.full_like(total, np.nan)
+        np.divide(total, counted, out=mean, where=(seen == jobs) & (counted > 0))
+        return mean
+
+    def refused(self, what: str) -> StoreError:
+        """Return the error for values that do not match the records."""
+        return StoreError(
+            f"store {str(self._store)!r}: {what} does not match its records; 'farm verify "
+            f"{self._store}' names each fault, and with --repair the next run repairs it"
+        )
+
+    def _joined(self, kind: Kind, name: str) -> Values | None:
+        """Return a column of all records of a kind along its axes; None where none has it."""
+        found, seen = np.full(self._shape(kind), np.nan), False
+        for place, record in self._placed(kind):
+            if name in record.payload.figures:
+                seen = True
+                found[place] = self._column(kind, place, record, record.payload.figures[name])
+        return found if seen else None
+
+    def _count(self, name: str) -> Values:
+        """Return a figure that counts jobs, 0 where no record has it."""
+        kind = self._figures.get(name)
+        found = self._joined(kind, name) if kind else None
+        return np.zeros(()) if found is None else np.nan_to_num(found)
+
+    def _summed(self, kind: Kind, name: str) -> Values:
+        """Return the sums of a column over the pieces of each cell."""
+        total = np.zeros(self._shape(kind))
+        for place, record in self._placed(kind):
+            jobs = record.payload.jobs
+            # A block of which every cell has failed has no figures.
+            missing = np.full(len(jobs), np.nan)
+            column = jobs if name == JOBS else record.payload.figures.get(name, missing)
+            total[place] += self._column(kind, place, record, column)
+        return total
+
+    def _shape(self, kind: Kind) -> list[int]:
+        return [len(self._axes[axis]) for axis in kind.dims]
+
+    def _placed(self, kind: Kind) -> Iterator[tuple[tuple[slice, ...], Record]]:
+        """Yield all records of a kind with the places of their cells along its axes."""
+        names = list_files(self._store, records_of(self._trace, kind.name))
+        blocks = [block_of(name) for name in names if name.endswith(RECORD_SUFFIX)]
+        new = [block for block in blocks if block not in self._known]
+        for block, data in zip(new, read_files(self._store, map(record_name, new)), strict=True):
+            self._take(block, data)
+        for block in blocks:
+            record = self._known[block]
+            if record is not None:
+                shape, yet = record.header.span.shape, self._shape(kind)
+                first = [
+                    getattr(block, axis) * length
+                    for axis, length in zip(kind.dims, self._layout.shape(kind), strict=False)
+                ]
+                runs = zip(first, shape, yet, strict=False)
+                yield tuple(slice(i, min(i + n, end)) for i, n, end in runs), record
+
+    def _column(self, kind: Kind, place: Key, record: Record, column: Values) -> Values:
+        """Return a column by the axes of its kind, without cells of a growth since store.json."""
+        shaped = column.reshape(record.header.span.shape[: len(kind.dims)])
+        return shaped[tuple(slice(one.stop - one.start) for one in place)]
+
+    def _record(self, block: Block) -> Record | None:
+        if block not in self._known:
+            try:
+                data = read_file(self._store, record_name(block))
+            except FileNotFoundError:
+                self._known[block] = None
+            else:
+                self._take(block, data)
+        return self._known[block]
+
+    def _take(self, block: Block, data: bytes) -> None:
+        try:
+            record = Record.from_bytes(data)
+        except ValueError:
+            name = record_name(block).rpartition("/")[2]
+            raise self.refused(f"the record {name} of {self._trace}/{block.kind}") from None
+        # Orders that are as they first were leave nothing in `own`.
+        revised = [] if record.header.own else list(revised_orders(record.header.span.policies))
+        if revised:
+            raise StoreError(
+                f"store {str(self._store)!r}: the definition of order {revised[0]!r} has changed "
+                f"since {self._trace} was simulated; 'farm verify {self._store} --repair' and the "
+                "next run simulate its cells again"
+            )
+        self._known[block] = record
+
+
+def verified_trace(data: xr.Dataset, records: Records) -> xr.Dataset:
+    """Return a trace's group whose values are verified when they are read.
+
+    Reading raises a `StoreError` where values do not match the record of their cell.
+    """
+    known = {}
+    for name, values in data.data_vars.items():
+        cells = sum(axis in CELL for axis in values.dims)
+        if records.knows(str(name)) and len(values.dims) <= cells + 1:
+            check = _OfCells(records, str(name), values.variable, cells, data.get("weeks"))
+            known[name] = _checked(values.variable, cells, check)
+    return data.assign(known)
+
+
+def verified_summary(
+    data: xr.Dataset, store: StoreName, records: Mapping[str, Records]
+) -> xr.Dataset:
+    """Return the summary of a store whose values are verified when they are read.
+
+    Reading raises a `StoreError` where a value is not that of the records, and where the object
+    with all values of a variable is missing though the records have some and no run is at work. A
+    single cell without a value is not an error: a run folds the summary once a minute.
+    """
+    known = {}
+    for name, values in data.data_vars.items():
+        axes = values.dims[1:]
+        if values.dims[:1] != ("trace",) or axes not in (CELL, CELL[:2]):
+            continue
+        if records.keys() >= set(values["trace"].values):
+            check = _OfFigures(store, records, str(name), values)
+            known[name] = _checked(values.variable, values.ndim, check)
+    return data.assign(known)
+
+
+class _Check(Protocol):
+    """Refuses wrong values, which are whole along each dimension that `key` does not have."""
+
+    def __call__(self, key: Key, values: Values) -> None: ...
+
+
+class _OfCells:
+    """Hold rows of an array of a trace's group against the records' checksums."""
+
+    def __init__(
+        self,
+        records: Records,
+        name: str,
+        variable: xr.Variable,
+        cells: int,
+        weeks: xr.DataArray | None,
+    ) -> None:
+        self._records, self._name, self._sizes = records, name, variable.shape[:cells]
+        self._along = str(variable.dims[-1]) if variable.ndim > cells else ""
+        self._weeks = weeks.values if self._along == "week" and weeks is not None else None
+
+    def __call__(self, key: Key, values: Values) -> None:
+        if not values.size:
+            return
+        places = _places(key, self._sizes)
+        rows = values.reshape(math.prod(map(len, places)), -1)
+        for at, row in zip(product(*places), rows, strict=True):
+            # Every policy shares what has none.
+            cell = (*at, 0)[: len(CELL)]
+            self._records.check(self._name, cell, row, self._length(cell, row.size))
+
+    def _length(self, cell: Sequence[int], size: int) -> int | None:
+        if self._weeks is not None:
+            return 1 + int(self._weeks[cell[0], cell[1]])
+        return None if self._along == "job" else size
+
+
+class _OfFigures:
+    """Hold values of the summary against the figures of the records."""
+
+    def __init__(
+        self, store: StoreName, records: Mapping[str, Records], name: str, values: xr.DataArray
+    ) -> None:
+        self._store, self._records, self._name = store, records, name
+        self._sizes, self._whole = values.shape, values.dtype.kind != "f"
+        self._object = summary_object(name, [str(axis) for axis in values.dims])
+        self._traces = values["trace"].values.tolist()
+
+    def __call__(self, key: Key, values: Values) -> None:
+        traces, *cells = _places(key, self._sizes)
+        for place, found in zip(traces, values, strict=True):
+            trace = self._traces[place]
+            figure = self._records[trace].figure(self._name)
+            if figure is None:
+                continue
+            due = figure[np.ix_(*cells)]
+            fill = found == 0 if self._whole else np.isnan(found)
+            nothing = np.isnan(due) | (self._whole & (due == 0))
+            if not ((found == due) | fill | nothing).all():
+                raise self._records[trace].refused(f"{self._name} in the summary of {trace}")
+            if (fill & ~nothing).any() and self._is_missing():
+                raise StoreError(
+                    f"store {str(self._store)!r}: {self._object}, which has all values of "
+                    f"{self._name} in the summary, is missing; 'farm verify {self._store} "
+                    "--repair' or the next 'farm run' makes it again from the records"
+                )
+
+    def _is_missing(self) -> bool:
+        """Tell whether the variable's object is missing though no run is about to write it."""
+        try:
+            lock = read_file(self._store, LOCK)
+        except FileNotFoundError:
+            lock = None
+        # In this order: a run may have ended since the values were read.
+        return is_free(lock) and not has_file(self._store, self._object)
+
+
+def _places(key: Key, sizes: Sequence[int]) -> list[list[int]]:
+    return [np.arange(size)[one].tolist() for one, size in zip(key, sizes, strict=True)]
+
+
+class _Checked(BackendArray):
+    """An array whose values are checked in whole rows before they are returned.
+
+    The first `cells` of its dimensions are of cells, the others along the row of a cell.
+    """
+
+    def __init__(self, variable: xr.Variable, cells: int, check: _Check) -> None:
+        self.shape, self.dtype = variable.shape, variable.dtype
+        self._variable, self._cells, self._check = variable, cells, check
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        outer = indexing.IndexingSupport.OUTER
+        return indexing.explicit_indexing_adapter(key, self.shape, outer, self._read)
+
+    def _read(self, key: Key) -> Values:
+        first, within = key[0], zip(key[self._cells :], self.shape[self._cells :], strict=True)
+        if _is_one(first) or all(_is_all(one, size) for one, size in within):
+            return self._rows(key)
+        # Whole rows of all may not fit the memory, where only parts of them are asked for.
+        parts = [self._rows((int(i), *key[1:])) for i in np.arange(self.shape[0])[first]]
+        return np.stack(parts) if parts else np.asarray(self._variable[key].values)
+
+    def _rows(self, key: Key) -> Values:
+        cells, within = key[: self._cells], key[self._cells :]
+        kept = tuple(slice(int(k), int(k) + 1) if _is_one(k) else k for k in cells)
+        values = self._variable[kept].values
+        self._check(kept, values)
+        values = values[tuple(0 if _is_one(k) else slice(None) for k in cells)]
+        return np.asarray(values[(..., *within)])
+
+
+def _is_one(key: Any) -> bool:
+    return not isinstance(key, slice) and np.ndim(key) == 0
+
+
+def _is_all(key: Any, size: int) -> bool:
+    return isinstance(key, slice) and key.indices(size) == (0, size, 1)
+
+
+def _checked(variable: xr.Variable, cells: int, check: _Check) -> xr.Variable:
+    # As xarray wraps what it opens: the types of that are its own business.
+    array: Any = indexing.LazilyIndexedArray(_Checked(variable, cells, check))
+    cached: Any = indexing.MemoryCachedArray
+    array = cached(indexing.CopyOnWriteArray(array))
+    return xr.Variable(variable.dims, array, variable.attrs, variable.encoding)

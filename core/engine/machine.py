@@ -1,0 +1,89 @@
+"""The steps that say what a machine is; everything else is written for any machine.
+
+A place is a part of a machine inside which a job runs: the only one of a pool, a cluster of a grid.
+`core.machines` has an implementation of each step for each type of machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import generic
+from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.running import Jobs
+
+Machine = Any
+"""The running jobs of a machine: a named tuple for which all steps here are implemented."""
+
+
+@generic
+def next_end(machine: Machine) -> int:
+    """Return the next instant at which a job ends, s, or NEVER."""
+    raise NotImplementedError
+
+
+@generic
+def give_back(machine: Machine, now: int) -> bool:
+    """Count as free what is predicted to end by now; return whether that makes more so."""
+    raise NotImplementedError
+
+
+@generic
+def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> bool:
+    """End the jobs that end now, or the first of them alone; return whether any is early.
+
+    At least one does. It is early before its predicted end.
+    """
+    raise NotImplementedError
+
+
+@generic
+def most_free(machine: Machine) -> int:
+    """Return the processors that are free at the place with the most of them."""
+    raise NotImplementedError
+
+
+@generic
+def free_on(machine: Machine, c: int) -> int:
+    """Return the processors that are free at place c."""
+    raise NotImplementedError
+
+
+@generic
+def place_for(machine: Machine, need: int) -> int:
+    """Return the first place with this many processors free, -1 if there is none."""
+    raise NotImplementedError
+
+
+@generic
+def begin(machine: Machine, jobs: Jobs, c: int, j: int, now: int) -> None:
+    """Start job j at place c, where it fits."""
+    raise NotImplementedError
+
+
+@generic
+def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
+    """Give the head the one reservation; without one, whatever fits may start."""
+    raise NotImplementedError
+
+
+@generic
+def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: int) -> int:
+    """Return the first place where a job fits and leaves the reservation alone, -1 for none.
+
+    The job starts there: its processors are charged to the extra ones if it outlasts the shadow.
+    """
+    raise NotImplementedError
+
+
+@generic
+def candidates(machine: Machine, queue: Queue, hold: Int64, now: int, cell: int) -> int:
+    """Return the lane mask of the cells from one on whose jobs have such a place."""
+    raise NotImplementedError
+
+
+@generic
+def within_reach(machine: Machine, queue: Queue, hold: Int64, now: int, b: int) -> bool:
+    """Say whether the minima of block b, which fits somewhere, leave room for a backfill."""
+    raise NotImplementedError

@@ -1,0 +1,106 @@
+"""The steps of a plan that depend on the machine: profiles, and where a job finds room in them.
+
+The plan of a machine is a `core.engine.plan.Plan`, or has its fields. As for `core.engine.machine`,
+there is an implementation for each type of machine. A step of a profile is given as its place
+there; it is of the profile of the place c that is given or returned with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schedfarm.core.engine.jit import generic
+from schedfarm.core.engine.machine import Machine
+
+AnyPlan = Any
+"""The plan of a machine, of the type that its steps know."""
+
+
+@generic
+def lay_out(machine: Machine, plan: AnyPlan, now: int) -> None:
+    """Lay out the profiles of the running jobs by their predicted ends."""
+    raise NotImplementedError
+
+
+@generic
+def go_on(machine: Machine, plan: AnyPlan, now: int) -> None:
+    """Forget what the profiles say of the time before now."""
+    raise NotImplementedError
+
+
+@generic
+def earliest(machine: Machine, plan: AnyPlan, i: int, now: int) -> tuple[int, int, int]:
+    """Return where and when the job at place i of the queue can start first, and the step there.
+
+    Next to the reservations so far; of places where that is as early, the first.
+    """
+    raise NotImplementedError
+
+
+@generic
+def place_now(machine: Machine, plan: AnyPlan, now: int, i: int) -> int:
+    """Return the first place where the job at place i of the queue may start now, or -1."""
+    raise NotImplementedError
+
+
+@generic
+def last_candidate(
+    machine: Machine, plan: AnyPlan, now: int, first: int, last: int
+) -> tuple[int, int]:
+    """Return the last in first..last of the queue whose job may start now, and where; or first - 1.
+
+    `last` where that is before `first`.
+    """
+    raise NotImplementedError
+
+
+@generic
+def last_rival(
+    machine: Machine, plan: AnyPlan, c: int, now: int, first: int, last: int, end: int
+) -> int:
+    """Return the last in first..last - 1 whose job may start at c before `end`, or first - 1."""
+    raise NotImplementedError
+
+
+@generic
+def step_now(machine: Machine, plan: AnyPlan, c: int) -> int:
+    """Return the first step of the profile of place c."""
+    raise NotImplementedError
+
+
+@generic
+def step_of(machine: Machine, plan: AnyPlan, c: int, t: int) -> int:
+    """Return the step that holds at t at place c."""
+    raise NotImplementedError
+
+
+@generic
+def take(
+    machine: Machine, plan: AnyPlan, c: int, step: int, t: int, length: int, need: int
+) -> None:
+    """Reserve processors at place c from t on, where that step holds."""
+    raise NotImplementedError
+
+
+@generic
+def leaves_room(machine: Machine, plan: AnyPlan, c: int, step: int, need: int, end: int) -> bool:
+    """Say whether this many processors are free at place c from a step on until `end`."""
+    raise NotImplementedError
+
+
+@generic
+def place_of(machine: Machine, plan: AnyPlan, i: int) -> int:
+    """Return where the reservation of the job at place i of the queue is."""
+    raise NotImplementedError
+
+
+@generic
+def put_down(machine: Machine, plan: AnyPlan, i: int, c: int) -> None:
+    """Note where the reservation of the job at place i of the queue is."""
+    raise NotImplementedError
+
+
+@generic
+def strike_out(machine: Machine, plan: AnyPlan, i: int) -> None:
+    """Forget where the reservation at place i of the queue was, whose job is about to leave it."""
+    raise NotImplementedError

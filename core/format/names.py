@@ -1,0 +1,99 @@
+"""Names of a store's files and objects."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from schedfarm.core.format.geometry import Block
+
+MANIFEST = "store.json"
+
+COPY = "store.copy.json"
+"""Holds the same as store.json, so that one altered byte does not cost the whole store."""
+
+CAMPAIGN = "campaign.toml"
+"""Holds the campaign as last run, for people; store.json holds it, too."""
+
+GROWING = "growing"
+"""Stands in a store while its arrays are created or grown."""
+
+LOCK = "lock.json"
+"""Names the run that works on the store."""
+
+RECORDS = "records"
+"""The folder of completion records."""
+
+ARRAYS = "results.zarr"
+"""The folder that is a Zarr hierarchy."""
+
+CHUNKS = "c"
+"""Folder of an array in which Zarr keeps the files of its values."""
+
+METADATA = "zarr.json"
+"""File in which Zarr describes an array or a group."""
+
+RECORD_SUFFIX = ".json"
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def record_name(block: Block) -> str:
+    """Return the name of a block's record in its store."""
+    name = f"{block.resample:05d}-{block.load:05d}-{block.policy:05d}.{block.piece:05d}"
+    return f"{records_of(block.trace, block.kind)}/{name}{RECORD_SUFFIX}"
+
+
+def records_of(trace: str, kind: str) -> str:
+    """Return the folder of the records of one kind of block of a trace."""
+    return f"{RECORDS}/{trace}/{kind}"
+
+
+def block_of(name: str) -> Block:
+    """Return the block that a record's name stands for; ValueError if it is not such a name."""
+    _, trace, kind, last = name.split("/")
+    places, piece = last.removesuffix(RECORD_SUFFIX).split(".")
+    resample, load, policy = map(int, places.split("-"))
+    return Block(trace, kind, resample, load, policy, int(piece))
+
+
+def summary_object(name: str, dims: Sequence[str]) -> str:
+    """Return the name of the one object that holds all values of a figure of the summary.
+
+    Examples
+    --------
+    >>> summary_object("offered_load", ("trace", "resample", "load"))
+    'results.zarr/offered_load/c/0/0/0'
+    """
+    return "/".join([ARRAYS, name, CHUNKS, *("0" for _ in dims)])
+
+
+def is_plain(name: object) -> bool:
+    """Tell whether a name of a trace, a log or an array cannot lead out of the store.
+
+    Examples
+    --------
+    >>> is_plain("KTH-SP2"), is_plain("../other"), is_plain("..")
+    (True, False, False)
+    """
+    return isinstance(name, str) and bool(_PLAIN.fullmatch(name)) and name not in (".", "..")
+
+
+def is_free(lock: bytes | None) -> bool:
+    """Tell by the content of lock.json, None without one, that no run works on the store.
+
+    A run that was killed leaves its name there, so False says that one may be at work.
+
+    Examples
+    --------
+    >>> is_free(None), is_free(b'{"run": null}'), is_free(b'{"run": "6f1c"}'), is_free(b"")
+    (True, True, False, False)
+    """
+    if lock is None:
+        return True
+    try:
+        found = json.loads(lock)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("run", "") is None

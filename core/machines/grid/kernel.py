@@ -1,0 +1,212 @@
+"""Clusters beside each other: the running jobs of each, their clock, and what fits where."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import machine
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import up_to
+from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.running import (
+    Jobs,
+    Running,
+    find_shadow,
+    launch,
+    next_end,
+    release,
+)
+from schedfarm.core.engine.world import CLUSTER, EASY, EXTRA, KNOWN, SHADOW
+
+
+class Clusters(NamedTuple):
+    """The running jobs of each cluster as `Running` holds them, a row each, and where jobs ran.
+
+    end, job, predicted, width: int64[clusters, room]. count, free: int64[clusters, 1]. given:
+    int64[1], -1: no cluster gives processors back before a completion. size: int64[clusters],
+    processors. place: int64[n], the cluster of each job that has started.
+    """
+
+    end: Int64
+    job: Int64
+    predicted: Int64
+    width: Int64
+    count: Int64  # type: ignore[assignment]
+    free: Int64
+    given: Int64
+    size: Int64
+    place: Int64
+
+
+def idle_grid(size: Int64, n: int) -> Clusters:
+    """Return clusters of these sizes, int64[clusters], with no job running, for n jobs."""
+    clusters = size.size
+    # A running job holds at least one processor, also one that ends at once.
+    room = min(n, size.max())
+    free = np.empty((clusters, 1), np.int64)
+    free[:, 0] = size
+    return Clusters(
+        np.empty((clusters, room), np.int64),
+        np.empty((clusters, room), np.int64),
+        np.empty((clusters, room), np.int64),
+        np.empty((clusters, room), np.int64),
+        np.zeros((clusters, 1), np.int64),
+        free,
+        np.full(1, -1, np.int64),
+        size.copy(),
+        np.zeros(n, np.int64),
+    )
+
+
+@verb
+def on_cluster(clusters: Clusters, c: int) -> Running:
+    """Return the running jobs of cluster `c`, for verbs of one machine to read and change.
+
+    Rows are lent: only verbs and routines, which count no references, may ask for them.
+    """
+    return Running(
+        clusters.end[c],
+        clusters.job[c],
+        clusters.predicted[c],
+        clusters.width[c],
+        clusters.count[c],
+        clusters.free[c],
+        clusters.given,
+    )
+
+
+@machine.next_end.of(Clusters)
+def soonest_end(clusters: Clusters) -> int:
+    """Return the next end on any cluster."""
+    soonest = NEVER
+    for c in range(clusters.size.size):
+        soonest = min(soonest, next_end(on_cluster(clusters, c)))
+    return soonest
+
+
+@machine.give_back.of(Clusters)
+def give_back_to(clusters: Clusters, now: int) -> bool:
+    """Give nothing back: a grid has no per-event clock."""
+    return False
+
+
+@machine.release_due.of(Clusters)
+def release_due(clusters: Clusters, jobs: Jobs, now: int, one: bool) -> bool:
+    """End the jobs that end now, cluster by cluster."""
+    early = False
+    for c in range(clusters.size.size):
+        running = on_cluster(clusters, c)
+        while next_end(running) == now:
+            early |= release(jobs, running)
+    return early
+
+
+@machine.most_free.of(Clusters)
+def most_free(clusters: Clusters) -> int:
+    """Return the processors that are free on the cluster with the most of them."""
+    most = 0
+    for c in range(clusters.size.size):
+        most = max(most, clusters.free[c, 0])
+    return most
+
+
+@machine.free_on.of(Clusters)
+def free_on(clusters: Clusters, c: int) -> int:
+    """Return the free processors of a cluster."""
+    return int(clusters.free[c, 0])
+
+
+@machine.place_for.of(Clusters)
+def first_free(clusters: Clusters, need: int) -> int:
+    """Return the first cluster with this many processors free, -1 if there is none."""
+    for c in range(clusters.size.size):
+        if need <= clusters.free[c, 0]:
+            return c
+    return -1
+
+
+@verb
+def launch_on(jobs: Jobs, clusters: Clusters, c: int, j: int, now: int) -> None:
+    """Start job `j` on cluster `c`, where it fits."""
+    clusters.place[j] = c
+    launch(jobs, on_cluster(clusters, c), j, now)
+
+
+@machine.begin.of(Clusters)
+def begin(clusters: Clusters, jobs: Jobs, c: int, j: int, now: int) -> None:
+    """Start a job on cluster c."""
+    launch_on(jobs, clusters, c, j, now)
+
+
+@verb
+def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
+    """Return the cluster where this many processors are free first, when, s, and the rest then.
+
+    By predicted ends; of clusters that are as early, the first.
+    """
+    cluster, soonest, extra = -1, NEVER, 0
+    for c in range(clusters.size.size):
+        if need <= clusters.size[c]:
+            shadow, left = find_shadow(on_cluster(clusters, c), need)
+            if shadow < soonest:
+                cluster, soonest, extra = c, shadow, left
+    return cluster, soonest, extra
+
+
+@machine.reserve.of(Clusters)
+def reserve(clusters: Clusters, hold: Int64, rule: int, need: int) -> None:
+    """Give the head the one reservation, on the cluster where it is earliest."""
+    hold[CLUSTER], hold[SHADOW], hold[EXTRA] = -1, NEVER, 0
+    if rule == EASY:
+        hold[CLUSTER], hold[SHADOW], hold[EXTRA] = earliest_shadow(clusters, need)
+    hold[KNOWN] = 1
+
+
+@machine.place_beside.of(Clusters)
+def place_beside(clusters: Clusters, hold: Int64, now: int, need: int, estimate: int) -> int:
+    """Return the first cluster where a job fits and leaves the reservation alone."""
+    for c in range(clusters.size.size):
+        if need > clusters.free[c, 0]:
+            continue
+        if c != hold[CLUSTER] or now + estimate <= hold[SHADOW]:
+            return c
+        if need <= hold[EXTRA]:
+            hold[EXTRA] -= need
+            return c
+    return -1
+
+
+@machine.candidates.of(Clusters)
+def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: int) -> int:
+    """Return the jobs that fit on the cluster with the reservation, beside it, or on another."""
+    held, others = hold[CLUSTER], 0
+    for c in range(clusters.size.size):
+        if c != held:
+            others = max(others, clusters.free[c, 0])
+    word = up_to(queue.need, cell, others)
+    if held >= 0:
+        short = up_to(queue.estimate, cell, hold[SHADOW] - now)
+        narrow = up_to(queue.need, cell, hold[EXTRA])
+        word |= up_to(queue.need, cell, clusters.free[held, 0]) & (short | narrow)
+    return word
+
+
+@machine.within_reach.of(Clusters)
+def within_reach(clusters: Clusters, queue: Queue, hold: Int64, now: int, b: int) -> bool:
+    """Say whether a block may hold a job for another cluster, or its minima fit in beside."""
+    held, need = hold[CLUSTER], queue.least_need[b]
+    for c in range(clusters.size.size):
+        if need <= clusters.free[c, 0] and (
+            c != held or need <= hold[EXTRA] or now + queue.least_estimate[b] <= hold[SHADOW]
+        ):
+            return True
+    return False
+
+
+def running_jobs(clusters: Clusters) -> Int64:
+    """Return the jobs that run, int64[k], cluster by cluster."""
+    rows = zip(clusters.job, clusters.count[:, 0], strict=True)
+    return np.concatenate([job[:count] for job, count in rows])

@@ -1,1 +1,0 @@
-"""Kernels of platforms that are several clusters."""

@@ -1,0 +1,107 @@
+"""One pool of processors as the engine's passes see it: a machine with a single place, 0."""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import machine
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import up_to
+from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.running import (
+    Jobs,
+    Running,
+    find_shadow,
+    give_back,
+    launch,
+    next_end,
+    release,
+)
+from schedfarm.core.engine.world import EASY, EXTRA, KNOWN, SHADOW
+
+
+@machine.next_end.of(Running)
+def next_end_of(running: Running) -> int:
+    """Return the next end."""
+    return next_end(running)
+
+
+@machine.give_back.of(Running)
+def give_back_to(running: Running, now: int) -> bool:
+    """Count as free what is predicted to end by now."""
+    return give_back(running, now)
+
+
+@machine.release_due.of(Running)
+def release_due(running: Running, jobs: Jobs, now: int, one: bool) -> bool:
+    """End the jobs that end now."""
+    early = release(jobs, running)
+    while not one and next_end(running) == now:
+        early |= release(jobs, running)
+    return early
+
+
+@machine.most_free.of(Running)
+def most_free(running: Running) -> int:
+    """Return the free processors."""
+    return int(running.free[0])
+
+
+@machine.free_on.of(Running)
+def free_on(running: Running, c: int) -> int:
+    """Return the free processors."""
+    return int(running.free[0])
+
+
+@machine.place_for.of(Running)
+def place_for(running: Running, need: int) -> int:
+    """Return 0 if a job fits."""
+    return 0 if need <= running.free[0] else -1
+
+
+@machine.begin.of(Running)
+def begin(running: Running, jobs: Jobs, c: int, j: int, now: int) -> None:
+    """Start a job."""
+    launch(jobs, running, j, now)
+
+
+@machine.reserve.of(Running)
+def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
+    """Give the head the one reservation."""
+    if rule == EASY:
+        hold[SHADOW], hold[EXTRA] = find_shadow(running, need)
+    else:
+        hold[SHADOW], hold[EXTRA] = NEVER, 0
+    hold[KNOWN] = 1
+
+
+@verb
+def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
+    """Say whether a job that fits now leaves the reservation alone, and charge it for extra."""
+    if now + estimate <= hold[SHADOW]:
+        return True
+    if need > hold[EXTRA]:
+        return False
+    hold[EXTRA] -= need
+    return True
+
+
+@machine.place_beside.of(Running)
+def place_beside(running: Running, hold: Int64, now: int, need: int, estimate: int) -> int:
+    """Return 0 if a job fits and leaves the reservation alone."""
+    fits = need <= running.free[0] and leaves_alone(hold, now, need, estimate)
+    return 0 if fits else -1
+
+
+@machine.candidates.of(Running)
+def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int) -> int:
+    """Return the jobs that fit and leave the reservation alone."""
+    short = up_to(queue.estimate, cell, hold[SHADOW] - now)
+    narrow = up_to(queue.need, cell, hold[EXTRA])
+    return up_to(queue.need, cell, running.free[0]) & (short | narrow)
+
+
+@machine.within_reach.of(Running)
+def within_reach(running: Running, queue: Queue, hold: Int64, now: int, b: int) -> bool:
+    """Say whether a block's minima are short or narrow enough."""
+    soon = now + queue.least_estimate[b] <= hold[SHADOW]
+    return bool(soon or queue.least_need[b] <= hold[EXTRA])

@@ -1,0 +1,89 @@
+"""A plan on one pool of processors: one profile, and one place, 0."""
+
+from __future__ import annotations
+
+from schedfarm.core.engine import plan as plans, planning, profile as profiles
+from schedfarm.core.engine.plan import Plan
+from schedfarm.core.engine.profile import HEAD
+from schedfarm.core.engine.running import Running
+
+
+@planning.lay_out.of(Running)
+def lay_out(running: Running, plan: Plan, now: int) -> None:
+    """Lay out the profile."""
+    plans.load(plan, running, now)
+
+
+@planning.go_on.of(Running)
+def go_on(running: Running, plan: Plan, now: int) -> None:
+    """Forget the steps before now."""
+    profiles.advance(plan.profile, now)
+
+
+@planning.earliest.of(Running)
+def earliest(running: Running, plan: Plan, i: int, now: int) -> tuple[int, int, int]:
+    """Return the earliest start and its step."""
+    t, step = plans.earliest_start(plan, i, now)
+    return 0, t, step
+
+
+@planning.place_now.of(Running)
+def place_now(running: Running, plan: Plan, now: int, i: int) -> int:
+    """Return 0 if the job may start now."""
+    return 0 if plans.may_start(plan, running, now, i) else -1
+
+
+@planning.last_candidate.of(Running)
+def last_candidate(
+    running: Running, plan: Plan, now: int, first: int, last: int
+) -> tuple[int, int]:
+    """Return the last job that may start now."""
+    return plans.last_candidate(plan, running, now, first, last), 0
+
+
+@planning.last_rival.of(Running)
+def last_rival(
+    running: Running, plan: Plan, c: int, now: int, first: int, last: int, end: int
+) -> int:
+    """Return the last job that may start before `end`."""
+    return plans.last_rival(plan, now, first, last, end)
+
+
+@planning.step_now.of(Running)
+def step_now(running: Running, plan: Plan, c: int) -> int:
+    """Return the first step."""
+    return int(plan.profile.mark[HEAD])
+
+
+@planning.step_of.of(Running)
+def step_of(running: Running, plan: Plan, c: int, t: int) -> int:
+    """Return the step at t."""
+    return profiles.step_at(plan.profile, t)
+
+
+@planning.take.of(Running)
+def take(running: Running, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
+    """Reserve processors."""
+    profiles.reserve_at(plan.profile, step, t, length, need)
+
+
+@planning.leaves_room.of(Running)
+def leaves_room(running: Running, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
+    """Say whether processors are free."""
+    return profiles.has_room(plan.profile, step, need, end)
+
+
+@planning.place_of.of(Running)
+def place_of(running: Running, plan: Plan, i: int) -> int:
+    """Return the only place."""
+    return 0
+
+
+@planning.put_down.of(Running)
+def put_down(running: Running, plan: Plan, i: int, c: int) -> None:
+    """Do nothing: there is one place."""
+
+
+@planning.strike_out.of(Running)
+def strike_out(running: Running, plan: Plan, i: int) -> None:
+    """Do nothing: there is one place."""

@@ -1,0 +1,226 @@
+"""Warnings about unsafe answers from a trace, one row each, with remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.logs.sacct import IGNORED
+from schedfarm.core.numerals import grouped
+from schedfarm.core.workload.load import most_in_use, offered_load
+from schedfarm.core.workload.resample_weeks import WEEK
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.resampling import METHODS, find_method
+from schedfarm.farm.campaign.scaling import ORIGINAL
+
+UNASKED = 0.01
+"""Share of jobs without a request above which a warning is given: CTC-SP2-1996-3.1-cln and
+SDSC-SP2-1998-4.2-cln have 0.01 % and 0.1 %, OSC-Clust-2000-3.1-cln has all."""
+
+LONGEST_ESTIMATE = 366 * 86_400
+"""Largest estimate that a user may mean, s: HPC2N-2002-2.2-cln allows 100 days."""
+
+CONSIDERABLE = 0.01
+"""Share of jobs with a property that no policy considers above which a warning is given."""
+
+KILLED = 1 / 3
+"""Share of killed jobs above which estimates decide the answer; six logs of the archive have 0.02
+to 0.1."""
+
+SHORT = 3 * WEEK
+"""Least duration of submissions from which weeks can be drawn, s."""
+
+FEW_JOBS = 20
+"""Number of jobs below which a log is an example, whose load has no meaning."""
+
+TOO_WIDE = ("too wide", "not admitted")
+"""Reasons for dropping jobs that do not fit the machine."""
+
+Numbers = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Hold the trace that warnings concern, and its use.
+
+    log: as read; None for a model. loads: labels. method: resampling method as `find_method` takes
+    it, empty without resamples. sized: whether the user gave the machine, rather than the log.
+    """
+
+    log: Workload | None
+    loads: tuple[str, ...] = (ORIGINAL,)
+    method: str = next(iter(METHODS))
+    sized: bool = False
+
+
+@dataclass(frozen=True)
+class TraceWarning:
+    """Declare one warning.
+
+    key: its key in JSON and stores. measure: returns the numbers of the sentence for a case, None
+    if there is no warning. text: format of the sentence, with a remedy.
+    """
+
+    key: str
+    measure: Callable[[Case], Numbers | None]
+    text: str
+
+
+def warnings_of(case: Case) -> dict[str, str]:
+    """Return the sentence of each warning that applies to a case, by its key.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 9], run=[9, 9], estimate=[9, 9], procs=[1, 1],
+    ...                           processors=1, unasked=(1, 2))
+    >>> list(warnings_of(Case(w, method="")))
+    ['no_estimate']
+    >>> warnings_of(Case(None, loads=("0.9",)))
+    {}
+    """
+    found = ((row, row.measure(case)) for row in WARNINGS)
+    return {row.key: row.text.format(**_shown(numbers)) for row, numbers in found if numbers}
+
+
+def _shown(numbers: Numbers) -> Numbers:
+    return {key: grouped(x) if isinstance(x, int) else x for key, x in numbers.items()}
+
+
+def _no_estimate(case: Case) -> Numbers | None:
+    missing, jobs = case.log.unasked if case.log else (0, 0)
+    return _part(missing, jobs) if missing and missing >= UNASKED * jobs else None
+
+
+def _long_estimate(case: Case) -> Numbers | None:
+    longest = case.log.max_estimate if case.log else 0
+    if longest <= LONGEST_ESTIMATE:
+        return None
+    years = longest / (365.25 * 86_400)
+    return {"seconds": longest, "years": years, "threshold": 3 * years}
+
+
+def _killed(case: Case) -> Numbers | None:
+    killed, jobs = (int(case.log.killed.sum()), len(case.log)) if case.log else (0, 0)
+    return _part(killed, jobs) if killed and killed >= KILLED * jobs else None
+
+
+def _short(case: Case) -> Numbers | None:
+    # Whole users differ from each other even in a short log.
+    if not case.log or not case.method or find_method(case.method).users:
+        return None
+    lasts = int(np.ptp(case.log.submit))
+    return {"days": lasts / 86_400} if lasts < SHORT else None
+
+
+def _overload(case: Case) -> Numbers | None:
+    high = [load for load in case.loads if load != ORIGINAL and float(load) >= 1]
+    # Jobs submitted at one instant have no offered load.
+    enough = case.log is not None and len(case.log) >= FEW_JOBS
+    if case.log and enough and ORIGINAL in case.loads and np.ptp(case.log.submit):
+        own = offered_load(case.log)
+        high += [f"{own:.2f} of the log as it is"] if own >= 1 else []
+    return {"loads": ", ".join(high)} if high else None
+
+
+def _too_wide(case: Case) -> Numbers | None:
+    if not case.log or not case.sized:
+        return None
+    dropped = sum(case.log.dropped.get(reason, 0) for reason in TOO_WIDE)
+    numbers = _part(dropped, len(case.log) + dropped)
+    return {**numbers, "processors": max(case.log.platform.sizes)} if dropped else None
+
+
+def _too_small(case: Case) -> Numbers | None:
+    if not case.log or not case.sized:
+        return None
+    log, known = case.log, case.log.logged_wait >= 0
+    start = log.submit[known] + log.logged_wait[known]
+    most, size = most_in_use(start, log.run[known], log.procs[known]), log.processors
+    return {"most": most, "processors": size} if most > size else None
+
+
+def ignored_shares(log: Workload) -> dict[str, float]:
+    """Return the shares of a log's jobs with properties that no policy considers.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 9], run=[9, 9], estimate=[9, 9], procs=[1, 1],
+    ...                           processors=1)
+    >>> ignored_shares(w)
+    {}
+    """
+    # A share of all jobs as read. A property that all selected jobs have in common is irrelevant.
+    jobs = log.unasked[1] or len(log)
+    columns = {what: getattr(log, name, None) for what, name in IGNORED.items()}
+    alone = {what for what, values in columns.items() if values is not None and not np.ptp(values)}
+    return {what: count / jobs for what, count in log.ignored.items() if what not in alone}
+
+
+def _ignored(case: Case) -> Numbers | None:
+    shares = ignored_shares(case.log) if case.log else {}
+    listed = (f"{100 * x:.0f} % {what}" for what, x in shares.items() if x >= CONSIDERABLE)
+    told = ", ".join(listed)
+    return {"told": told} if told else None
+
+
+def _part(part: int, whole: int) -> Numbers:
+    return {"part": part, "whole": whole, "percent": 100 * part / whole if whole else 0.0}
+
+
+WARNINGS = (
+    TraceWarning(
+        "no_estimate",
+        _no_estimate,
+        "{part} of {whole} jobs ({percent:.0f} %) request no time, so that their estimate "
+        "follows from their run time and whatever goes by estimates knows it beforehand; clean "
+        'with no_estimate = "f-model", "tsafrir" or seconds for another',
+    ),
+    TraceWarning(
+        "long_estimate",
+        _long_estimate,
+        "the largest estimate is {seconds} s, {years:.0f} years, so that threshold=3x is "
+        "{threshold:.0f} years; clean with max_estimate = the seconds that its queues allow",
+    ),
+    TraceWarning(
+        "killed",
+        _killed,
+        "{part} of {whole} jobs ({percent:.0f} %) are killed at their estimate, though they "
+        "ran on in the log; clean with kill = false to let them run",
+    ),
+    TraceWarning(
+        "short",
+        _short,
+        "submissions last {days:.1f} days, under three weeks, too few to draw weeks from: all "
+        "resamples are alike; take a longer log",
+    ),
+    TraceWarning(
+        "overload",
+        _overload,
+        "offered load {loads}: from 1 on queues, and so all means, grow with the length of the "
+        "trace; compare samples of one length alone, or take loads below 1",
+    ),
+    TraceWarning(
+        "too_wide",
+        _too_wide,
+        "{part} of {whole} jobs ({percent:.2g} %) are wider than the {processors} processors "
+        "given, and left out; give at least the widest job's processors, or leave the size to the "
+        "log",
+    ),
+    TraceWarning(
+        "too_small",
+        _too_small,
+        "the log has up to {most} processors in use at once and {processors} were given, so that "
+        "jobs wait longer here than they did; give at least {most}",
+    ),
+    TraceWarning(
+        "ignored",
+        _ignored,
+        "policies here know neither partitions nor GPUs, qualities of service or Slurm's "
+        "priorities, and the log has {told} of its jobs; select one partition, with its own "
+        "processors, to come closer",
+    ),
+)
+"""Every warning, in the order of output."""

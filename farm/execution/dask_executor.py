@@ -1,0 +1,424 @@
+"""Dask executor: a bounded window of tasks in flight on a cluster, with backups for stragglers."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from schedfarm.core.numerals import lasting
+from schedfarm.farm.clock import SUSPENDED_SECONDS, active_seconds, uptime
+from schedfarm.farm.execution.cancellation import (
+    COORDINATOR_POLL_SECONDS,
+    CancellationToken,
+    abandoned_text,
+)
+from schedfarm.farm.execution.faults import WorkerFault
+from schedfarm.farm.execution.messages import ResultEvents, TaskEncoder
+from schedfarm.farm.execution.monitor import REPORT_SECONDS
+from schedfarm.farm.execution.serial import Update
+from schedfarm.farm.execution.task_progress import TaskReport, abandon, polled
+from schedfarm.farm.execution.worker import Result, run_message
+from schedfarm.farm.execution.workers import RunContext, Workers
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import Task
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+REPORT_SHARE = 0.01
+"""Share of the time that requests for progress may take: two workers answer in 5 ms."""
+
+ABANDON_SECONDS = 2.0
+"""Longest wait for the workers to confirm that they abandon a run; one that hangs never does."""
+
+TASKS_AHEAD = 2
+"""Tasks submitted for each worker thread: one runs, one waits, so that none idles while the
+coordinator refills; the scheduler's memory is independent of the number of tasks."""
+
+AT_ONCE = 100
+"""Most tasks submitted in one message: each message costs both ends 2 ms, each task 10 kB."""
+
+PACE = 0.0005
+"""Time for each worker thread that the coordinator waits for further results once one has arrived,
+s, to handle them together. For 1,000 threads it is half a second of the 20 that a task takes."""
+
+PACE_SECONDS = 0.5
+"""Upper bound of that time, s."""
+
+STRAGGLER_MULTIPLE = 10.0
+"""A task is late after this multiple of its expected time and that of the longest task in flight: a
+worker thread has one task at hand and another one queued."""
+
+STRAGGLER_SECONDS = 120.0
+"""No task is late before: kernels may have to be compiled, and other users' jobs slow machines."""
+
+HOLDERS_SECONDS = 10.0
+"""Interval at which the scheduler is asked which worker holds each task."""
+
+FINISHED = "finished"
+"""State of a future whose task has returned."""
+
+CANCELLED = "cancelled"
+"""State of a future whose scheduler is gone."""
+
+LOST = "lost"
+"""State of a future whose worker left the cluster before it handed over the result."""
+
+
+def on_dask(
+    client: Client,
+    backlog: Backlog,
+    token: CancellationToken,
+    context: RunContext,
+    update: Update,
+    say: Callable[[str], None],
+    quarantined: Collection[str] = (),
+) -> Generator[tuple[Task, Result], None, None]:
+    """Yield the tasks of a run with their results, in order of completion, as `serial` does.
+
+    The workers need schedfarm and access to the store. `quarantined` names workers (host and
+    process) that get no task, and may grow. After cancellation running tasks are awaited while they
+    have workers and time. Raises `SchedulerLost`, or `InputError` if no worker passes preflight.
+    """
+    workers = Workers(client, token, say, context, quarantined)
+    poller = _Poller(client, token, context.run)
+    window = Window(client, backlog, token, workers)
+    try:
+        window.refill()
+        while window.running and (workers.count() or not token.requested):
+            if token.is_overdue:
+                _abandon(client, context.run)
+                say(abandoned_text())
+                break
+            yield from window.ended()
+            window.back_up_stragglers()
+            window.refill()
+            if (found := poller.latest()) is not None:
+                update(found, workers.count())
+    except BaseException:
+        # The workers of a cluster that outlives the run must not continue for minutes.
+        _abandon(client, context.run)
+        raise
+    finally:
+        poller.close()
+        window.close()
+
+
+def _abandon(client: Client, run: str) -> None:
+    """Have all workers cancel the tasks of a run, without waiting for one that hangs."""
+
+    def request() -> None:
+        with suppress(Exception):
+            client.run(abandon, run, on_error="ignore")
+
+    thread = threading.Thread(target=request, daemon=True)
+    thread.start()
+    thread.join(ABANDON_SECONDS)
+
+
+class _Poller:
+    """Ask all workers for their progress now and then, in a thread, since a worker may hang."""
+
+    def __init__(self, client: Client, token: CancellationToken, run: str) -> None:
+        self._client, self._token, self._run = client, token, run
+        self._found: list[TaskReport] | None = None
+        self._closed = threading.Event()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def latest(self) -> list[TaskReport] | None:
+        """Return the reports that arrived since the last call, None if none were requested."""
+        found, self._found = self._found, None
+        return found
+
+    def close(self) -> None:
+        """Stop asking."""
+        self._closed.set()
+
+    def _work(self) -> None:
+        asked, wait = time.monotonic(), REPORT_SECONDS
+        while not self._closed.wait(COORDINATOR_POLL_SECONDS):
+            stopping = self._token.requested
+            if time.monotonic() - asked < (COORDINATOR_POLL_SECONDS if stopping else wait):
+                continue
+            asked, grace = time.monotonic(), self._token.grace if stopping else None
+            # The death of a worker that is being asked is handled by the window.
+            with suppress(Exception):
+                answers = self._client.run(polled, self._run, grace, on_error="ignore")
+                self._found = [one for found in answers.values() for one in found]
+            wait = max(REPORT_SECONDS, (time.monotonic() - asked) / REPORT_SHARE)
+
+
+@dataclass
+class Attempt:
+    """Hold one attempt at a task.
+
+    where: addresses of the workers that may get it, None for all. holder: address of the worker
+    that has it, empty while none has. since: when that worker got it, s of active time. late:
+    address of the worker that was found late with it, empty if none was.
+    """
+
+    task: Task
+    future: Any
+    where: list[str] | None
+    holder: str = ""
+    since: float = math.inf
+    late: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Time for which its worker has had it, s; 0 while none has."""
+        return max(0.0, active_seconds() - self.since)
+
+
+class Window:
+    """Keep a few tasks for each worker thread in flight."""
+
+    def __init__(
+        self, client: Client, backlog: Backlog, token: CancellationToken, workers: Workers
+    ) -> None:
+        from distributed import as_completed
+
+        self.running: dict[str, Attempt] = {}
+        self._keys = defaultdict[tuple[object, ...], list[str]](list)
+        self._outrun: dict[str, Attempt] = {}
+        self._stragglers = Stragglers(client, backlog)
+        self._client, self._backlog, self._token = client, backlog, token
+        self._workers = workers
+        self._tried = defaultdict[tuple[object, ...], set[str]](set)
+        self._number, self._encoder = count(), TaskEncoder()
+        # Keys are new for each run: a scheduler that outlives one must not answer from memory.
+        self._prefix = f"cells-{uuid.uuid4().hex[:12]}"
+        self._events = ResultEvents(client, lambda key: key.startswith(self._prefix))
+        self._completed: Any = as_completed(loop=client.loop)
+        self._fetched: Any = as_completed(with_results=True, raise_errors=False, loop=client.loop)
+
+    def refill(self) -> None:
+        """Fill the window, and resubmit tasks whose allowed workers are all gone."""
+        for key, sent in list(self.running.items()):
+            if sent.where and self._workers.are_gone(sent.where):
+                self._forget(key)
+                cancel(self._client, [sent.future])
+                self._try_again(sent.task)
+        taken: list[Task] = []
+        while self._backlog and not self._token.requested:
+            threads = max(1, self._workers.count())
+            if len(self.running) + len(taken) >= TASKS_AHEAD * threads:
+                break
+            taken.append(self._backlog.take(threads))
+            if len(taken) == AT_ONCE:
+                self._submit(taken)
+                taken = []
+        self._submit(taken)
+
+    def ended(self) -> Iterator[tuple[Task, Result]]:
+        """Yield ended tasks with their results, except those that another worker will try."""
+        pace = min(PACE_SECONDS, PACE * self._workers.count())
+        for future in _ended(self._completed, self._workers.note_suspension, pace):
+            published = self._events.take(future.key)
+            if future.status == FINISHED and published is None:
+                # The event was lost.
+                self._fetched.add(future)
+            else:
+                yield from self._outcome(future, published)
+        for future, result in self._fetched.next_batch(block=False):
+            yield from self._outcome(future, result)
+
+    def close(self) -> None:
+        """Cancel the tasks that no worker has begun, and receive no more events."""
+        attempts = (*self.running.values(), *self._outrun.values())
+        cancel(self._client, [attempt.future for attempt in attempts])
+        self._events.close()
+
+    def back_up_stragglers(self) -> None:
+        """Submit each late task to a second worker, and report the late one."""
+        if self._token.requested:
+            return
+        for key, expected in self._stragglers.find(self.running).items():
+            attempt = self.running.get(key)
+            # Of several attempts at a task only the latest one calls for another.
+            if attempt is not None and self._keys[attempt.task.key][-1] == key:
+                self._back_up(attempt, expected)
+
+    def _back_up(self, attempt: Attempt, expected: float) -> None:
+        task, first = attempt.task, not attempt.late
+        if first:
+            attempt.late = attempt.holder
+            self._workers.note_late(attempt.late)
+        holders = {self.running[key].holder for key in self._keys[task.key]}
+        allowed = self._workers.allowed(self._barred(task) | holders) or []
+        others = [address for address in allowed if address not in holders]
+        if first or others:
+            more = f" and {len(task.blocks) - 1} more" * (len(task.blocks) > 1)
+            self._workers.say(
+                f"worker {self._workers.name(attempt.holder)} has had {task.blocks[0]}{more} for "
+                f"{lasting(attempt.seconds)}, expected were {lasting(max(1.0, expected))}; "
+                + ("a second worker gets the task, too" if others else "there is no other worker")
+            )
+        if others:
+            self._send([task], others)
+        elif task.spot:
+            self._stop_waiting(task)  # the run does not wait for a comparison
+
+    def _outcome(self, future: Any, result: Any) -> Iterator[tuple[Task, Result]]:
+        """Yield the result of a task, unless another worker will try it."""
+        sent = self._forget(future.key)
+        if sent is None:
+            return
+        if future.status == CANCELLED:
+            raise self._workers.lost()
+        if future.status == LOST and not isinstance(result, (list, WorkerFault)):
+            # The blocks that it has done are in the store; the next worker finds them there.
+            cancel(self._client, [future])
+            self._try_again(sent.task)
+            return
+        outcome = _result(future, result)
+        if isinstance(outcome, list):
+            self._stop_waiting(sent.task)
+            yield sent.task, outcome
+        elif self._keys[sent.task.key]:
+            return  # another attempt is running
+        elif not isinstance(outcome, WorkerFault):
+            yield sent.task, outcome
+        elif not self._goes_elsewhere(sent.task, outcome):
+            yield sent.task, outcome.error
+
+    def _forget(self, key: str) -> Attempt | None:
+        """Remove an attempt that has ended; return it, unless another one was faster."""
+        attempt = self.running.get(key) or self._outrun.get(key)
+        if attempt is not None and attempt.late:
+            self._workers.note_back(attempt.late)
+        self._outrun.pop(key, None)
+        found = self.running.pop(key, None)
+        if found is not None:
+            self._keys[found.task.key].remove(key)
+        return found
+
+    def _stop_waiting(self, task: Task) -> None:
+        """Stop waiting for all attempts at a task."""
+        for key in self._keys.pop(task.key, []):
+            self._outrun[key] = self.running.pop(key)
+
+    def _try_again(self, task: Task) -> None:
+        """Return a task to the backlog, unless another attempt is running."""
+        if not self._keys[task.key]:
+            self._backlog.give_back(task)
+
+    def _submit(self, tasks: list[Task]) -> None:
+        alike: dict[tuple[str, ...] | None, list[Task]] = defaultdict(list)
+        for task in tasks:
+            where = self._workers.allowed(self._barred(task))
+            if task.spot and not self._workers.are_prompt(where):
+                continue  # there is no other worker to compare with
+            alike[None if where is None else tuple(where)].append(task)
+        for only, group in alike.items():
+            self._send(group, None if only is None else list(only))
+
+    def _send(self, tasks: list[Task], where: list[str] | None) -> None:
+        keys = [f"{self._prefix}-{next(self._number)}" for _ in tasks]
+        messages = [self._encoder.encode(task) for task in tasks]
+        futures = self._client.map(run_message, messages, key=keys, pure=False, workers=where)
+        for task, future in zip(tasks, futures, strict=True):
+            self.running[future.key] = Attempt(task, future, where)
+            self._keys[task.key].append(future.key)
+        self._completed.update(futures)
+
+    def _barred(self, task: Task) -> set[str]:
+        """Return the workers that may not have a task."""
+        near = self._workers.too_near(task.maker) if task.maker else set()
+        return self._tried.get(task.key, set()) | near
+
+    def _goes_elsewhere(self, task: Task, fault: WorkerFault) -> bool:
+        tried = self._tried[task.key]
+        tried.add(fault.address)
+        if not self._workers.others_may_try(fault, tried):
+            return False
+        self._backlog.give_back(task)
+        return True
+
+
+def cancel(client: Client, futures: list[Any]) -> None:
+    """Cancel futures, if the scheduler is still there."""
+    if client.status != "running":
+        return
+    with suppress(OSError):
+        client.cancel(futures, force=True)
+
+
+def _ended(completed: Any, suspended: Callable[[float], None], pace: float = 0.0) -> list[Any]:
+    """Return the futures that have ended, at the latest when the workers are to be polled again.
+
+    Once one has ended, those that end within the pace come with it. A wait that took far longer is
+    reported: the machine, or this process, was suspended.
+    """
+    begun = uptime()
+    with completed.thread_condition:
+        condition, wait = completed.thread_condition, COORDINATOR_POLL_SECONDS
+        ready = condition.wait_for(completed.has_ready, wait)
+    if ready:
+        time.sleep(pace)
+    if (seconds := uptime() - begun) > SUSPENDED_SECONDS:
+        suspended(seconds)
+    ended: list[Any] = completed.next_batch(block=False)
+    return ended
+
+
+def _result(future: Any, result: Any) -> Result | WorkerFault:
+    if future.status in (FINISHED, LOST):
+        done: Result | WorkerFault = result
+        return done
+    error = future.exception() if future.status == "error" else None
+    return error or RuntimeError(f"task {future.status}")
+
+
+class Stragglers:
+    """Find late tasks among those in flight."""
+
+    def __init__(self, client: Client, backlog: Backlog) -> None:
+        self._client, self._backlog = client, backlog
+        self._asked = active_seconds()
+
+    def find(self, running: Mapping[str, Attempt]) -> dict[str, float]:
+        """Return the keys of late tasks, with the expected CPU time of each, s.
+
+        Empty, without a request to the scheduler, within `HOLDERS_SECONDS` of the last one.
+        """
+        now = active_seconds()
+        if now - self._asked < HOLDERS_SECONDS:
+            return {}
+        self._asked = now
+        try:
+            held = self._client.processing()
+        except (OSError, RuntimeError):
+            # A lost scheduler is reported where its workers are counted.
+            return {}
+        holders = {key: address for address, keys in held.items() for key in keys}
+        for key, attempt in running.items():
+            holder = holders.get(key, "")
+            if holder != attempt.holder:
+                attempt.holder, attempt.since = holder, now if holder else math.inf
+        expected = {key: self._backlog.expected(one.task.blocks) for key, one in running.items()}
+        longest = max(expected.values(), default=0.0)
+        return {
+            key: seconds
+            for key, seconds in expected.items()
+            if is_late(running[key].seconds, seconds + longest)
+        }
+
+
+def is_late(seconds: float, expected: float) -> bool:
+    """Tell whether a task that has taken some time, s, is late by its expected time, s.
+
+    Examples
+    --------
+    >>> is_late(119.0, 1.0), is_late(121.0, 1.0), is_late(121.0, 30.0), is_late(301.0, 30.0)
+    (False, True, False, True)
+    """
+    return seconds > max(STRAGGLER_SECONDS, STRAGGLER_MULTIPLE * expected)

@@ -1,0 +1,118 @@
+"""Messages between coordinator and workers: serialised tasks, and the events with their results.
+
+A scheduler deserialises and serialises everything that it forwards, except bytes. The part common
+to the tasks of a trace, most of it the store's axes, is pickled and unpickled once.
+A result that is fetched needs a connection of its own: an encrypted one costs both ends 3 ms, and
+among thousands of workers most are closed again before the next result. So results are published
+over the connection that each worker has to the scheduler. They remain the results of their tasks
+too, in case an event is lost; the blocks themselves are in the store in any case.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from schedfarm.farm.planning.tasks import Task
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SHARED = ("store", "trace", "run", "program")
+"""Attributes that all tasks of a run and a trace have in common."""
+
+TOPIC = "schedfarm"
+"""The topic of all runs: a scheduler keeps a thousand messages of each topic for good."""
+
+
+class TaskMessage(NamedTuple):
+    """Hold a serialised task: the part that it shares with others, and its own."""
+
+    shared: bytes
+    own: bytes
+
+
+class TaskEncoder:
+    """Serialise the tasks of one run.
+
+    Examples
+    --------
+    >>> from schedfarm.farm.planning.tasks import Task
+    >>> task = Task(None, None, (), 1.5)
+    >>> decoded(TaskEncoder().encode(task)) == task
+    True
+    """
+
+    def __init__(self) -> None:
+        self._shared: dict[int, tuple[Any, bytes]] = {}
+
+    def encode(self, task: Task) -> TaskMessage:
+        """Return a task as bytes."""
+        own = dict(vars(task))
+        shared = {key: own.pop(key) for key in SHARED}
+        # By the identity of the trace, which is kept so that no other object gets its number.
+        known = id(task.trace)
+        if known not in self._shared:
+            self._shared[known] = task.trace, pickle.dumps(shared)
+        return TaskMessage(self._shared[known][1], pickle.dumps(own))
+
+
+def decoded(message: TaskMessage) -> Task:
+    """Return the task of a message."""
+    return Task(**_shared(message.shared), **pickle.loads(message.own))
+
+
+@lru_cache(maxsize=16)
+def _shared(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = pickle.loads(data)
+    return found
+
+
+def worker_name() -> str:
+    """Return the host and the number of this process, by which messages name a worker."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def publish(result: object) -> None:
+    """Send the result of the Dask task that this thread runs to the coordinator, if there is one.
+
+    Outside of a Dask task nothing is sent.
+    """
+    from distributed import get_worker
+
+    with suppress(ValueError):
+        worker = get_worker()
+        message = {"key": worker.get_current_task(), "result": pickle.dumps(result)}
+        # Sent on the same stream before the worker reports that the task is over: arrives first.
+        worker.log_event(TOPIC, message)
+
+
+class ResultEvents:
+    """Collect the published results of one run; others may use the same scheduler."""
+
+    def __init__(self, client: Client, is_ours: Callable[[str], bool]) -> None:
+        self._client, self._is_ours = client, is_ours
+        self._results: dict[str, bytes] = {}
+        client.subscribe_topic(TOPIC, self._receive)
+
+    def take(self, key: str) -> Any:
+        """Return the published result of a task, once; None if no event has arrived."""
+        data = self._results.pop(key, None)
+        return None if data is None else pickle.loads(data)
+
+    def close(self) -> None:
+        """Unsubscribe."""
+        if self._client.status == "running":
+            with suppress(OSError, ValueError):
+                self._client.unsubscribe_topic(TOPIC)
+
+    def _receive(self, event: tuple[float, dict[str, Any]]) -> None:
+        # A task whose worker died after publishing may publish again: the last result counts.
+        _, message = event
+        if self._is_ours(message["key"]):
+            self._results[message["key"]] = message["result"]

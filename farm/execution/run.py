@@ -1,0 +1,390 @@
+"""Runs: prepare the store of a campaign, execute the missing tasks, fold the summary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from schedfarm.core.format.geometry import Block, Cell
+from schedfarm.core.format.names import record_name
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.execution.cancellation import (
+    COORDINATOR_POLL_SECONDS,
+    CancellationToken,
+    cancelled_by_signals,
+    in_thread,
+)
+from schedfarm.farm.execution.dask_executor import on_dask
+from schedfarm.farm.execution.faults import Killed, MissingRequirement
+from schedfarm.farm.execution.monitor import Monitor
+from schedfarm.farm.execution.serial import serial
+from schedfarm.farm.execution.spot_checks import SHARE, SpotChecks, Withdrawn
+from schedfarm.farm.execution.worker import Result, isolated_fingerprint
+from schedfarm.farm.execution.workers import RunContext
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.design import build, design
+from schedfarm.farm.planning.survey import survey
+from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
+from schedfarm.farm.store.files import unwritable, writing
+from schedfarm.farm.store.fingerprint import Fingerprint
+from schedfarm.farm.store.place import Where
+from schedfarm.farm.store.provenance import Foreign, origin, program
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import Refresher, Unfolded, fold
+from schedfarm.farm.watching.events import (
+    All,
+    Begin,
+    BlockDone,
+    End,
+    Event,
+    EventLog,
+    Lost,
+    Retracted,
+    Said,
+    Watcher,
+    now,
+)
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Loss = tuple[Task, BaseException]
+"""A task that was not done, and the error that it ended with."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of a run.
+
+    Parameters
+    ----------
+    store : Store
+        Store with the results.
+    cells : int
+        Cells of the campaign.
+    before : int
+        Cells done by earlier runs.
+    done : int
+        Cells simulated by this run.
+    failed : int
+        Failed cells of the campaign.
+    interrupted : bool
+        Whether the run was stopped before its end.
+    compared : int
+        Cells that a second worker simulated for comparison.
+    """
+
+    store: Store
+    cells: int
+    before: int
+    done: int
+    failed: int
+    interrupted: bool
+    compared: int = 0
+
+
+def run(
+    campaign: Campaign,
+    store: Where,
+    client: Client | None = None,
+    *,
+    watch: Watcher | None = None,
+    retry_failed: bool = False,
+    spot_checks: float = SHARE,
+) -> Outcome:
+    """Simulate the cells of a campaign that are missing in its store.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        Campaign to simulate.
+    store : str or path
+        Folder, or address such as ``s3://BUCKET/NAME``; created if missing, grown if the campaign
+        has grown.
+    client : distributed.Client, optional
+        Client of any Dask cluster; by default the cells run one after the other in this process.
+    watch : Watcher, optional
+        Receives events of the run; by default they are only logged in the store.
+    retry_failed : bool
+        Whether to simulate failed cells again.
+    spot_checks : float
+        Share of the cells that a second worker simulates for comparison, 0 to 1: at least one cell
+        of each worker unless it is 0. A worker whose results are wrong is put in quarantine, and
+        its cells of this run are simulated again.
+
+    Returns
+    -------
+    Outcome
+        Counts of cells, and whether the run was interrupted. At the first SIGINT or SIGTERM tasks
+        that end within 10 s are finished and the others are left; at the second all are abandoned.
+        The next run simulates the cells that have no record.
+
+    Raises
+    ------
+    InputError
+        If the campaign or the store is unusable; nothing is written then. Also if the store can no
+        longer be written, for example because the disk is full, or if there is no room for the
+        temporary files of the summary at the end.
+    SchedulerLost
+        If the scheduler is lost. In either case the next run continues from the records.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from schedfarm import farm
+    >>> c = farm.Campaign(name="tiny", traces=(farm.Trace(name="m", model="lublin", processors=64,
+    ...                   jobs=50),), policies=("fcfs+easy", "saf+easy"), resamples=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, again = farm.run(c, folder), farm.run(c, folder)
+    >>> (first.cells, first.done), (again.before, again.done)
+    ((4, 4), (4, 0))
+    """
+    with begin(campaign, store, retry_failed=retry_failed) as prepared:
+        return execute(prepared, client, watch or All(), spot_checks=spot_checks)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Hold a locked store with the tasks of one run.
+
+    tasks: longest first. before: cells done by earlier runs. missing: cells that each block of the
+    tasks needs. kept: cells of these blocks that earlier runs have simulated. repaired: a sentence
+    for each damaged part of the store that was made again.
+    """
+
+    store: Store
+    tasks: list[Task]
+    before: int
+    missing: dict[Block, int]
+    kept: Mapping[Block, set[Cell]]
+    repaired: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> Iterator[Prepared]:
+    """Prepare a campaign's store, lock it, and plan the missing tasks; arguments as for `run`."""
+    designed = design(store, survey(campaign))  # refuses bad input before anything is written
+    with designed.store.place.locked() as name:
+        repaired: list[str] = []
+        designed = designed.confirmed()
+        heads = designed.old.headers() if designed.old else {}
+        if designed.old:
+            # Before it grows: a store that is refused stays as it is.
+            designed.old.check_definitions(heads.values())
+        built = build(designed, repaired.append)
+        with writing(built.place):
+            built.place.tidy()
+        blocks = missing_blocks(built, heads, retry_failed=retry_failed)
+        missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
+        before = built.cells - sum(missing.values())
+        own = program()
+        tasks = [replace(task, run=name, program=own) for task in plan(built, campaign, blocks)]
+        kept = {b: heads[b].succeeded for b in blocks if b in heads}
+        yield Prepared(built, tasks, before, missing, kept, repaired)
+
+
+def execute(
+    prepared: Prepared, client: Client | None, watch: Watcher, *, spot_checks: float = SHARE
+) -> Outcome:
+    """Execute the tasks that `begin` has prepared, and fold the summary; arguments as for `run`."""
+    store = prepared.store
+    watchers = All(watch, EventLog(store.place))
+    watchers.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
+    for text in prepared.repaired:
+        watchers.see(Said(text=text))
+    with ExitStack() as stack:
+        stack.callback(lambda: watchers.see(End()))
+        stack.callback(_fold, store)
+        token = stack.enter_context(cancelled_by_signals(watchers))
+        coordinator = Coordinator(prepared, client, token, watchers, spot_checks if client else 0.0)
+        coordinator.run()
+        # Workers that were killed leave half a file; those of an abandoned run may still write.
+        store.place.tidy()
+    failed = coordinator.lost + sum(
+        len(h.failed) for b, h in store.headers().items() if b.product.policies
+    )
+    return Outcome(
+        store,
+        store.cells,
+        prepared.before,
+        coordinator.done,
+        failed,
+        token.requested,
+        coordinator.compared,
+    )
+
+
+def _fold(store: Store) -> None:
+    with writing(store.place):
+        fold(store)
+
+
+class Coordinator:
+    """Execute the tasks of a run, handle their results, and count cells.
+
+    `done` counts simulated cells; `lost` counts cells that no record reports as failed: their task
+    was lost, or they are done but a new metric could not be added.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        client: Client | None,
+        token: CancellationToken,
+        watch: All,
+        share: float,
+    ) -> None:
+        self.done = self.lost = 0
+        self._prepared, self._client, self._token, self._watch = prepared, client, token, watch
+        self._checks = SpotChecks(share, prepared.kept, self._arbitrate, self._say)
+        self._again: list[Task] = []
+        self._said: set[str] = set()
+
+    @property
+    def compared(self) -> int:
+        """Cells of which the results of two workers were compared."""
+        return self._checks.compared
+
+    def run(self) -> None:
+        """Execute all tasks, those whose workers died once more in isolation."""
+        lost = self._execute(self._prepared.tasks)
+        # A task is lost when its worker died too often: its blocks run again one by one, their
+        # cells in processes of their own, so that the one which kills its process fails alone.
+        alone = [
+            replace(task, batches=((block,),), isolate=True)
+            for task, _ in lost
+            for block in task.blocks
+        ]
+        lost = self._execute(alone)
+        # A cell that killed every process that tried it has failed.
+        deadly = [replace(task, last=True) for task, error in lost if isinstance(error, Killed)]
+        lost = [one for one in lost if not isinstance(one[1], Killed)]
+        for task, error in lost + self._execute(deadly):
+            block = task.blocks[0]
+            # If none is missing, all are done and remain without the new metric.
+            cells = self._prepared.missing[block] or cells_missing(task.store, block, None)
+            self.lost += cells
+            self._watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
+
+    def _execute(self, tasks: list[Task]) -> list[Loss]:
+        """Execute tasks, and again those blocks that a worker in quarantine has done."""
+        lost: list[Loss] = []
+        while tasks:
+            lost += self._execute_once(tasks)
+            tasks, self._again = [] if self._token.requested else self._again, []
+        return lost
+
+    def _execute_once(self, tasks: list[Task]) -> list[Loss]:
+        store = self._prepared.store
+        lost, summary = list[Loss](), Refresher(store)
+        backlog = Backlog(tasks, block_costs(store, (b for t in tasks for b in t.blocks)))
+        monitor = Monitor(backlog, self._token, self._watch)
+        # If an error ends the run, this closes the executor now: no thread can be started while
+        # the interpreter exits.
+        with closing(self._results(tasks[0], backlog, monitor)) as results:
+            for task, result in results:
+                if task.spot:
+                    self._withdraw(self._checks.compare(task, result))
+                elif isinstance(result, OSError):
+                    raise unwritable(store.place, result) from result
+                elif isinstance(result, Foreign):
+                    raise result
+                elif isinstance(result, BaseException):
+                    lost.append((task, result))
+                else:
+                    done = [one for one in result if isinstance(one, BlockDone)]
+                    self._take(task, done, backlog, monitor)
+                    self._refresh(summary)
+        return lost
+
+    def _results(
+        self, first: Task, backlog: Backlog, monitor: Monitor
+    ) -> Generator[tuple[Task, Result], None, None]:
+        if self._client is None:
+            return serial(backlog, self._token, first.run, monitor.update, self._say)
+        context, bad = (
+            RunContext(first.store.place, first.run, first.program),
+            self._checks.quarantined,
+        )
+        return on_dask(self._client, backlog, self._token, context, monitor.update, self._say, bad)
+
+    def _take(
+        self, task: Task, blocks: Sequence[BlockDone], backlog: Backlog, monitor: Monitor
+    ) -> None:
+        """Count the blocks that a worker has done, and draw spot checks among their cells."""
+        for done in blocks:
+            backlog.learn(done.block, done.seconds)
+            self._note_unlearnt(done)
+        # By this machine's clock, and by the measured times of all these blocks.
+        time, left, events = now(), monitor.left(), list[Event]()
+        for done in blocks:
+            # Not the cells of this attempt: an earlier one may have finished blocks before it died.
+            cells = 0 if done.why else self._prepared.missing[done.block]
+            self.done += cells
+            events.append(structs.replace(done, cells=cells, time=time, left=left))
+        self._watch.see_all(events)
+        if not self._token.requested:
+            # A worker that drains has left some.
+            backlog.give_back_rest(task, {done.block for done in blocks})
+        for check in self._checks.draw(task, blocks):
+            backlog.give_back(check)
+        for worker in {done.worker for done in blocks}:
+            self._withdraw(self._checks.late(worker))
+
+    def _withdraw(self, withdrawn: Withdrawn | None) -> None:
+        """Remove the records of withdrawn blocks, and subtract their cells from those done."""
+        if withdrawn is None:
+            return
+        store = self._prepared.store
+        if withdrawn.why:
+            self._say(withdrawn.why)
+        for block in (block for task in withdrawn.tasks for block in task.blocks):
+            with writing(store.place):
+                record = read_record(store.place, block)
+                store.place.remove(record_name(block))
+            cells = self._prepared.missing[block] = cells_missing(store, block, None)
+            failed = len(record.header.failed) if record and block.product.policies else 0
+            self.done -= cells
+            event = Retracted(block=block, cells=cells, failed=failed, worker=withdrawn.worker)
+            self._watch.see(event)
+        self._again += withdrawn.tasks
+
+    def _arbitrate(self, check: Task) -> Fingerprint:
+        """Simulate a cell on which two workers differ, in a process of its own on this machine."""
+
+        def check_overdue() -> None:
+            if self._token.is_overdue:
+                raise MissingRequirement("the run stops")
+
+        return in_thread(
+            partial(isolated_fingerprint, check), check_overdue, COORDINATOR_POLL_SECONDS
+        )
+
+    def _refresh(self, summary: Refresher) -> None:
+        try:
+            with writing(self._prepared.store.place):
+                summary.look()
+        except Unfolded as error:
+            # A folder that is full now may have room at the end.
+            self._say_once(str(error), str(error))
+
+    def _note_unlearnt(self, done: BlockDone) -> None:
+        """Count cells to which a new metric could not be added; report each reason once."""
+        if done.why:
+            self.lost += done.failed
+            self._say_once(done.why, f"{done.block} remains without new metrics: {done.why}")
+
+    def _say_once(self, why: str, text: str) -> None:
+        if why not in self._said:
+            self._said.add(why)
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        self._watch.see(Said(text=text))

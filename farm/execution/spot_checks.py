@@ -1,0 +1,191 @@
+"""Spot checks: a second worker simulates a sample of cells; a worker whose results differ is found.
+
+Volunteer computing uses spot checks with quarantine and withdrawal against faulty hosts:
+L. Sarmenta, Sabotage-tolerance mechanisms for volunteer computing systems, 2002, section 3.2.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from schedfarm.core.format.geometry import Block, Cell
+from schedfarm.farm.execution.faults import FAULTS
+from schedfarm.farm.execution.worker import Checked
+from schedfarm.farm.planning.tasks import Task, block_costs
+from schedfarm.farm.store.fingerprint import Fingerprint, recorded
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.watching.events import BlockDone
+
+SHARE = 0.001
+"""Default share of the cells that a second worker simulates."""
+
+MOST_NAMED = 3
+"""Number of a cell's differences that are named."""
+
+WHOLE = 2**32
+"""Exclusive upper bound of a CRC-32."""
+
+Arbiter = Callable[[Task], Fingerprint]
+"""Simulates the cell of a spot check on the coordinator's machine."""
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """Hold the tasks to simulate again, the worker in quarantine, and the sentence for the user."""
+
+    worker: str
+    tasks: list[Task]
+    why: str
+
+
+class SpotChecks:
+    """Draw cells for a second worker, and find the worker that was wrong.
+
+    share: share of the cells, 0 to 1; above 0 at least one of each worker is drawn. kept: cells of
+    earlier runs, which are not drawn. arbiter: simulates a cell a third time if two workers differ.
+    say: reports differences that lead to no quarantine. The attribute
+    `quarantined` holds workers that were wrong (host and process); `compared` counts cells.
+    """
+
+    def __init__(
+        self,
+        share: float,
+        kept: Mapping[Block, set[Cell]],
+        arbiter: Arbiter,
+        say: Callable[[str], None],
+    ) -> None:
+        self._share, self._kept = share, kept
+        self._arbiter, self._say = arbiter, say
+        self.quarantined: set[str] = set()
+        self.compared = 0
+        self._drawn_of: set[str] = set()
+        self._pending: dict[tuple[Block, Cell], str] = {}
+        self._made = defaultdict[str, list[tuple[Task, Block]]](list)
+        self._unsteady: set[str] = set()
+
+    def draw(self, task: Task, done: Sequence[BlockDone]) -> list[Task]:
+        """Return spot checks of the blocks that a worker has done."""
+        found = list(self._sampled(task, done)) if self._share else []
+        for one in done:
+            self._made[one.worker].append((task, one.block))
+            fresh = one.worker not in self._drawn_of and one.block.product.simulates
+            if self._share and fresh and not found:
+                found = self._cheapest(task, done)
+            if found:
+                self._drawn_of.add(one.worker)
+        for check in found:
+            if check.spot:
+                self._pending[check.blocks[0], check.spot] = check.maker
+        return found
+
+    def compare(self, check: Task, result: object) -> Withdrawn | None:
+        """Compare a cell's two results; return the withdrawn blocks, if a worker was wrong.
+
+        A check that the second worker could not do is dropped.
+        """
+        (block,), cell = check.blocks, check.spot
+        maker = self._pending.pop((block, cell), None) if cell else None
+        checked = result[0] if isinstance(result, list) and result else None
+        if cell is None or maker is None or not isinstance(checked, Checked):
+            return None
+        if checked.worker in self.quarantined:
+            # Its next result is checked by another one.
+            self._drawn_of.discard(maker)
+            return None
+        record = read_record(check.store.place, block)
+        if record is None or checked.worker == maker:
+            return None
+        first = recorded(record, record.header.span.cells.index(cell))
+        self.compared += 1
+        differences = first.differing(checked.fingerprint)
+        if not differences:
+            return None
+        what = f"{', '.join(map(str, differences[:MOST_NAMED]))} of {cell} in {block}"
+        try:
+            third = self._arbiter(check)
+        except FAULTS as error:
+            self._say(
+                f"{what}: workers {maker} and {checked.worker} differ, and the coordinator cannot "
+                f"simulate the cell to find which is wrong ({error}); the block is simulated again"
+            )
+            return Withdrawn("", self._of_block(block, maker), "")
+        if not third.differing(checked.fingerprint):
+            return self._quarantine(maker, what, checked.worker)
+        if not third.differing(first):
+            return self._quarantine(checked.worker, what, maker)
+        if cell[2] not in self._unsteady:
+            self._unsteady.add(cell[2])
+            self._say(
+                f"{what}: three simulations gave three results; policy {cell[2]} is not "
+                "deterministic, and its cells depend on the worker that simulates them"
+            )
+        return None
+
+    def late(self, worker: str) -> Withdrawn | None:
+        """Return the blocks that a worker in quarantine has done since; None for any other."""
+        if worker not in self.quarantined or not self._made[worker]:
+            return None
+        return Withdrawn(worker, self._withdraw(worker), "")
+
+    def _quarantine(self, worker: str, what: str, other: str) -> Withdrawn:
+        self.quarantined.add(worker)
+        tasks = self._withdraw(worker)
+        blocks = sum(len(task.blocks) for task in tasks)
+        return Withdrawn(
+            worker,
+            tasks,
+            f"worker {worker} is in quarantine: its {what} differ from those of worker {other} and "
+            f"of the coordinator; the {blocks} blocks of this run that it has done are simulated "
+            "again",
+        )
+
+    def _withdraw(self, worker: str) -> list[Task]:
+        """Return tasks with the blocks that a worker has done, and forget their checks."""
+        alike: dict[int, tuple[Task, set[Block]]] = {}
+        for task, block in self._made.pop(worker, []):
+            alike.setdefault(id(task), (task, set()))[1].add(block)
+        gone = {block for _, blocks in alike.values() for block in blocks}
+        self._forget(gone)
+        return [_part(task, blocks) for task, blocks in alike.values()]
+
+    def _of_block(self, block: Block, maker: str) -> list[Task]:
+        found = [one for one in self._made[maker] if one[1] == block]
+        self._made[maker] = [one for one in self._made[maker] if one[1] != block]
+        self._forget({block})
+        return [_part(task, {block}) for task, _ in found[-1:]]
+
+    def _forget(self, blocks: set[Block]) -> None:
+        self._pending = {k: v for k, v in self._pending.items() if k[0] not in blocks}
+
+    def _sampled(self, task: Task, done: Sequence[BlockDone]) -> Iterator[Task]:
+        for one in done:
+            for cell in self._fresh(task, one):
+                if zlib.crc32(f"{task.run} {one.block} {cell}".encode()) < self._share * WHOLE:
+                    yield _check(task, one, cell)
+
+    def _cheapest(self, task: Task, done: Sequence[BlockDone]) -> list[Task]:
+        able = [one for one in done if one.block.product.simulates and self._fresh(task, one)]
+        costs = block_costs(task.store, (one.block for one in able))
+        for one in sorted(able, key=lambda one: costs[one.block])[:1]:
+            return [_check(task, one, self._fresh(task, one)[0])]
+        return []
+
+    def _fresh(self, task: Task, one: BlockDone) -> list[Cell]:
+        """Return the cells of a block that this run has simulated."""
+        if one.why or (one.block.product.policies and not one.cells):
+            return []
+        kept = self._kept.get(one.block, set())
+        return [cell for cell in task.store.span_of(one.block).cells if cell not in kept]
+
+
+def _check(task: Task, one: BlockDone, cell: Cell) -> Task:
+    return replace(task, batches=((one.block,),), spot=cell, maker=one.worker)
+
+
+def _part(task: Task, blocks: set[Block]) -> Task:
+    """Return a task with some of its blocks."""
+    left = (tuple(b for b in batch if b in blocks) for batch in task.batches)
+    return replace(task, batches=tuple(batch for batch in left if batch))

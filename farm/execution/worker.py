@@ -1,0 +1,334 @@
+"""Execution of tasks on a worker: simulate cells, commit each block, drain, isolate in a process.
+
+The environment variable `DEADLINE` tells a worker in a batch job when to drain. Cells that may
+kill their process are isolated in a fresh interpreter.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from schedfarm.core.engine.cancel import underway
+from schedfarm.core.errors import InputError, Left
+from schedfarm.core.format.geometry import Block, Cell
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.cancellation import WORKER_POLL_SECONDS
+from schedfarm.farm.execution.cell import Figures, Simulations
+from schedfarm.farm.execution.faults import FAULTS, Killed, WorkerFault, fault_behind
+from schedfarm.farm.execution.messages import TaskMessage, decoded, publish, worker_name
+from schedfarm.farm.execution.task_progress import TaskProgress, is_stopping, tracked
+from schedfarm.farm.planning.tasks import Batch, Task
+from schedfarm.farm.store.block import OpenBlock, Rows, commit
+from schedfarm.farm.store.fingerprint import Fingerprint, fingerprint_of
+from schedfarm.farm.store.provenance import check_program
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.watching.events import BlockDone
+
+T = TypeVar("T")
+
+DEADLINE = "SCHEDFARM_WORKER_ENDS"
+"""Environment variable with the time, s since 1970, after which this process begins nothing more:
+its launcher knows the walltime of its job."""
+
+PUBLISH_SECONDS = 0.2
+"""Time within which the result of a task has left this process, s."""
+
+CHILD = "from schedfarm.farm.execution.worker import child; child()"
+"""Program of an isolated process."""
+
+Request = tuple[Block, Cell, Rows | None]
+"""A block, one of its cells, and the rows that the store already holds of the cell."""
+
+Answer = tuple[int, Rows, Figures, float] | Exception
+"""Jobs, rows and figures of a cell and its CPU time, s; or the error that the cell failed with."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Hold the fingerprint of a cell that `worker` (host and process) simulated a second time."""
+
+    worker: str
+    fingerprint: Fingerprint
+
+
+Done = list[BlockDone] | list[Checked]
+"""Result of a task that its worker could do."""
+
+Result = Done | BaseException
+"""Result of a task, or the error that it ended with."""
+
+
+def run_message(message: TaskMessage) -> Done | WorkerFault:
+    """Run a serialised task as `attempt` does, and publish its result."""
+    result = attempt(decoded(message))
+    publish(result)
+    return result
+
+
+def attempt(task: Task) -> Done | WorkerFault:
+    """Run a task; a fault of this worker is returned as data, so that another one can be asked."""
+    try:
+        return run_task(task)
+    except FAULTS as error:
+        return WorkerFault(error, worker_name(), _address())
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return ""
+
+
+def run_task(task: Task) -> Done:
+    """Simulate a task's cells and store them, each block's record last.
+
+    Returns an entry for each block, except those that were left because the run stops or the worker
+    drains; one `Checked` for a spot check. Raises one of `FAULTS` if this worker cannot do the
+    task. A cell that fails by itself does not raise: its error is recorded.
+    """
+    check_program(task.program)
+    if is_stopping(task.run):
+        return []
+    if task.spot is not None:
+        return _check(task, task.spot)
+    done: list[BlockDone] = []
+    # One for all batches: the next one may have the same jobs.
+    simulations = Simulations(task.store, task.trace)
+    with tracked(task) as progress:
+        for batch in task.batches:
+            if not _may_begin(batch, progress):
+                break
+            done += _run_batch(batch, simulations, progress)
+    return done
+
+
+def _may_begin(batch: Batch, progress: TaskProgress) -> bool:
+    """Tell whether to begin a batch: not if the run stops or the batch would outlive this worker.
+
+    In the latter case the worker drains: otherwise it would get and return one task after another.
+    """
+    if is_stopping(progress.task.run):
+        return False
+    return progress.ends_within(batch, seconds_left()) or not drain()
+
+
+def seconds_left() -> float:
+    """Return the time until this process begins no more blocks, s; infinite without a deadline.
+
+    Examples
+    --------
+    >>> seconds_left()
+    inf
+    """
+    try:
+        return float(os.environ[DEADLINE]) - time.time()
+    except (KeyError, ValueError):
+        return math.inf
+
+
+def drain() -> bool:
+    """Close this worker gracefully, so that its job ends early and its launcher starts another.
+
+    Returns False in a run's own process, which has no other worker to continue.
+    """
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:
+        return False
+    # After the result of the current task has left.
+    close = partial(worker.close_gracefully, reason="its job ends soon")
+    worker.loop.add_callback(worker.loop.call_later, PUBLISH_SECONDS, close)
+    return True
+
+
+def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -> list[BlockDone]:
+    """Simulate the cells of a batch and commit its blocks, except those cut off by cancellation."""
+    task = progress.task
+    blocks = [OpenBlock(task.store, block, task.run) for block in batch]
+    wanted = [(block, place) for block in blocks for place in (*block.missing, *block.lacking)]
+    # Cells that share jobs, or a schedule, follow one another.
+    wanted.sort(key=lambda one: one[0].cells[one[1]])
+    requests = [(b.block, b.cells[place], b.lacking.get(place)) for b, place in wanted]
+    progress.enter([(block, cell) for block, cell, _ in requests])
+    if task.isolate:
+        answered = _isolated_answers(simulations, requests, last=task.last)
+    else:
+        answered = answers(simulations, requests)
+    try:
+        for (block, place), answer in zip(wanted, answered, strict=True):
+            if isinstance(answer, Exception):
+                block.fail(place, answer)
+            else:
+                block.put(place, *answer)
+            progress.advance()
+    except Left:
+        unfinished = {id(block) for block, _ in wanted[progress.at :]}
+        blocks = [block for block in blocks if id(block) not in unfinished]
+    commit(blocks)
+    return [_block_done(block) for block in blocks]
+
+
+def _block_done(block: OpenBlock) -> BlockDone:
+    counts = (len(block.missing), block.failed) if block.block.product.policies else (0, 0)
+    reasons = block.unlearnt
+    return BlockDone(
+        block=block.block,
+        cells=0 if reasons else counts[0],
+        failed=len(reasons) or counts[1],
+        seconds=round(block.seconds, 6),
+        worker=worker_name(),
+        why=reasons[0] if reasons else "",
+    )
+
+
+def _check(task: Task, cell: Cell) -> list[Checked]:
+    """Simulate the cell of a spot check; return nothing if it was cancelled."""
+    (block,) = task.blocks
+    simulations = Simulations(task.store, task.trace)
+    requests: list[Request] = [(block, cell, None)]
+    with tracked(task) as progress:
+        progress.enter([(block, cell)])
+        try:
+            if task.isolate:
+                (answer,) = _isolated_answers(simulations, requests, last=task.last)
+            else:
+                (answer,) = answers(simulations, requests)
+        except Left:
+            return []
+    return [Checked(worker_name(), _fingerprint(task.store, block, answer))]
+
+
+def isolated_fingerprint(task: Task) -> Fingerprint:
+    """Return the fingerprint of a spot check's cell, simulated in a process of its own.
+
+    Raises one of `FAULTS` if the cell cannot be simulated on this host.
+    """
+    return isolated(_own_fingerprint, task)
+
+
+def _own_fingerprint(task: Task) -> Fingerprint:
+    (block,), cell = task.blocks, task.spot
+    if cell is None:
+        raise ValueError("only a spot check has one cell")
+    (answer,) = answers(Simulations(task.store, task.trace), [(block, cell, None)])
+    return _fingerprint(task.store, block, answer)
+
+
+def _fingerprint(store: Store, block: Block, answer: Answer) -> Fingerprint:
+    if isinstance(answer, Exception):
+        return Fingerprint(failed=True)
+    jobs, rows, figures, _ = answer
+    return fingerprint_of(store, block, jobs, rows, figures)
+
+
+def answers(simulations: Simulations, requests: Iterable[Request]) -> Iterator[Answer]:
+    """Yield the values of cells, in the order of the requests; a failed cell's error is data.
+
+    Neighbours that share jobs or a schedule share the drawing and the simulation. Raises one of
+    `FAULTS` if this worker cannot do it.
+    """
+    for block, cell, stored in requests:
+        try:
+            if stored is None:
+                simulations.jobs(*cell[:2])
+            begun = time.process_time()
+            values = simulations.values(block, cell, stored)
+            yield *values, time.process_time() - begun
+        except FAULTS:
+            raise
+        except InputError as error:
+            if fault := fault_behind(error):
+                raise fault from error
+            yield error
+        except Exception as error:  # any error that follows from the cell itself is data
+            yield error
+
+
+def _isolated_answers(
+    simulations: Simulations, requests: list[Request], *, last: bool
+) -> Iterator[Answer]:
+    """Yield the answers from processes of their own, halving the cells whose process is killed."""
+    if not requests:
+        return
+    try:
+        yield from isolated(_all_answers, simulations.store, simulations.trace, requests)
+    except Killed as error:
+        half = len(requests) // 2
+        if half:
+            yield from _isolated_answers(simulations, requests[:half], last=last)
+            yield from _isolated_answers(simulations, requests[half:], last=last)
+        elif last:
+            yield error
+        else:
+            raise
+
+
+def _all_answers(store: Store, trace: Trace, requests: list[Request]) -> list[Answer]:
+    return list(answers(Simulations(store, trace), requests))
+
+
+def isolated(function: Callable[..., T], *arguments: Any) -> T:
+    """Call a module's function in a fresh interpreter; raise its exceptions.
+
+    Raises `Killed` if the process ends without an answer, and `Left` if this thread's simulations
+    are cancelled: the process is killed then. A Dask worker may not have children through
+    multiprocessing, hence the subprocess; pickles pass through a pipe and are never stored.
+    """
+    command = [sys.executable, "-c", CHILD]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            output = _exchange(process, pickle.dumps((function, arguments)))
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode != 0 or not output:
+        raise Killed(f"the simulation killed its process ({_cause(process.returncode)})")
+    result, error = pickle.loads(output)
+    if error is not None:
+        raise error
+    answer: T = result
+    return answer
+
+
+def _exchange(process: subprocess.Popen[bytes], data: bytes) -> bytes:
+    token, unsent = underway(), data or None
+    while True:
+        try:
+            return process.communicate(unsent, timeout=WORKER_POLL_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            # The next call continues with the unsent bytes and refuses to be given them again.
+            unsent = None
+            token.check()
+
+
+def child() -> None:
+    """Answer one call from standard input on standard output."""
+    function, arguments = pickle.load(sys.stdin.buffer)
+    answer: tuple[Any, Exception | None]
+    try:
+        answer = function(*arguments), None
+    except Exception as error:
+        answer = None, error
+    sys.stdout.buffer.write(pickle.dumps(answer))
+
+
+def _cause(code: int) -> str:
+    if code < 0:
+        return signal.Signals(-code).name
+    return f"exit status {code}"

@@ -1,0 +1,102 @@
+"""Cost of a whole run: CPU and wall time, memory and disk, fixed costs included.
+
+The constants were measured on a machine of two cores, with compiled kernels; `farm plan` scales
+them by the share of a core that it gets itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from schedfarm.core.format.geometry import Block
+from schedfarm.farm.planning.backlog import WRITE_SECONDS
+from schedfarm.farm.planning.tasks import Task
+from schedfarm.farm.store.store import Store
+
+START_SECONDS = 1.6
+"""CPU time of the coordinator and its scheduler until workers are asked for, s."""
+
+WORKER_SECONDS = 1.0
+"""CPU time until a worker process asks for its first task, s."""
+
+LOAD_SECONDS = 0.3
+"""CPU time to load the kernels of a worker's first task, s."""
+
+ANSWER_SECONDS = 1.3
+"""CPU time to fold, print and draw the answer, s a trace: 0.7 to 1.9 over four campaigns."""
+
+COORDINATOR_BYTES = 300 * 10**6
+"""Memory of the coordinator with its scheduler when it draws the answer; 210 MB before."""
+
+WORKER_BYTES = 75 * 10**6
+"""Memory of an idle worker that has loaded its kernels."""
+
+HELD = 2.0
+"""Memory of a task relative to the arrays that it writes at once."""
+
+COMPRESSED = 0.2
+"""Bytes on the disk for each byte of arrays: 0.15 to 0.28 in five campaigns."""
+
+STORE_BYTES = 1.5e6
+"""Bytes of a store outside of its blocks: metadata, coordinates, events."""
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """Hold the cost of a run.
+
+    cpu: CPU time of all its processes, s. wall: time from its start to the answer, s. memory:
+    most memory of all its processes together, bytes. disk: size of its store, bytes.
+    """
+
+    cpu: float
+    wall: float
+    memory: float
+    disk: float
+
+
+def fixed_seconds(traces: int, workers: int) -> float:
+    """Return the CPU time that a run takes outside of its cells, s.
+
+    Examples
+    --------
+    >>> round(fixed_seconds(traces=2, workers=2), 1)
+    6.8
+    """
+    return START_SECONDS + workers * (WORKER_SECONDS + LOAD_SECONDS) + traces * ANSWER_SECONDS
+
+
+def run_cost(
+    store: Store,
+    tasks: Sequence[Task],
+    costs: Mapping[Block, float],
+    *,
+    workers: int,
+    cores: int,
+    slowness: float = 1.0,
+) -> RunCost:
+    """Return the cost of a run on a number of worker processes; the store need not exist.
+
+    costs: CPU time of each block of the tasks, s. cores: those of all workers together. slowness:
+    wall time of a process for each second of CPU time that it gets, s.
+    """
+    batches = [batch for task in tasks for batch in task.batches]
+    seconds = [math.fsum(costs[block] for block in batch) for batch in batches]
+    written = [sum(store.block_bytes(block) for block in batch) for batch in batches]
+    answer = ANSWER_SECONDS * len(store.sources)
+    at_once = max(1, min(workers, cores, len(batches)))
+    stored = [one + WRITE_SECONDS for one in seconds]
+    together = max(max(stored, default=0.0), math.fsum(stored) / at_once)
+    waves = math.ceil(workers / max(1, cores))
+    begun = waves * WORKER_SECONDS + LOAD_SECONDS
+    wall = START_SECONDS + (begun if batches else 0.0) + together + answer
+    fixed = fixed_seconds(len(store.sources), workers if batches else 0)
+    held = workers * (WORKER_BYTES + HELD * max(written, default=0)) if batches else 0.0
+    return RunCost(
+        cpu=fixed + math.fsum(seconds),
+        wall=slowness * wall,
+        memory=COORDINATOR_BYTES + held,
+        disk=STORE_BYTES + COMPRESSED * sum(written),
+    )

@@ -1,0 +1,100 @@
+"""Missing chunks of acknowledged values, which plain Zarr reads as fill."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import CELL, Block
+from schedfarm.core.format.names import ARRAYS, CHUNKS, LOCK, is_free, summary_object
+from schedfarm.farm.store.arrays import open_results
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.schema import Variable
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import folded
+
+
+def check_chunks(store: Store) -> None:
+    """Refuse a store in which a chunk of an acknowledged block is missing, naming the first.
+
+    Names of files are compared with the records' names; values are only read where a file is
+    missing, since they may all be fill.
+    """
+    there: dict[str, set[str]] = {}
+    for block in store.headers():
+        if block.trace not in there:
+            there[block.trace] = set(store.place.names(f"{ARRAYS}/{block.trace}"))
+        for variable in store.arrays_of(block.trace, block.kind):
+            if not there[block.trace].issuperset(_files(store, block, variable)):
+                _check_fill(store, block, variable)
+
+
+def readable(store: Store) -> Any:
+    """Return what Zarr opens to read a store; it refuses to read a missing summary as fill."""
+    from schedfarm.farm.store.objects import Refusing
+
+    return Refusing(open_results(store.place).store, partial(_check_summary, store))
+
+
+def _check_summary(store: Store, key: str) -> None:
+    """Refuse a missing object of the summary of which the records have values.
+
+    A run that is at work, or was killed, may not have folded the summary yet.
+    """
+    name, place = f"{ARRAYS}/{key}", store.place
+    figures = [v for v in store.figures if summary_object(v.name, v.dims) == name]
+    # In this order: a run may have ended since the object was looked for.
+    if not figures or not is_free(place.look(LOCK)[0]) or place.has(name):
+        return
+    for figure, values in folded(store, {figures[0].name}):
+        nothing = np.isnan(values) if values.dtype.kind == "f" else values == 0
+        if not nothing.all():
+            raise InputError(
+                f"store {place}: {name}, which has all values of {figure} in the summary, is "
+                f"missing; 'farm verify {place} --repair' or the next 'farm run' makes it again "
+                "from the records"
+            )
+
+
+def _files(store: Store, block: Block, variable: Variable) -> Iterator[str]:
+    """Yield the names of a block's files of one array."""
+    layout = store.layouts[block.trace]
+    sizes, lengths = store.sizes(block.trace), layout.lengths(block.product)
+    runs = []
+    for axis in variable.dims:
+        if axis in CELL:
+            runs.append([getattr(block, axis)])
+        elif axis == "job" and layout.cuts(block.product):
+            runs.append([block.piece])
+        else:
+            runs.append(list(range(-(-sizes[axis] // lengths[axis]))))
+    folder = f"{ARRAYS}/{block.trace}/{variable.name}/{CHUNKS}"
+    return ("/".join([folder, *map(str, one)]) for one in product(*runs))
+
+
+def _check_fill(store: Store, block: Block, variable: Variable) -> None:
+    """Refuse values without a file that are not all fill by their record."""
+    record = read_record(store.place, block)
+    if record is None or variable.name not in record.payload.crc:
+        return
+    payload, span = record.payload, record.header.span
+    group: Any = open_results(store.place)[block.trace]
+    along = (store.job_range(block),) if "job" in variable.dims else ()
+    place = *store.place_of(block, span), *along
+    values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
+    for at, (cell, row) in enumerate(zip(span.cells, values, strict=True)):
+        length = store.lengths_of(block, cell, int(payload.jobs[at]))[variable.name]
+        if (
+            at not in payload.errors
+            and zlib.crc32(row[:length].data) != payload.crc[variable.name][at]
+        ):
+            raise InputError(
+                f"store {store.place}: files of {variable.name} of {block} are gone; 'farm verify "
+                f"{store.place} --repair' has it run again"
+            )

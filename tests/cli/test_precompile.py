@@ -1,0 +1,36 @@
+"""`farm warm`: which kernels it compiles, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from schedfarm.core.policy.rules import RULES
+from schedfarm.farm.execution import precompile
+from tests.support.refusals import Said
+
+
+def test_every_rule_is_warmed_in_every_kind_of_order() -> None:
+    """Those that stay, move, share, and are called; where a rule knows them."""
+    policies = precompile.every_policy()
+    assert {policy.row.name for policy in policies} == set(RULES)
+    easy = {policy.order for policy in policies if policy.row is RULES["easy"]}
+    assert easy == {"fcfs", "lxf", "fair-share", precompile.CALLED}
+    planned = {policy.order for policy in policies if policy.row is RULES["planned"]}
+    assert planned == easy
+
+
+def test_there_is_a_machine_of_each_kind_that_rules_know() -> None:
+    known = {platform for rule in RULES.values() for platform in rule.platforms}
+    assert {machine.name for machine in precompile.MACHINES} == known
+
+
+def test_a_policy_that_is_none_is_refused(said: Said) -> None:
+    assert "esay" in said("warm", "fcfs+esay")
+
+
+def test_no_folder_to_keep_kernels_in_is_refused(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was compiled would be gone with the process."""
+    monkeypatch.setattr(precompile, "cache_folder", lambda: None)
+    assert "set NUMBA_CACHE_DIR" in said("warm", "fcfs+easy")
