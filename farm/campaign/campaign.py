@@ -191,7 +191,7 @@ class Campaign:
             object.__setattr__(self, "loads", tuple(load_label(load) for load in self.loads))
         for trace in self.traces if isinstance(self.traces, list | tuple) else ():
             if not isinstance(trace, Trace):
-                raise InputError(f"traces holds {trace!r}; it must be a farm.Trace")
+                raise InputError(f"traces holds {trace!r}; it must be a schedfarm.Trace")
         check_types(self)
         check_name("name", self.name)
         if not self.title.isprintable():

@@ -99,7 +99,7 @@ def test_a_table_says_itself_what_its_jobs_ask(campus: Path) -> None:
     assert w.platform == wider
     for name in wider.asks:
         assert getattr(w, name).tolist() == getattr(jobs, name).tolist()
-    with pytest.raises(InputError, match=r"^trace 'a': .*campus.csv says of each job .*; leave"):
+    with pytest.raises(InputError, match=r"^trace 'a': .*campus.csv gives the origin .*; leave"):
         replace(trace, network={}).read()
     # The columns are at their defaults here, and yet it is the table that says so.
     campus.write_text("submit,run,procs,origin\n0,9,2,north\n5,9,1,north\n")
