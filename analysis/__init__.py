@@ -1,7 +1,6 @@
-"""Questions to a store: bands, comparisons, tables and figures.
+"""Queries on stores: bands, comparisons, tables and figures.
 
-Stores are read by their documented format alone. The names below are the door of the package;
-matplotlib is imported when a figure is asked for, not before.
+Stores are read by their documented format only. matplotlib is imported when a figure is drawn.
 """
 
 from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands

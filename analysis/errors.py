@@ -1,4 +1,4 @@
-"""The errors that a caller of analysis is expected to catch."""
+"""Errors of the analysis package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from schedfarm.core.errors import InputError
 
 
 class StoreError(InputError):
-    """Say in one sentence why a store cannot be read or cannot answer the question.
+    """Report in one sentence why a store cannot be read or cannot answer the query.
 
     Examples
     --------
@@ -19,7 +19,7 @@ class StoreError(InputError):
 
 
 class TooFewSamplesError(StoreError):
-    """Say that there are not the samples for what was asked; single cells may be there.
+    """Report too few samples for the query; single cells may exist.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class TooFewSamplesError(StoreError):
 
 
 class NoSamplesError(TooFewSamplesError):
-    """Say that there is no sample at all, only the logs themselves.
+    """Report a store without samples, which has only the logs themselves.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Who gains and who loses under another policy: waits of users, widths and lengths of jobs."""
+"""Comparison of two policies by group of jobs: users, widths, lengths, accounts, partitions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ GROUPINGS = {
     "queue": Grouping("queue or quality of service of the log"),
     "partition": Grouping("partition of the log"),
 }
-"""Every way to group jobs, by name."""
+"""Groupings of jobs, by name."""
 
 NO_NAMES: Mapping[int, str] = MappingProxyType({})
 
@@ -105,37 +105,35 @@ def changes(
     metric: str = "wait",
     names: Mapping[int, str] = NO_NAMES,
 ) -> pd.DataFrame:
-    """Compare what each group of jobs feels under a policy and under a baseline, by sample.
+    """Compare the mean wait or slowdown of each group of jobs under two policies, by sample.
 
-    Both policies simulate the same jobs of a sample, so that a group's change is that of the same
-    jobs. All jobs count, also those that a campaign's warm-up leaves out of its summary, but for
-    those that either policy refuses.
+    Both policies schedule the same jobs of a sample. All jobs count, including those in a
+    campaign's warm-up, except jobs that either policy refuses.
 
     Parameters
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
     trace, policy, baseline, load : str
-        Labels of the store's axes; a load may be a number, a policy in any spelling.
+        Labels of the store's axes; a load may be a number, a policy may have any spelling.
     by : str
-        A key of `GROUPINGS`: ``user``, ``width``, ``run``, ``estimate``, or, where the log says
-        them and the store's folder is given, ``group``, ``queue`` or ``partition``.
+        Grouping: ``user``, ``width``, ``run``, ``estimate``, or, if the log has them and `store` is
+        a folder, ``group``, ``queue`` or ``partition``.
     metric : str
         ``wait``, s, or ``bounded_slowdown``.
     names : mapping of int to str
-        What users, groups, queues or partitions are called, by number, where that is known.
+        Names of users, groups, queues or partitions, by number.
 
     Returns
     -------
     DataFrame
-        Indexed by group; of users the one whose jobs lose most together first. ``jobs`` and
-        ``work``, its share of jobs and of run x procs; ``before`` and ``after``, the mean of its
-        jobs under baseline and policy; their ``change``, ``least`` and ``most`` of the change over
-        the samples; each a mean over the samples that have jobs of the group; ``loses`` and
-        ``of``, in how many of them the change is above 0, and their number; ``log``, the change
-        in the log itself, which is no sample, NaN where it is not there. Where the log alone is
-        there, it counts as the sample. ``attrs`` have all that was asked for, ``units``, and
-        ``samples``.
+        Indexed by group; users are sorted by total loss, largest first. Columns: ``jobs`` and
+        ``work``, the group's shares of jobs and of run x procs; ``before`` and ``after``, its means
+        under baseline and policy; ``change``, their difference; ``least`` and ``most``, the range
+        of the change over the samples; ``loses`` and ``of``, the number of samples with a positive
+        change, and with jobs of the group; ``log``, the change in the log itself, or NaN. Values
+        are means over the samples that have jobs of the group. Without resamples the log counts as
+        the sample. ``attrs`` contain the query, ``units`` and ``samples``.
 
     Raises
     ------
@@ -202,13 +200,13 @@ def _samples(
     metric: str,
     tau: float,
 ) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Yield each resample that has both policies with the sums of its groups."""
+    """Yield each resample that has both policies, with the sums of its groups."""
     both = at.sel(policy=list(policies))
     for i, label in enumerate(at["resample"].values.tolist()):
         sample = both.isel(resample=i)
         sample = sample.isel(job=slice(int(sample["jobs"])))
         waits: Int64 = sample["wait"].values
-        # A refused job waits -1; where all do, the cell is not done.
+        # A refused job has wait -1; if all have, the cell is not done.
         if (waits < 0).all(axis=1).any():
             continue
         run, procs = sample["run"].values, sample["procs"].values
@@ -218,7 +216,7 @@ def _samples(
 
 
 def _response(sample: xr.Dataset) -> Int64:
-    """Return how long each job of a sample took under each policy, int64[2, n], s."""
+    """Return the response time of each job under both policies, int64[2, n], s."""
     if "end" in sample:
         ended: Int64 = (sample["end"] - sample["submit"]).values
         return ended
@@ -227,7 +225,7 @@ def _response(sample: xr.Dataset) -> Int64:
 
 
 def _are_there(sample: xr.Dataset) -> Bool:
-    """Return which jobs were refused under neither policy, bool[n]."""
+    """Return whether each job was accepted under both policies, bool[n]."""
     if "state" not in sample:
         return np.ones(sample.sizes["job"], np.bool_)
     refused: Bool = (sample["state"] == State.REFUSED).any("policy").values
@@ -255,7 +253,7 @@ def _compared(samples: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return changes as what JSON can hold: what was asked for, and all groups.
+    """Return changes as JSON-compatible values: the query, and all groups.
 
     Parameters
     ----------
@@ -265,7 +263,7 @@ def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        The frame's attributes, and ``groups``, a dict each; None where there is no number.
+        The frame's attributes, and ``groups``, one dict each; None for missing numbers.
 
     Examples
     --------
@@ -279,7 +277,7 @@ def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def changes_csv(frames: Sequence[pd.DataFrame]) -> str:
-    """Write changes as CSV, a line a group; each says what was asked for.
+    """Return changes as CSV, one line per group, each with its query.
 
     Parameters
     ----------
@@ -309,14 +307,14 @@ def changes_csv(frames: Sequence[pd.DataFrame]) -> str:
 
 
 def changes_text(frame: pd.DataFrame, top: int | None = None) -> str:
-    """Write changes as aligned text: those whose jobs lose most together first, and a line on all.
+    """Return changes as a text table: the groups that lose most, and a line for all jobs.
 
     Parameters
     ----------
     frame : DataFrame
         What `changes` returned.
     top : int, optional
-        How many groups to show, from the first on; by default all.
+        Number of groups to show; by default all.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The logs that a store's samples are drawn from, as it keeps them."""
+"""Logs as stored with their samples."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from schedfarm.core.workload.resample_weeks import whole_weeks
 
 
 class LogJobs(NamedTuple):
-    """Jobs of a log as it was read, and how many whole weeks it has, and each of its samples.
+    """Jobs of a log as read, and the numbers of whole weeks of the log and of each sample.
 
-    submit, run, procs : int64[jobs], s, s, processors, by submit.
-    weeks, sample_weeks : int.
+    submit, run, procs : int64[jobs], s, s, processors, by submit. weeks, sample_weeks : int.
     """
 
     submit: Int64
@@ -30,9 +29,9 @@ class LogJobs(NamedTuple):
 
 
 def log_jobs(store: Store, trace: str) -> LogJobs | None:
-    """Return the log that the samples of a trace are drawn from.
+    """Return the stored log of a trace's samples.
 
-    None of a model, and of what does not come with its store.json.
+    None for a model, and for stores without store.json.
 
     Examples
     --------
@@ -50,12 +49,12 @@ def log_jobs(store: Store, trace: str) -> LogJobs | None:
 
 
 def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
-    """Return what the store's copy of a log says of jobs, by their numbers, in a column.
+    """Return values of a column of the stored log, by job number.
 
     Parameters
     ----------
     store : path or DataTree
-        The store's folder; an open tree comes without the log.
+        The store's folder; an open tree has no log.
     trace : str
         A label of the store's trace axis.
     column : str
@@ -66,7 +65,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     Returns
     -------
     int64[n]
-        -1 where several rows have the number and say different things.
+        -1 if several rows have the same number and different values.
 
     Examples
     --------
@@ -88,7 +87,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
 
 
 def _log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
-    """Return columns of a trace's log; none of a model, or where the log is gone."""
+    """Return columns of a trace's log; None for a model, or if the log is missing."""
     try:
         data = read_file(store, f"traces/{source_of(store, trace).get('columns')}.npz")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a reader of a band has to know beside its numbers, a sentence each."""
+"""Notes on bands: warnings that a reader needs in addition to the numbers."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ log's, the median of 100 samples of 47 to 180 weeks came within 3 % of it on fiv
 
 
 def notes(store: Store, bands: xr.Dataset) -> list[str]:
-    """Say where a band over resamples does not stand for its log.
+    """Return warnings about resamples that do not represent their log.
 
     Parameters
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
     bands : Dataset
-        What `analysis.bands` made of it over the resamples.
+        Result of `bands` over the resamples of this store.
 
     Returns
     -------
     list of str
-        At most one sentence each: the log's own value lies outside all of its samples; the load
-        of the samples' weeks swings more than the log's does; the log itself is not there.
+        At most one sentence on each: the log's value lies outside all samples; the weekly load of
+        the samples varies more than that of the log; the log was not simulated.
 
     Examples
     --------
@@ -60,7 +60,7 @@ log like its samples would lie outside with a chance of 67 %
 
 
 def _outside(store: Store, bands: xr.Dataset) -> str:
-    """Say of how many cells the log's value is beyond all samples, and one of them."""
+    """Report the number of cells whose log value is beyond all samples, with an example."""
     if "log" not in bands or bands.attrs.get("over") != "resample":
         return ""
     log, least, most = (bands[name] for name in ("log", "least", "most"))
@@ -83,7 +83,7 @@ def _outside(store: Store, bands: xr.Dataset) -> str:
 
 
 def _lengths(store: Store, trace: str | None) -> str:
-    """Say how long a log and its samples are, where they differ: a mean may grow with length."""
+    """Report the lengths of a log and its samples if they differ: a mean may grow with length."""
     weeks = open_trace(store, trace).get("weeks") if trace else None
     if weeks is None:
         return ""
@@ -97,7 +97,7 @@ def _furthest(beyond: xr.DataArray) -> dict[str, int]:
 
 
 def _swings(store: Store) -> str:
-    """Say on which traces weekly load swings more in every sample than in the log."""
+    """Report the traces whose weekly load varies more in every sample than in the log."""
     summary = open_summary(store)
     traces = summary["trace"].values.tolist() if "trace" in summary.dims else []
     said = []
@@ -120,7 +120,7 @@ def _swings(store: Store) -> str:
 
 
 def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
-    """Return how much the load of a week spreads in a log and in its first samples.
+    """Return the spread of weekly load in a log and in its first samples.
 
     Returns
     -------
@@ -153,12 +153,12 @@ def _sample_spreads(store: Store, trace: str, log: LogJobs) -> Iterator[float]:
         sample = at.isel(resample=i)
         jobs = sample.isel(job=slice(int(sample["jobs"])))
         columns = (jobs[name].values for name in ("submit", "run", "procs"))
-        # The axis along `week` may be longer: it has room for a log's last, partial week.
+        # The axis `week` may be longer, since it includes a log's last, partial week.
         yield spread(weekly_work(*columns, begin=int(log.submit[0]), weeks=log.sample_weeks))
 
 
 def _load_of_the_log(store: Store, group: xr.Dataset) -> int | None:
-    """Return the place of a load at which a week is a week of the log; by gaps it is not."""
+    """Return the index of a load at which weeks are those of the log; scaled gaps change them."""
     if not {"submit", "run", "procs", "jobs"} <= set(group):
         return None
     labels: list[str] = group["load"].values.tolist()

@@ -1,4 +1,4 @@
-"""The answer without a band: numbers of single cells, where there are too few samples for one."""
+"""Values of single cells, where there are too few samples for bands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact
 from schedfarm.core.numerals import grouped
 
 HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "utilisation")
-"""Metrics that a plain table shows unless others are asked for, of those that the store has."""
+"""Metrics that a table of cells shows by default."""
 
 CELL = ("trace", "load", "resample", "policy")
 """What a row of a plain table is of."""
@@ -35,23 +35,23 @@ def plain(
     load: float | str | None = None,
     policy: str | None = None,
 ) -> pd.DataFrame:
-    """Lay the cells of a store out as they are: a row a cell, a column a metric.
+    """Return the values of a store's cells as a table: one row per cell, one column per metric.
 
     Parameters
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
     metrics : sequence of str
-        Metrics of the summary, to stand first; after them come those of `HEADLINE`.
+        Metrics of the summary to show first, followed by those of `HEADLINE`.
     trace, load, policy : optional
-        The only ones to take, as in `analysis.bands`.
+        Selections, as for `bands`.
 
     Returns
     -------
     DataFrame
-        Indexed by (trace, load, resample, policy) in the store's order, without cells of which no
-        metric is known. Its ``attrs`` have ``units`` by metric, and ``logs``, the traces of which
-        resample 0 is a log.
+        Indexed by (trace, load, resample, policy) in the store's order, without cells that have no
+        values. Its ``attrs`` have ``units`` by metric, and ``logs``, the traces whose resample 0 is
+        a log.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def plain(
 
 
 def plain_facts(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return single cells as what JSON can hold; None where there is no number.
+    """Return single cells as JSON-compatible values; None for missing numbers.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def plain_facts(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def plain_text(frame: pd.DataFrame) -> str:
-    """Write single cells as aligned text, a block for each schedule's jobs, a line for each policy.
+    """Return single cells as a text table: a block per workload, a line per policy.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""Jobs, machines, policies and time: the simulator, arrays in and arrays out.
-
-The names below are the door of the package; everything else is a room behind it.
-"""
+"""The simulator: jobs, machines, policies and time, with arrays as input and output."""
 
 from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.engine.promises import promises

@@ -1,4 +1,4 @@
-"""Addresses of stores in buckets, ``s3://BUCKET/NAME``: how they are read, what servers answer."""
+"""Addresses of stores in buckets, ``s3://BUCKET/NAME``, and errors of their servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from schedfarm.core.errors import InputError
 
 SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss")
-"""What an address of a bucket may begin with."""
+"""Schemes of bucket addresses."""
 
 VARIABLES = ("AWS_", "GOOGLE_", "AZURE_")
 """Beginnings of the environment variables that say who asks, where and how."""
@@ -37,7 +37,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
 
 def scheme_of(text: str) -> str:
-    """Return what an address begins with; empty for the path of a folder.
+    """Return the scheme of an address; empty for the path of a folder.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def scheme_of(text: str) -> str:
 
 
 def checked_address(text: str) -> str:
-    """Return an address as it is written plainly.
+    """Return an address in canonical form; refuse one with a user or a password.
 
     Examples
     --------
@@ -71,7 +71,7 @@ in it; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
         parts = urlsplit(text)
     except ValueError as error:
         raise InputError(f"store {said}: {error}; give {scheme}://BUCKET/kth.farm") from None
-    # Of Azure's long form CONTAINER@ACCOUNT.dfs.core.windows.net the first part is no user.
+    # In Azure's long form CONTAINER@ACCOUNT.dfs.core.windows.net the first part is not a user.
     if parts.password is not None or (parts.username is not None and scheme[:4] != "abfs"):
         raise InputError(
             f"store {said}: an address has no user and no password in it; give them in "
@@ -86,7 +86,7 @@ in it; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
 
 
 def settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return those variables of an environment on which a connection depends, by name.
+    """Return the environment variables that a connection depends on, by name.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def connection(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return how obstore is to ask: not for minutes, and without TLS only where that is allowed.
+    """Return options of obstore: short timeouts, and plain HTTP only if allowed.
 
     Examples
     --------
@@ -116,18 +116,18 @@ def connection(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_answer(error: Exception) -> bool:
-    """Tell whether an error is one of obstore's own, or a setting that it refuses."""
+    """Return whether an error is one of obstore's own, or a setting that it refuses."""
     return type(error).__module__.startswith("obstore") or isinstance(error, ValueError)
 
 
 def is_refusal(error: Exception) -> bool:
-    """Tell whether an error says that whoever asks may not."""
+    """Return whether an error means that access was denied."""
     said = str(error)
     return type(error).__name__ in FORBIDDEN or "403 Forbidden" in said or "401 Unauth" in said
 
 
 def reason(text: str, error: Exception) -> str:
-    """Say what an object store answered, in words that have no key and no signature in them.
+    """Return the message of an object store without keys and signatures.
 
     Examples
     --------

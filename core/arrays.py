@@ -1,4 +1,4 @@
-"""The kinds of array that the house is built of."""
+"""Array types and common limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_PROMISE = -1
 
 
 def fixed(values: Int64) -> Int64:
-    """Return values as a column of a workload is: kernels are compiled once for each kind.
+    """Return values as a read-only contiguous array: kernels are compiled once per array type.
 
     Examples
     --------

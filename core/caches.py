@@ -1,4 +1,4 @@
-"""The user's cache folder, and whether other users could have written a file or folder."""
+"""The user's cache folder, and checks that other users cannot write to files and folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNMAPPED = 65534
 
 
 def user_folder() -> Path | None:
-    """Return the program's folder among this user's caches; None where there is no home folder.
+    """Return schedfarm's folder among this user's caches; None without a home folder.
 
     Examples
     --------
@@ -33,11 +33,11 @@ def user_folder() -> Path | None:
 
 
 def exposed(place: Path) -> Path | None:
-    """Return the first of a file or folder and those above it that other users could replace.
+    """Return the first of a file or folder and its parents that other users could replace.
 
-    None where nobody else could have written what it holds. The superuser is trusted, and so is a
-    group that is this user's own. A folder with the sticky bit, such as /tmp, may stand above
-    `place` but not be it: there others can add entries, and cannot rename those of this user.
+    None if no other user could have written its contents. The superuser and this user's own group
+    are trusted. A folder with the sticky bit, such as /tmp, is accepted as a parent only: other
+    users can add entries there, but not rename those of this user.
     """
     place = place.resolve()
     for one in (place, *place.parents):
@@ -49,7 +49,7 @@ def exposed(place: Path) -> Path | None:
 
 
 def remedy(place: Path) -> str:
-    """Return the sentence on a place that `exposed` has found: who can write, what would help.
+    """Return a sentence about a place found by `exposed`: who can write to it, and what helps.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _is_foreign(about: os.stat_result) -> bool:
 
 @cache
 def _in_namespace() -> bool:
-    """Tell whether a user namespace leaves users out; elsewhere `nobody` is a user like any."""
+    """Return whether a user namespace excludes users; elsewhere `nobody` is an ordinary user."""
     try:
         return Path("/proc/self/uid_map").read_text().split() != ["0", "0", str(2**32 - 1)]
     except OSError:
@@ -88,7 +88,7 @@ def _others_write(about: os.stat_result) -> bool:
 
 
 def _is_private(group: int) -> bool:
-    """Tell whether a group is this user's own: where each has one, the umask is 002."""
+    """Return whether a group belongs to this user only: with such groups the umask is 002."""
     try:
         user, members = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
     except KeyError:
@@ -97,7 +97,7 @@ def _is_private(group: int) -> bool:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for this user alone.
+    """Create a folder and its missing parents for this user only.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def make_private(folder: Path) -> None:
     ...     oct(Path(place, "a").stat().st_mode & 0o777)
     '0o700'
     """
-    # As mode=, it would hold for the last one only, and the umask could make the others writable.
+    # mode= would apply to the last folder only; the umask could make the others writable.
     for one in (*reversed(folder.parents), folder):
         if not one.is_dir():
             one.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Checks of arguments that several functions share."""
+"""Checks of arguments, shared by many functions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from schedfarm.core.errors import InputError
 
 
 def is_whole(value: object) -> bool:
-    """Tell whether a value is a whole number, of Python's or numpy's; True is not one."""
+    """Return whether a value is an integer of Python or numpy, but not a boolean."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def whole(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """Return an argument that must be a whole number, within bounds if they are given.
+    """Return an argument that must be an integer within bounds.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def whole(what: str, value: object, least: int | None = None, most: int | None =
 
 
 def positive(what: str, value: object, *, unit: str = "", most: float = math.inf) -> float:
-    """Return an argument that must be a finite number above 0, up to a most if one is given.
+    """Return an argument that must be a finite number above 0, up to an optional maximum.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def positive(what: str, value: object, *, unit: str = "", most: float = math.inf
 
 
 def share(what: str, value: object) -> float:
-    """Return an argument that must be a part of something, from 0 to 1.
+    """Return an argument that must be a share, from 0 to 1.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def share(what: str, value: object) -> float:
 
 
 def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
-    """Refuse the values of a column that are wrong, by the first job that has one.
+    """Refuse the values of a column, naming the first job with a wrong one.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text of others with ``?`` for each character that a terminal would obey.
+    """Return a text with ``?`` in place of control characters.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def printable(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value as a sentence shows it: a number of many digits by the first of them.
+    """Return a value for an error message, with long numbers abbreviated.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def shown(value: object) -> str:
     """
     if not isinstance(value, int) or abs(value) < 10**40:
         return repr(value)
-    # Python refuses to write numbers of more than 4,300 digits.
+    # Python does not print integers of more than 4,300 digits.
     digits = int(math.log10(abs(value))) + 1
     first = value // 10 ** max(0, digits - 21) if digits < 4000 else 0
     return f"{str(first)[:20]}... ({digits} digits)" if first else f"a number of {digits} digits"

@@ -1,4 +1,4 @@
-"""Durations as people write them: a whole number and a unit, such as 3d."""
+"""Durations as text: an integer and a unit, such as 3d."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 DAY = UNITS["d"]
 
-# Python refuses to read numbers of more than 4,300 digits.
+# Python does not parse integers of more than 4,300 digits.
 _DURATION = re.compile(rf"(\d{{1,100}})([{''.join(UNITS)}])")
 
 
 def seconds_of(text: str) -> int | None:
-    """Return how long a duration is, s; None of a text that is none.
+    """Return a duration in seconds; None if the text is not a duration.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def seconds_of(text: str) -> int | None:
 
 
 def duration(seconds: int) -> str:
-    """Return the canonical text of a duration, in the longest unit that it is a multiple of.
+    """Return the canonical text of a duration, in the largest unit that divides it.
 
     Examples
     --------

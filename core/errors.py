@@ -1,24 +1,24 @@
-"""The exception that stands for bad input, and the one that stands for work half done."""
+"""Exceptions for bad input and for cancelled work."""
 
 
 class InputError(ValueError):
-    """Say in one sentence what is wrong with an input, where, and what would be right.
+    """Report in one sentence a wrong input: its place, its value, and a correct form.
 
     The command line prints the sentence and exits with status 2.
     """
 
 
 class SizeUnknown(InputError):
-    """Say that a log does not tell the size of its machine, and nobody gave it.
+    """Report a log without the size of its machine.
 
     Parameters
     ----------
     fault : str
-        What the log does not say, without what would be right.
+        Missing information, without a remedy.
     give : str
-        What would be right where the size can be given beside the log.
+        Remedy if the size can be given separately.
     add : str
-        The same where only the log can say it.
+        Remedy if only the log can state it.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class SizeUnknown(InputError):
     """
 
     def __init__(self, fault: str, give: str, add: str) -> None:
-        # All three in `args`: workers send it by them.
+        # All three in `args`, from which workers unpickle it.
         super().__init__(fault, give, add)
 
     def __str__(self) -> str:
@@ -36,13 +36,14 @@ class SizeUnknown(InputError):
 
     @property
     def of_log(self) -> str:
-        """The sentence where the size cannot be given beside the log."""
+        """The sentence if the size cannot be given separately."""
         fault, _, add = self.args
         return f"{fault}; {add}"
 
 
 class Left(BaseException):
-    """Say that a simulation was left before its end, since somebody asked for that.
+    """Report that a simulation was cancelled before its end.
 
-    No `Exception`: what turns those into data, or into another sentence, is not to take this one.
+    Not an `Exception`, so that handlers which turn exceptions into data or messages do not catch
+    it.
     """

@@ -1,4 +1,4 @@
-"""Write files so that a reader sees the whole of one or nothing, whatever is killed when."""
+"""Atomic writes: readers see a whole file or none, even after a crash."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ PARTIAL = ".partial"
 def write_whole(
     path: Path, data: bytes | Iterable[bytes | memoryview], *, private: bool = False
 ) -> None:
-    """Write a file as a temporary one beside it, sync it, and rename it into place.
+    """Write a temporary file next to the target, sync it, and rename it into place.
 
     Parameters
     ----------
     path : Path
-        Target; its folder is made if it is missing.
+        Target; its folder is created if missing.
     data : bytes or iterable of bytes-like
         The whole content, or its parts one after the other.
     private : bool
-        Whether its owner alone may read it.
+        Whether only its owner may read it.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def write_whole(
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, and put their entries on the disk."""
+    """Create a folder and its missing parents, and sync their entries to the disk."""
     missing = []
     while not path.is_dir():
         missing.append(path)
@@ -61,7 +61,7 @@ def make_folder(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have the operating system put a file or a folder's entries on the disk."""
+    """Sync a file or a folder's entries to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -70,7 +70,7 @@ def sync(path: Path) -> None:
 
 
 def remove_partial(folder: Path) -> int:
-    """Delete what killed writers left below a folder, and return how many files that were."""
+    """Delete unfinished files below a folder, and return their number."""
     left = list(folder.rglob(f"*{PARTIAL}"))
     for path in left:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Names out of a list: what is said where one is given that is not on it."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ALIKE = 0.6
 
 
 def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str | None:
-    """Return the known name that a misspelt one is likest to, whatever its case; None if none is.
+    """Return the known name that is most similar to a misspelt one; None if there is none.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str
     by_case = {str(name).lower(): str(name) for name in known}
     word = str(given).lower()
     near = difflib.get_close_matches(word, by_case, n=max(1, len(by_case)), cutoff=alike)
-    # Letters that changed places are the likeliest slip of short names: sfj is sjf, not saf.
+    # In short names, swapped letters are the most likely mistake: sfj means sjf, not saf.
     near.sort(key=lambda name: sorted(name) != sorted(word))
     return by_case[near[0]] if near else None
 
@@ -30,7 +30,7 @@ def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str
 def choices(
     given: object, known: Iterable[object], *forms: str, aliases: Iterable[str] = ()
 ) -> str:
-    """Say what could have been given instead: the nearest name, if one is near, and all.
+    """Return a hint for an error message: the nearest name, and all names.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def choices(
 
 
 def numbered(noun: str, count: int) -> tuple[str, ...]:
-    """Return names for things that nobody has named.
+    """Return default names for things without names.
 
     Examples
     --------

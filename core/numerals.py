@@ -1,8 +1,8 @@
-"""Numbers and times as people read them; programs read JSON, where they stay plain.
+"""Numbers and times as text for people; JSON contains plain numbers.
 
-Thousands are set apart by a blank, and columns keep one unit, named in their head: waits in
-seconds, whatever their size, so that lines and tables can be compared. A time that stands alone is
-told in hours and days as well.
+Thousands are separated by a blank. Columns have one unit, given in their title: waits are in
+seconds, whatever their size, so that they can be compared. A single time is also printed in hours
+and days.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 
 NOTHING = "-"
-"""Stands where there is no number."""
+"""Text for a missing number."""
 
 DIGITS = 4
 """Significant digits of a number that stands alone."""
 
 READABLE = 120
-"""Seconds up to which nobody counts in other units."""
+"""Times up to this are printed in seconds only, s."""
 
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 """Seconds in each unit, and its sign, longest first."""
@@ -26,7 +26,7 @@ YEAR = 31_557_600
 
 
 def grouped(x: float, decimals: int = 0) -> str:
-    """Write a number, thousands set apart.
+    """Format a number with separated thousands.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def grouped(x: float, decimals: int = 0) -> str:
 
 
 def significant(x: float) -> str:
-    """Write a number with at most `DIGITS` digits, or with all of a whole one.
+    """Format a number with at most `DIGITS` digits, or all digits of an integer.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def significant(x: float) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """Write how long something lasts, in its two longest units; in years from two on.
+    """Format a duration in its two largest units; in years from two years on.
 
-    A time below 0, as two clocks may give, is none.
+    A negative time, which two clocks may give, is formatted as 0.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def lasting(seconds: float) -> str:
 
 
 def timed(seconds: float) -> str:
-    """Write a time that stands alone: in seconds, and as `lasting` where these are many.
+    """Format a single time: in seconds, and as `lasting` if it is long.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def timed(seconds: float) -> str:
 
 
 def sized(count: float) -> str:
-    """Write a number of bytes in millions, or thousands of millions, of them.
+    """Format a number of bytes in MB or GB.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def sized(count: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write how many there are of something, in the singular of one.
+    """Format a count with its noun, in the singular for one.
 
     Examples
     --------

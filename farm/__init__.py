@@ -1,6 +1,6 @@
-"""Campaigns: the cross product of traces, resamples, loads and policies, simulated and stored.
+"""Campaigns: every combination of traces, resamples, loads and policies, simulated and stored.
 
-Importing the package is instant; each name below is loaded where it is first used.
+Importing the package is instant; each name below is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ROOMS = {
 
 
 def __dir__() -> list[str]:
-    """Return the public names, for shells and notebooks that complete them."""
+    """Return the public names, for completion in shells and notebooks."""
     return sorted(__all__)
 
 

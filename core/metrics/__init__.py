@@ -1,1 +1,1 @@
-"""Metrics: what a schedule cost jobs and users, each by its name."""
+"""Metrics of schedules, by name."""

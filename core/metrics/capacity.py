@@ -1,4 +1,4 @@
-"""Capacity that a schedule loses: processors that stand idle while jobs wait for them."""
+"""Lost capacity: processors that are idle while jobs wait for them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from schedfarm.core.schedule import Schedule
 
 
 def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
-    """Return the integral of min(idle processors, processors that waiting jobs ask for).
+    """Return the integral of min(idle processors, processors that waiting jobs request).
 
-    A job asks for what it came to hold; one that never held any asks for none, and so does, until
-    its instant, one that is reserved in advance. Processors of nodes that are down are idle.
+    A job requests the processors that it later holds, and none if it never holds any. A job with a
+    reservation in advance requests none before that time. Processors of nodes that are down are
+    idle.
 
     Parameters
     ----------
     schedule : Schedule
-        Of n jobs.
+        Schedule of n jobs.
     bounds : int64[b]
-        Instants, s, ascending.
+        Times, s, ascending.
 
     Returns
     -------
     float64[b - 1]
-        Between each bound and the next, processor s; exact below 2**53.
+        Lost capacity of each interval between bounds, processor s; exact below 2**53.
 
     References
     ----------
@@ -61,7 +62,7 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
 def _of_wide(
     submit: Int64, start: Int64, end: Int64, taken: Int64, processors: int, bounds: Int64
 ) -> Float64:
-    """Return the same where instant and processors do not fit one number together."""
+    """Return the same if a time and a number of processors do not fit in one integer."""
     none = np.zeros(bounds.size, np.int64)
     instants = np.clip(np.concatenate((bounds, submit, start, end)), bounds[0], bounds[-1])
     order = np.argsort(instants, kind="stable")
@@ -69,6 +70,6 @@ def _of_wide(
     idle = np.concatenate((none, 0 * taken, -taken, taken))[order].cumsum() + processors
     instants = instants[order]
     lost = np.minimum(idle, asked)[:-1].astype(np.float64) * np.diff(instants)
-    # What follows on a bound belongs to the span after it.
+    # A step at a bound belongs to the interval after it.
     span = np.searchsorted(bounds, instants[:-1], side="right") - 1
     return np.asarray(np.bincount(span, lost, bounds.size)[:-1], np.float64)

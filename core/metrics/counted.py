@@ -1,4 +1,4 @@
-"""The jobs of a schedule that count in its metrics, and what metrics share of them."""
+"""The counted jobs of a schedule, and intermediate results that metrics share."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.resample_weeks import WEEK
 
 MAX_WEEKS = 100_000
-"""A longer schedule, of two thousand years, has its times in another unit."""
+"""Longest schedule, about two thousand years; beyond it the unit of time is probably wrong."""
 
 PREMATURE = 100
-"""A job is premature if its estimate is at least so many times its run time."""
+"""A job is premature if its estimate is at least this multiple of its run time."""
 
 LEAST_JOBS = 2
 """Users with fewer jobs are left out of figures over users, as in the published tables."""
 
 
 class Counted:
-    """Hold the jobs that count, their columns, and what several metrics take from these.
+    """Hold the counted jobs, their columns, and intermediate results of several metrics.
 
-    Everything is worked out when it is first asked for, once. Columns are those of the jobs that
-    count, in the workload's order.
+    Each result is computed once, on first use. Columns contain the counted jobs in the workload's
+    order.
 
     Parameters
     ----------
     schedule : Schedule
-        Of all jobs.
+        Schedule of all jobs.
     tau : float
         Run times below this count as this in slowdowns, s, above 0.
     warmup, cooldown
-        What is left out, as for `core.metrics.window.window_of`.
+        Excluded ends, as for `core.metrics.window.window_of`.
     weeks : int, optional
-        Length of series over the weeks, at least 1; jobs that end later count in the last week.
+        Length of weekly series, at least 1; jobs that end later count in the last week.
         By default up to the week of the last end.
     users : UserIndex, optional
-        The users that there is a number for; by default those of the workload.
+        Users in the results; by default those of the workload.
     least_jobs : int
-        Users with fewer jobs that count have no part in figures over users, at least 1.
+        Users with fewer counted jobs are excluded from metrics over users; at least 1.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class Counted:
 
     @property
     def kept(self) -> slice | Bool:
-        """Which jobs count."""
+        """Whether each job of the schedule is counted."""
         return slice(None) if self.window.counts is None else self.window.counts
 
     def __len__(self) -> int:
@@ -121,15 +121,15 @@ class Counted:
 
     @cached_property
     def held(self) -> Int64:
-        """Time for which the job held processors, int64[k], s: by default its run time.
+        """Time for which the job held processors, int64[k], s; by default its run time.
 
-        One that was cut off held them shorter, a moldable one may have held them longer.
+        It is shorter for a lost job, and may be longer for a moldable one.
         """
         return self.schedule.held[self.kept]
 
     @cached_property
     def procs(self) -> Int64:
-        """Processors that the job held, int64[k]; where it never ran, those that it asked for."""
+        """Processors that the job held, int64[k]; the requested ones if it never ran."""
         if self.schedule.is_as_asked:
             return self.workload.procs[self.kept]
         taken = self.schedule.taken
@@ -156,7 +156,7 @@ class Counted:
 
     @property
     def second_slowdown(self) -> Float64:
-        """Bounded slowdown where tau is `SECOND_TAU`, float64[k]."""
+        """Bounded slowdown with tau = `SECOND_TAU`, float64[k]."""
         return self._slowdowns(SECOND_TAU)
 
     @cached_property
@@ -181,12 +181,12 @@ class Counted:
 
     @cached_property
     def waited(self) -> int:
-        """Sum of the waits, s, exactly."""
+        """Exact sum of the waits, s."""
         return total(self.wait)
 
     @cached_property
     def area(self) -> Float64:
-        """Time held x processors, float64[k], processor s: what weighs a job by its area."""
+        """Time held x processors, float64[k], processor s: the weight of a job by its area."""
         # Made floats first: numpy takes 1.7 times as long to multiply these by whole numbers.
         area: Float64 = self.held.astype(np.float64)
         area *= self.procs.astype(np.float64)
@@ -211,24 +211,24 @@ class Counted:
 
     @cached_property
     def week(self) -> Int64:
-        """Week in which the job ends, int64[k], from 0: weeks count from the first submission."""
+        """Week in which the job ends, int64[k], counted from 0 at the first submission."""
         return self._all_weeks[self.kept]
 
     @cached_property
     def weeks(self) -> int:
-        """Length of a series over the weeks."""
+        """Length of a weekly series."""
         if self._weeks is not None:
             return whole("weeks", self._weeks, least=1)
         return int(self._all_weeks.max(initial=-1)) + 1
 
     @cached_property
     def by_week(self) -> Means:
-        """Jobs and means of those that end in each week."""
+        """Number and means of the jobs that end in each week."""
         return self._means[0]
 
     @cached_property
     def week_bounds(self) -> Int64:
-        """Where weeks begin and the last one ends, int64[weeks + 1], s, within the window."""
+        """Begin of each week and end of the last, int64[weeks + 1], s, clipped to the window."""
         jobs = self.workload
         if not len(jobs):
             return np.zeros((self._weeks or 0) + 1, np.int64)
@@ -246,28 +246,28 @@ class Counted:
 
     @cached_property
     def width(self) -> Int64:
-        """Width class, a place in `core.metrics.widths.WIDTHS`, int64[k]."""
+        """Width class of the job, an index into `core.metrics.widths.WIDTHS`, int64[k]."""
         return width_classes(self.procs)
 
     @cached_property
     def by_width(self) -> Means:
-        """Jobs and means of each width class."""
+        """Number and means of the jobs of each width class."""
         return self._means[1]
 
     @cached_property
     def origin(self) -> Int64:
-        """Participant whose job it is, an index into the platform's `participants`, int64[k]."""
+        """Origin of the job, an index into the platform's `participants`, int64[k]."""
         origin: Int64 = self.column("origin")
         return origin
 
     @cached_property
     def origin_jobs(self) -> Int64:
-        """Jobs of each participant, int64[participants]."""
+        """Number of jobs of each participant, int64[participants]."""
         return np.bincount(self.origin, minlength=len(self.workload.platform.participants))
 
     @cached_property
     def migrated(self) -> Bool:
-        """Whether the job ran on one cluster that is not its origin, bool[k]."""
+        """Whether the job ran on one cluster other than its origin, bool[k]."""
         return migrated(self.schedule)[self.kept]
 
     @cached_property
@@ -277,35 +277,35 @@ class Counted:
 
     @cached_property
     def node_time(self) -> Int64:
-        """What jobs held, by origin and cluster, int64[participants, participants], processor s.
+        """Time held by origin and cluster, int64[participants, participants], processor s.
 
-        Within the window, also by jobs that do not count.
+        It covers the window, and includes jobs that are not counted.
         """
         return node_time(self.schedule, self.window)
 
     @cached_property
     def link_demands(self) -> Int64:
-        """What each part of a job asks of its cluster's link, int64[parts], kbit/s, of all jobs."""
+        """Demand of each part of a job on its cluster's link, int64[parts], kbit/s; all jobs."""
         return link_demands(self.schedule)
 
     @cached_property
     def users(self) -> UserIndex:
-        """The users that there is a number for, and which of them each job is of."""
+        """Index of the users, and of each job's user."""
         return self._users or index_users(self.workload)
 
     @cached_property
     def by_user(self) -> UserSums:
-        """Jobs, waits, s, and work, processor s, of each of the users, int64[u]."""
+        """Jobs, waits, s, and work, processor s, of each user, int64[u]."""
         return sums_of_users(self.users, self)
 
     @cached_property
     def nuwt(self) -> Float64:
-        """Normalised user wait time, float64[u]; NaN of a user without work."""
+        """Normalised wait time of each user, float64[u]; NaN for a user without work."""
         return nuwt_of(self.by_user)
 
     @cached_property
     def compared_nuwt(self) -> Float64:
-        """The same of those users alone who have one and jobs enough to be compared."""
+        """Normalised wait times of users with work and at least `least_jobs` jobs."""
         enough = self.by_user.jobs >= whole("least_jobs", self._least_jobs, least=1)
         return self.nuwt[enough & (self.by_user.work > 0)]
 
@@ -335,7 +335,7 @@ class Counted:
 
 
 def total(values: Int64) -> int:
-    """Return the sum of values from 0 on, exactly.
+    """Return the exact sum of nonnegative values.
 
     Examples
     --------
@@ -348,10 +348,10 @@ def total(values: Int64) -> int:
 
 
 def ratio(part: int, whole: int) -> float:
-    """Return part / whole, NaN where there is no whole."""
+    """Return part / whole; NaN if whole is 0."""
     return part / whole if whole else np.nan
 
 
 def mean(values: Float64) -> float:
-    """Return the mean of values, NaN where there are none."""
+    """Return the mean of values; NaN if there are none."""
     return float(values.mean()) if values.size else np.nan

@@ -1,9 +1,9 @@
-"""Every metric, declared once: name, unit, meaning, what there is one value of, how it is found.
+"""Declarations of all metrics: name, unit, meaning, dimension and function.
 
-Definitions are those of SEMANTICS, "Metrics of a job". Sums of seconds are exact integers; means
-of slowdowns are numpy's pairwise sums in job order. So every figure is the same to the bit
-wherever it is computed. A metric that is added here is in every summary and every store from then
-on; one that a user brings (`find_metric`) is in the stores whose campaigns name it.
+Definitions are those of the semantics page, section Metrics. Sums of seconds are exact integers;
+means of slowdowns are numpy's pairwise sums in job order. Therefore every value is the same to the
+bit on every machine. A metric that is added here becomes part of every summary and store; a plug-in
+metric (`find_metric`) is in the stores whose campaigns name it.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def _largest(values: Int64 | Float64) -> Any:
 
 def _makespan(counted: Counted) -> int:
     jobs = counted.workload
-    # Of refused jobs alone there is no end.
+    # If all jobs were refused, there is no end.
     return max(0, int(counted.schedule.end.max() - jobs.submit[0])) if len(jobs) else 0
 
 
 def _offered_load(jobs: Workload) -> float:
-    # Jobs of one instant have no offered load, and can be simulated all the same.
+    # Simultaneous jobs have no offered load, but can be simulated.
     submitting = int(jobs.submit[-1] - jobs.submit[0]) if len(jobs) else 0
     return ratio(work(jobs), jobs.processors * submitting)
 
@@ -106,7 +106,7 @@ def _week_lost(counted: Counted) -> Float64:
 
 
 def _queue_length(counted: Counted) -> float:
-    # The number waiting, integrated over time, is the sum of all waits.
+    # The integral of the number of waiting jobs is the sum of their waits.
     schedule, window = counted.schedule, counted.window
     if window.counts is None:
         waited = counted.waited
@@ -367,11 +367,13 @@ _ROWS = (
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
-"""Every metric of our own, by name."""
+"""Built-in metrics, by name."""
 
 
 def metrics_over(what: str, platform: Platform | None = None) -> tuple[Metric, ...]:
-    """Return our own metrics that have one value of each cell, week, user, width or origin.
+    """Return the built-in metrics with one value per cell, week, user, width or origin.
+
+    Without a platform only the metrics of every platform are returned.
 
     Examples
     --------
@@ -385,11 +387,11 @@ def metrics_over(what: str, platform: Platform | None = None) -> tuple[Metric, .
 
 
 def find_metric(name: str) -> Metric:
-    """Return a metric by its name: ours, an entry point's, or ``module:name`` of a user.
+    """Return a metric by name: a built-in one, an entry point, or ``module:name``.
 
-    A user's metric is a `Metric`, or a plain function of a `core.metrics.counted.Counted` whose
-    first line of documentation is its meaning; its attributes ``unit``, ``over`` and ``better``,
-    where it has them, are those of `Metric`.
+    A plug-in metric is a `Metric`, or a function of a `core.metrics.counted.Counted`. The
+    function's meaning is the first line of its docstring; it can have the attributes ``unit``,
+    ``over`` and ``better`` of `Metric`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How fairly a schedule treats jobs and users: lateness, resource equality, places in the queue.
+"""Fairness of a schedule: lateness, resource equality, overtaking.
 
-Sums of seconds are exact integers; means of floats are numpy's pairwise sums in job order. So
-every figure is the same to the bit wherever it is computed.
+Sums of seconds are exact integers; means of floats are numpy's pairwise sums in job order.
+Therefore every value is the same to the bit on every machine.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from schedfarm.core.schedule import Schedule
 def resource_equality(schedule: Schedule) -> Float64:
     """Return the processor time that each job deserved.
 
-    The used processors of each instant are shared out among the active jobs, those that arrived
-    and have not completed, in proportion to the processors that they hold, or come to hold: a job
-    that never holds any, such as a refused one, deserves nothing. That a job deserves no more than
-    it can use never binds: the processors in use are some of those that are asked for.
+    At each instant the used processors are divided among the active jobs, which have arrived and
+    not completed, in proportion to the processors that they hold or will hold. A job that never
+    holds any, such as a refused one, deserves nothing. The limit that a job deserves at most what
+    it can use never applies, since the used processors are a part of the requested ones.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def resource_equality(schedule: Schedule) -> Float64:
     Returns
     -------
     float64[n]
-        d of each job, processor s; a job was discriminated against by d - time held x procs.
+        Deserved time d of each job, processor s; its discrimination is d - time held x procs.
 
     References
     ----------
@@ -56,7 +56,7 @@ def resource_equality(schedule: Schedule) -> Float64:
     order = np.argsort(instants, kind="stable")
     demand = np.cumsum(np.concatenate((taken, none, -taken))[order])
     used = np.cumsum(np.concatenate((none, taken, -taken))[order])
-    # What one processor deserved since the beginning: one sum serves every job.
+    # Time that one processor deserved since the beginning: the same sum serves all jobs.
     share = np.divide(used, demand, out=np.zeros(demand.size), where=demand > 0)
     reached = np.zeros(demand.size)
     reached[1:] = np.cumsum(share[:-1] * np.diff(instants[order]))
@@ -68,12 +68,12 @@ def resource_equality(schedule: Schedule) -> Float64:
 
 
 def discrimination(schedule: Schedule) -> Float64:
-    """Return what each job deserved less what it got, D = d - time held x procs.
+    """Return the deserved minus the received processor time, D = d - time held x procs.
 
     Returns
     -------
     float64[n]
-        Processor s; above 0 for a job that was treated unfairly (see `resource_equality`).
+        Processor s; positive for a job that was treated unfairly (see `resource_equality`).
 
     Examples
     --------
@@ -89,8 +89,8 @@ def discrimination(schedule: Schedule) -> Float64:
 def discrimination_of(deserved: Float64, held: Int64, procs: Int64) -> Float64:
     """Return deserved - held x procs of each element, processor s.
 
-    Over all jobs of a schedule this sums to 0, since what is used is shared out: the mean of its
-    size is twice the mean of what is above 0. Over some of the jobs that is not so.
+    The sum over all jobs of a schedule is 0, since all used time is divided among them: the mean of
+    abs(D) is twice the mean of max(D, 0). This does not hold for a subset of the jobs.
 
     Examples
     --------
@@ -113,16 +113,16 @@ def unserved(deserved: Float64, held: Int64, procs: Int64) -> Float64:
 
 
 def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
-    """Return by how much each job starts after its fair start, 0 for those that do not.
+    """Return the time by which each job starts after its fair start; 0 for other jobs.
 
-    A refused job is never late: it has no fair start either.
+    A refused job is never late, since it has no fair start either.
 
     Parameters
     ----------
     schedule : Schedule
         Starts of n jobs.
     fst : int64[n]
-        Their fair start times, s (see `core.fair_start_times`), -1 of refused jobs.
+        Fair start times, s (see `fair_start_times`); -1 for refused jobs.
 
     Returns
     -------
@@ -165,9 +165,9 @@ def lateness_of(start: Int64, fst: Int64) -> Int64:
 
 
 def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
-    """Return the mean of `lateness` over all jobs, s: early and punctual ones count 0.
+    """Return the mean of `lateness` over all jobs, s; early and punctual jobs count as 0.
 
-    Refused jobs do not count; NaN without jobs. Sabin and Sadayappan (2005), section 3.1.3.
+    Refused jobs are excluded; NaN without jobs. Sabin and Sadayappan (2005), section 3.1.3.
 
     Examples
     --------
@@ -181,9 +181,9 @@ def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
 
 
 def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
-    """Return the share of the jobs, but for refused ones, that start after their fair start.
+    """Return the share of jobs that start after their fair start.
 
-    NaN without jobs.
+    Refused jobs are excluded; NaN without jobs.
 
     Examples
     --------
@@ -201,19 +201,19 @@ def _started(schedule: Schedule) -> int:
 
 
 def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
-    """Count, for each job, the later jobs that started before it and the earlier ones after it.
+    """Count for each job the later jobs that start earlier, and the earlier ones that start later.
 
-    Jobs that start at one instant do not pass each other, and a refused job none. Both sum up to
-    the same number.
+    Jobs with equal starts do not overtake each other, and refused jobs take no part. Both counts
+    have the same sum.
 
     Returns
     -------
     slips, skips : int64[n]
-        How often the job was overtaken, and how often it overtook.
+        Number of jobs that overtook the job, and that it overtook.
 
     References
     ----------
-    R. C. Larson, Perspectives on queues, Operations Research 1987, as told by Sabin and
+    R. C. Larson, Perspectives on queues, Operations Research 1987, as cited by Sabin and
     Sadayappan (2005), section 2.
 
     Examples
@@ -234,12 +234,12 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
 
 
 class Judged(Counted):
-    """Hold the jobs of a schedule with their fair start times, where these are known.
+    """Hold a schedule with the fair start times of its jobs, if known.
 
     Parameters
     ----------
     schedule : Schedule
-        Of all jobs.
+        Schedule of all jobs.
     fst : int64[n] or None
         Fair start times of one kind, s.
     least_jobs : int
@@ -278,27 +278,27 @@ FAIRNESS = {
         METRICS["users"],
     )
 }  # fmt: skip
-"""Every metric of `summarise_fairness`, by name."""
+"""Metrics of `summarise_fairness`, by name."""
 
 
 def summarise_fairness(
     schedule: Schedule, fst: npt.ArrayLike | None = None, least_jobs: int = 2
 ) -> dict[str, float]:
-    """Return the fairness of a whole schedule, by the names and in the order of `FAIRNESS`.
+    """Return the fairness metrics of a schedule, in the order of `FAIRNESS`.
 
     Parameters
     ----------
     schedule : Schedule
         Starts of all jobs.
     fst : int64[n], optional
-        Fair start times of one kind, s; without them what needs them is NaN.
+        Fair start times of one kind, s; without them, metrics that need them are NaN.
     least_jobs : int
-        Leave out users with fewer jobs.
+        Users with fewer jobs are excluded.
 
     Returns
     -------
     dict of str to float
-        NaN where a metric does not exist: a mean over no jobs or no users.
+        NaN for a mean over no jobs or no users.
 
     Raises
     ------

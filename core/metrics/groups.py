@@ -1,4 +1,4 @@
-"""Means of the jobs in each of several groups, such as weeks or classes of widths."""
+"""Means over groups of jobs, such as weeks or width classes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Means(NamedTuple):
-    """Number of jobs of each group, int64[g], and means of theirs, float64[g], NaN without a job.
+    """Number of jobs of each group, int64[g], and their means, float64[g], NaN for empty groups.
 
-    wait : s. slowdown, pp_slowdown, log_slowdown : of bounded slowdown, of that per processor, and
-    of the natural logarithm of the first.
+    wait : s. slowdown, pp_slowdown, log_slowdown : bounded slowdown, per-processor bounded
+    slowdown, and natural logarithm of the former.
     """
 
     jobs: Int64
@@ -27,14 +27,14 @@ class Means(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Group of each job that counts, int64[k], from 0, and how many there are."""
+    """Group of each counted job, int64[k], from 0, and number of groups."""
 
     place: Int64
     groups: int
 
 
 def means_of_groups(some: Groups, others: Groups, counted: Counted) -> tuple[Means, Means]:
-    """Return jobs and means of groups, and of others: one walk takes 0.7 of the time of two.
+    """Return means of two groupings; one pass takes 0.7 of the time of two.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def means_of_groups(some: Groups, others: Groups, counted: Counted) -> tuple[Mea
 
 
 def means(place: Int64, jobs: Int64, values: Int64 | Float64 | Bool) -> Float64:
-    """Return the mean of values at each place, of which there are so many; NaN where none is.
+    """Return the mean of the values of each group; NaN for empty groups.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What jobs ask of the links of a network's clusters."""
+"""Demands of jobs on the links of a network."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from schedfarm.core.schedule import Schedule
 
 
 def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
-    """Return how many pairs of neighbours of a mesh a run of its processors parts.
+    """Return the number of neighbour pairs of a mesh that a run of its processors separates.
 
-    The mesh has rows of ceil(sqrt(procs)), filled one by one; the last may be short.
+    The mesh has rows of ceil(sqrt(procs)), filled row by row; the last may be short.
 
     Parameters
     ----------
     procs, first, count : int64[k]
-        Processors of the mesh, at least 1; where the run begins, from 0; how many it has.
+        Processors of the mesh, at least 1; first processor of the run, from 0; their number.
 
     Returns
     -------
     int64[k]
-        Pairs of which one is in the run and one is not.
+        Pairs with one processor in the run and one outside.
 
     References
     ----------
@@ -40,7 +40,7 @@ def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
     last, row = first + count, _row(procs)
     beside = (first > 0) & (first % row != 0)
     beyond = (last < procs) & (last % row != 0)
-    # A place is above the one that is a row further on.
+    # A processor is above the one that follows a row later.
     below = np.minimum(last, procs - row) - np.maximum(first, last - row)
     above = np.minimum(last, first + row) - np.maximum(first, row)
     pairs: Int64 = beside.astype(np.int64) + beyond + np.maximum(below, 0) + np.maximum(above, 0)
@@ -48,12 +48,12 @@ def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
 
 
 def link_demands(schedule: Schedule) -> Int64:
-    """Return what each part of a job asks of the link of its cluster, in each direction.
+    """Return the demand of each part of a job on its cluster's link, in each direction.
 
     Returns
     -------
     int64[k]
-        kbit/s, exact, in the order of the segments; 0 of a job inside one cluster.
+        kbit/s, exact, in the order of the segments; 0 for a job inside one cluster.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def link_demands(schedule: Schedule) -> Int64:
     over = parts.procs < whole
     job, n, k = parts.job[over], whole[over], parts.procs[over]
     alltoall, bandwidth = jobs.alltoall[job], jobs.bandwidth[job]
-    # Everything over the one denominator, so that it is rounded once; a workload bounds bandwidth
+    # One denominator for everything, so that it is rounded once; a workload bounds bandwidth
     # x procs^2 so that this fits 64 bits.
     everywhere = 4 * alltoall * k * (n - k)
     beside = (THOUSAND - alltoall) * cut_pairs(n, first[over], k) * (n - 1)
@@ -85,16 +85,16 @@ def link_demands(schedule: Schedule) -> Int64:
 
 
 def link_loads(schedule: Schedule, demands: Int64, window: Window) -> Float64:
-    """Return how much of the capacity of each link was asked for over a window, float64[places].
+    """Return the mean demand on each link over a window, as a share of its capacity.
 
     Parameters
     ----------
     schedule : Schedule
-        On a network of which all links have a capacity.
+        Schedule on a network with link capacities.
     demands : int64[k]
-        What its parts ask for, as `link_demands` says.
+        Demands of its parts, from `link_demands`.
     window : Window
-        The time that counts.
+        Interval of the mean.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def link_loads(schedule: Schedule, demands: Int64, window: Window) -> Float64:
 
 
 def link_peaks(schedule: Schedule, demands: Int64, window: Window) -> Float64:
-    """Return the most that was asked of each link at an instant of a window, of its capacity.
+    """Return the largest demand on each link within a window, as a share of its capacity.
 
     Parameters and results are as for `link_loads`.
     """
@@ -132,20 +132,20 @@ def link_peaks(schedule: Schedule, demands: Int64, window: Window) -> Float64:
 
 
 def _capacities(schedule: Schedule) -> Float64:
-    """Return the capacity of each link, kbit/s; empty where they have no limit."""
+    """Return the capacity of each link, kbit/s; empty if unlimited."""
     return np.array(getattr(schedule.workload.platform, "links", ()), np.float64)
 
 
 def _most(begins: Int64, ends: Int64, demand: Int64) -> int:
-    """Return the largest sum of what is asked for at one instant."""
-    # Who ends at an instant has ended before others begin.
+    """Return the largest sum of simultaneous demands."""
+    # Ends precede starts at the same instant.
     signs, instants = np.concatenate((-demand, demand)), np.concatenate((ends, begins))
     order = np.argsort(instants, kind="stable")
     return int(np.cumsum(signs[order]).max(initial=0))
 
 
 def _counted_off(schedule: Schedule) -> Int64:
-    """Return how many processors of the job are counted off before those of each part, int64[k]."""
+    """Return the number of the job's processors that precede those of each part, int64[k]."""
     parts = schedule.segments
     assert parts is not None, "called with segments alone"
     order = np.lexsort((parts.place, parts.job))

@@ -1,4 +1,4 @@
-"""A schedule beside the waits of its log: the error of each job, and of groups of jobs."""
+"""Comparison of a schedule with the waits of its log, by job and by group."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ ERRORS: dict[str, tuple[str, Callable[[Float64], float]]] = {
         lambda error: float(np.percentile(np.abs(error), 90)),
     ),
 }
-"""Of the errors of the jobs' waits, s: key, meaning, and what it is of float64[n]."""
+"""Statistics of the errors of waits, s: key, meaning, and function of float64[n]."""
 
 GROUPS = ("width", "user", "group", "queue", "partition")
-"""What jobs are grouped by, of which all but the width are columns of a workload."""
+"""Groupings of jobs; all except the width are columns of a workload."""
 
 
 @dataclass(frozen=True)
 class GroupWait:
-    """Hold what a group of jobs waited.
+    """Hold the waits of a group of jobs.
 
     Parameters
     ----------
     name : str
         A width class, or the name or number of the group in the log.
     jobs : int
-        Its jobs whose wait the log knows.
+        Number of jobs with a logged wait.
     simulated, logged : float
-        Their mean waits, s.
+        Mean waits, s.
     mean_absolute_error : float
-        Of their waits, s.
+        Mean absolute error of the waits, s.
     """
 
     name: str
@@ -50,13 +50,13 @@ class GroupWait:
 
 
 def wait_errors(schedule: Schedule) -> dict[str, float]:
-    """Return how far simulated waits are from those of the log.
+    """Return statistics of the differences between simulated and logged waits.
 
     Returns
     -------
     dict of str to float
-        By the keys of `ERRORS`, s, over the jobs that started and whose wait the log knows; an
-        error is above 0 where the job waited longer than in the log. Empty without such jobs.
+        By the keys of `ERRORS`, s, over the started jobs with a logged wait; an error is positive
+        if the job waited longer than in the log. Empty without such jobs.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def wait_errors(schedule: Schedule) -> dict[str, float]:
 
 
 def group_waits(schedule: Schedule, by: str) -> list[GroupWait]:
-    """Return what groups of jobs waited, simulated and in the log.
+    """Return simulated and logged waits of groups of jobs.
 
     Examples
     --------

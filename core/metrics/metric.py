@@ -1,4 +1,4 @@
-"""A metric: name, unit, meaning, what there is one value of, how it is found."""
+"""The declaration of a metric: name, unit, meaning, dimension, function."""
 
 from __future__ import annotations
 
@@ -32,19 +32,18 @@ class Metric:
     unit, meaning : str
         Unit (1 for a pure number) and one line for axes and tables.
     of : callable
-        From a `core.metrics.counted.Counted` to the value, or to one for each week, user, width
-        or participant; of what is shared, from the workload.
+        Function of a `core.metrics.counted.Counted` that returns the value, or one per week, user,
+        width or participant; if `shared`, a function of the workload.
     over : {"cell", "week", "user", "width", "origin"}
-        What there is one value of.
+        Dimension: one value per simulation, week, user, width class or participant.
     better : {"smaller", "larger", ""}
-        Which values are better, where one can say so.
+        Direction of better values, if there is one.
     shared : bool
-        Whether it is a matter of the jobs alone, which no policy changes.
+        Whether it depends on the jobs only, not on the policy.
     among : bool
-        Whether it is a matter of several participants, as what there is one value of each of is:
-        on other platforms there is no such metric.
+        Whether it exists only on platforms with participants.
     dtype : {"float64", "int64"}
-        Kind of its values; floats are NaN where there is none, whole numbers 0.
+        Type of its values; a missing value is NaN, or 0 for integers.
 
     Raises
     ------
@@ -69,11 +68,11 @@ class Metric:
     dtype: str = "float64"
 
     def value(self, counted: Counted) -> Any:
-        """Return the metric of the jobs that count."""
+        """Compute the metric for the counted jobs."""
         return self.of(counted.workload if self.shared else counted)
 
     def there_is(self, platform: Platform | None) -> bool:
-        """Tell whether schedules on a platform have it; without one, on whichever.
+        """Return whether the metric exists on a platform; without one, on every platform.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Who of the participants in a network held whose processors, and whose jobs went where."""
+"""Processor time exchanged between the clusters of a network, and migrated jobs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from schedfarm.core.schedule import Schedule
 
 
 def node_time(schedule: Schedule, window: Window) -> Int64:
-    """Return what the jobs of each participant held on each cluster within a window.
+    """Return the time that each participant's jobs held on each cluster within a window.
 
     Returns
     -------
     int64[c, c]
-        Processor s, by the jobs' origin and by the cluster that they were on; exact.
+        Processor s, by the jobs' origin and their cluster; exact.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def node_time(schedule: Schedule, window: Window) -> Int64:
 
 
 def given(times: Int64) -> Int64:
-    """Return what jobs of others held on each cluster, of `node_time`.
+    """Return the time that other participants' jobs held on each cluster, from `node_time`.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def given(times: Int64) -> Int64:
 
 
 def received(times: Int64) -> Int64:
-    """Return what the jobs of each cluster held elsewhere, of `node_time`.
+    """Return the time that each participant's jobs held on other clusters, from `node_time`.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def coallocated(schedule: Schedule) -> Bool:
 
 
 def migrated(schedule: Schedule) -> Bool:
-    """Return whether each job ran on one cluster that is not its origin, bool[n]."""
+    """Return whether each job ran on one cluster other than its origin, bool[n]."""
     jobs, parts = schedule.workload, schedule.segments
     away = np.zeros(len(jobs), np.bool_)
     if parts is not None:
@@ -80,6 +80,6 @@ def migrated(schedule: Schedule) -> Bool:
 
 
 def _parts(schedule: Schedule) -> Int64:
-    """Return on how many clusters each job ran, int64[n]."""
+    """Return the number of clusters on which each job ran, int64[n]."""
     job = np.zeros(0, np.int64) if schedule.segments is None else schedule.segments.job
     return np.bincount(job, minlength=len(schedule.workload))

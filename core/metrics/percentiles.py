@@ -1,4 +1,4 @@
-"""Percentiles of numbers of jobs: values that jobs have, not ones between two of them."""
+"""Percentiles that are values of jobs, without interpolation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from schedfarm.core.arrays import Float64, Int64
 
 PERCENTILES = (50, 90, 99)
-"""The percentiles of jobs in a summary: the least value that so many percent do not exceed."""
+"""Percentiles in a summary: the least value that this percentage of jobs does not exceed."""
 
 
 def percentiles(values: Int64 | Float64) -> dict[int, Any]:
-    """Return, for each of `PERCENTILES`, the least value that so many percent do not exceed.
+    """Return the least value that each percentage of `PERCENTILES` does not exceed.
 
     Parameters
     ----------
     values : int64[n] or float64[n]
-        Numbers from 0 on.
+        Nonnegative numbers.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def percentiles(values: Int64 | Float64) -> dict[int, Any]:
     if not n:
         return dict.fromkeys(PERCENTILES, np.nan)
     places = np.array([-(-p * n // 100) - 1 for p in PERCENTILES])
-    # The bits of floats from 0 on have the floats' order.
+    # The bits of nonnegative floats have the order of the floats.
     keys = values.view(np.int64)
     least, most = int(keys.min()), int(keys.max())
     found = ranked(keys, least, (most - least).bit_length(), places).view(values.dtype)

@@ -1,6 +1,6 @@
-"""How much longer jobs took than they ran: bounded slowdown, of the whole job and per processor.
+"""Bounded slowdown of jobs, and bounded slowdown per processor.
 
-Definitions are those of SEMANTICS, "Metrics of a job".
+Definitions are those of the semantics page, section Metrics.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TAU = 10
 """Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
 
 SECOND_TAU = 60
-"""The same in the slowdown that stands beside it, s: what a minute more or less hides."""
+"""Second threshold of the bounded slowdown, s."""
 
 
 def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
@@ -57,8 +57,8 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
 def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     """Return max((end - submit) / (procs x max(time held, tau)), 1) of each job.
 
-    Processors and time are those that the job held: where nothing else is known, those that it
-    asked for, and its run time.
+    Processors and time are those that the job held; by default the requested processors and the run
+    time.
 
     Parameters
     ----------
@@ -104,5 +104,5 @@ def slowdowns(response: Int64, run: Int64, tau: float, procs: Int64 | int = 1) -
 
 
 def checked_tau(tau: float) -> float:
-    """Return the tau of a slowdown, s."""
+    """Return a valid tau of a slowdown, s."""
     return positive("tau", tau, unit="s")

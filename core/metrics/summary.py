@@ -1,4 +1,4 @@
-"""The figures of a whole schedule, by name."""
+"""Metrics of a whole schedule, by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def summarise(
     cooldown: bool = False,
     names: Collection[str] | None = None,
 ) -> dict[str, float]:
-    """Return the metrics of a schedule that `core.metrics.declared` has of a cell, by name.
+    """Return the metrics of a schedule that have one value, by name.
 
     Parameters
     ----------
@@ -31,22 +31,22 @@ def summarise(
     tau : float
         Run times below this count as this in slowdowns, s, above 0.
     warmup, cooldown
-        What is left out, as for `window_of`. Number of jobs, makespan and offered load are
-        always of the whole; utilisation and queue length are of the window.
+        Excluded ends: a share of the jobs or a duration such as ``2w``, and whether to exclude
+        jobs that end after the last submission. Number of jobs, makespan and offered load are
+        those of the whole schedule; utilisation and queue length those of the window.
     names : collection of str, optional
-        Those of them that are asked for, by default all; what has no meaning on the platform is
-        left out.
+        Metrics to compute, by default all; metrics that do not exist on the platform are omitted.
 
     Returns
     -------
     dict of str to float
-        NaN where a metric does not exist: a mean over no jobs, a share of no time.
+        NaN for a mean over no jobs or a share of no time.
 
     Raises
     ------
     InputError
-        If `schedule` is none, `tau` is not above 0, `warmup` is neither a share nor a duration, or
-        one of `names` is no metric.
+        If `tau` is not above 0, `warmup` is neither a share nor a duration, or one of `names` is
+        unknown.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def by_origin(
     warmup: float | str = NO_WARMUP,
     cooldown: bool = False,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the metrics that `core.metrics.declared` has of a participant, by name.
+    """Return the metrics of a schedule that have one value per participant, by name.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def by_origin(
     Returns
     -------
     dict of str to array, shape (participants,)
-        In the order of `Platform.participants`; empty where the platform has none.
+        In the order of `Platform.participants`; empty if the platform has none.
 
     Raises
     ------

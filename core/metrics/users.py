@@ -1,4 +1,4 @@
-"""How fairly a schedule treats users: normalised wait times, and how far they lie apart.
+"""Fairness among users: normalised wait times and their spread.
 
 D. Klusacek and H. Rudova, Performance and fairness for users in parallel job scheduling, JSSPP
 2012, section 2.3 and formulas 1 to 5.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schedfarm.core.metrics.counted import Counted
 
 UNKNOWN = -1
-"""The user of a job whose log does not tell; such jobs count for no user."""
+"""The user of jobs without a known user; such jobs count for no user."""
 
 TABLE = 2**20
 """User numbers below this are looked up in a table: 0.1 ms for 77,000 jobs, where a search in
@@ -29,10 +29,10 @@ the sorted numbers takes 2."""
 
 
 class UserIndex(NamedTuple):
-    """Which users there is a number for, which of them each job is of, and what no policy changes.
+    """Index of users, and of the user of each job.
 
-    label: int64[u], user numbers, ascending. place: int64[n], a place in `label`, u where the
-    job's user is not among them. jobs, work: int64[u], of all jobs, processor s.
+    label: int64[u], user numbers, ascending. place: int64[n], an index into `label`, u for other
+    users. jobs, work: int64[u], totals over all jobs, processor s.
     """
 
     label: Int64
@@ -42,7 +42,7 @@ class UserIndex(NamedTuple):
 
 
 class UserSums(NamedTuple):
-    """Numbers of each user: jobs, sum of waits, s, and of run x procs, processor s; int64[u]."""
+    """Sums of each user: jobs, waits, s, and run x procs, processor s; int64[u]."""
 
     jobs: Int64
     wait: Int64
@@ -50,10 +50,10 @@ class UserSums(NamedTuple):
 
 
 class UserWaits(NamedTuple):
-    """What the users of a schedule waited and got, by ascending user number.
+    """Waits and work of users, by ascending user number.
 
-    user, jobs, wait, work: int64[u], user number, number of jobs, sum of waits, s, and of
-    run x procs, processor s. nuwt: float64[u], wait / work.
+    user, jobs, wait, work: int64[u], user number, number of jobs, sum of waits, s, and of run x
+    procs, processor s. nuwt: float64[u], wait / work.
     """
 
     user: Int64
@@ -64,7 +64,7 @@ class UserWaits(NamedTuple):
 
 
 def known_users(workload: Workload) -> Int64:
-    """Return the numbers of the users that a workload knows, int64[u], ascending.
+    """Return the numbers of the known users of a workload, int64[u], ascending.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def known_users(workload: Workload) -> Int64:
 def index_users(
     workload: Workload, label: Int64 | None = None, user: Int64 | None = None
 ) -> UserIndex:
-    """Find which of some users each job is of.
+    """Index the users of a workload.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def index_users(
     largest = max(int(user.max(initial=0)), int(label.max(initial=0)))
     least = min(int(user.min(initial=0)), int(label.min(initial=0)))
     if largest < TABLE and least >= UNKNOWN:
-        # One place more, at the end, for -1.
+        # One more entry at the end, for -1.
         table = np.full(largest + 2, count)
         table[label] = np.arange(count)
         place = table[user]
@@ -118,7 +118,7 @@ def index_users(
 
 
 def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
-    """Add up what the jobs that count of each user waited and got, exactly.
+    """Return exact sums of each user's counted jobs.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _got(place: Int64, count: int, held: Int64, procs: Int64) -> tuple[Int64, In
 
 
 def added(place: Int64, count: int, values: Int64) -> Int64:
-    """Return the sum of values from 0 on at each of so many places, int64[count], exactly.
+    """Return the exact sum of nonnegative values at each of `count` indices, int64[count].
 
     Examples
     --------
@@ -157,7 +157,7 @@ def added(place: Int64, count: int, values: Int64) -> Int64:
 
 
 def nuwt_of(sums: UserSums) -> Float64:
-    """Return wait / work of each user, float64[u]; NaN where no work was done.
+    """Return wait / work of each user, float64[u]; NaN for users without work.
 
     Examples
     --------
@@ -172,15 +172,14 @@ def nuwt_of(sums: UserSums) -> Float64:
 def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
     """Return the normalised wait time of every user, NUWT = sum of waits / sum of run x procs.
 
-    Jobs of unknown users are left out, refused ones, and users whose jobs did no work: they have
-    no NUWT.
+    Jobs of unknown users, refused jobs, and users without work are excluded.
 
     Parameters
     ----------
     schedule : Schedule
         Starts of all jobs.
     least_jobs : int
-        Leave out users with fewer jobs, at least 1; the published tables use 2.
+        Users with fewer jobs are excluded; at least 1. The published tables use 2.
 
     Returns
     -------
@@ -213,7 +212,7 @@ def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
 
 
 def fairness_of_users(nuwt: npt.ArrayLike) -> float:
-    """Return F = sum over users of (UWT - NUWT)^2, where UWT is their mean; NaN without users.
+    """Return F, the sum of (UWT - NUWT)^2 over users, where UWT is their mean; NaN without users.
 
     Examples
     --------
@@ -227,8 +226,8 @@ def fairness_of_users(nuwt: npt.ArrayLike) -> float:
 def jain_index(values: npt.ArrayLike) -> float:
     """Return Jain's index, (sum of x)^2 / (n x sum of x^2); NaN without values.
 
-    1 where all are equal, also all 0; 1 / n where only one is not 0. R. Jain, D. Chiu and
-    W. Hawe, A quantitative measure of fairness, DEC TR-301, 1984.
+    It is 1 if all values are equal, including all 0, and 1 / n if only one is not 0. R. Jain, D.
+    Chiu and W. Hawe, A quantitative measure of fairness, DEC TR-301, 1984.
 
     Examples
     --------
@@ -245,7 +244,8 @@ def jain_index(values: npt.ArrayLike) -> float:
 def gini_index(values: npt.ArrayLike) -> float:
     """Return the Gini coefficient, half the mean absolute difference over the mean.
 
-    0 where all are equal, also all 0; (n - 1) / n where only one is not 0; NaN without values.
+    It is 0 if all values are equal, including all 0, and (n - 1) / n if only one is not 0; NaN
+    without values.
 
     Examples
     --------

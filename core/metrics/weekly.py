@@ -1,4 +1,4 @@
-"""Metrics of a schedule week by week, of the jobs that end in each."""
+"""Weekly metrics of a schedule, for the jobs that end in each week."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def weekly(
     warmup: float | str = NO_WARMUP,
     cooldown: bool = False,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the metrics that `core.metrics.declared` has of a week, by name.
+    """Return the metrics of a schedule that have one value per week, by name.
 
-    Weeks count from the first submission; a job that ends at the instant at which a week begins
-    belongs to that week.
+    Weeks count from the first submission; a job that ends at the beginning of a week belongs to
+    that week.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def weekly(
         Length of the series, at least 1; jobs that end later count in the last week. By default
         up to the week of the last end.
     warmup, cooldown
-        What is left out, as for `window_of`.
+        Excluded ends, as for `window_of`.
 
     Returns
     -------
     dict of str to array, shape (weeks,)
-        ``week_jobs`` is int64; the means are float64, NaN in a week in which no job ends.
+        ``week_jobs`` is int64; the means are float64, NaN in a week without ending jobs.
 
     Examples
     --------

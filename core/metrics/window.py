@@ -1,4 +1,4 @@
-"""Which jobs of a schedule count in its metrics, and over which time: warm-up and cool-down."""
+"""Warm-up and cool-down: the counted jobs of a schedule, and the interval of its metrics."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NO_WARMUP = 0.0
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Hold the jobs that count and the time that metrics of the machine are taken over.
+    """Hold the counted jobs, and the interval for metrics of the machine.
 
-    Jobs that were refused never count: they have neither a wait nor an end.
+    Refused jobs are never counted, since they have neither a wait nor an end.
 
     Parameters
     ----------
     begin, end : int
-        Instants, s; `end` is not before `begin`.
+        Times, s; `end` is not before `begin`.
     counts : bool[n] or None
-        Whether each job counts; None where all do.
+        Whether each job is counted; None if all are.
     """
 
     begin: int
@@ -35,7 +35,7 @@ class Window:
     counts: Bool | None = None
 
     def inside(self, first: Int64, last: Int64) -> Int64:
-        """Return how much of each span of time, from first to last, lies in the window, s."""
+        """Return the part of each interval from first to last that lies in the window, s."""
         length: Int64 = np.minimum(last, self.end) - np.maximum(first, self.begin)
         return np.maximum(length, 0, out=length)
 
@@ -43,7 +43,12 @@ class Window:
 def window_of(
     schedule: Schedule, warmup: float | str = NO_WARMUP, cooldown: bool = False
 ) -> Window:
-    """Return what of a schedule counts when its beginning and its end are left out.
+    """Return the window without warm-up and cool-down.
+
+    A share as `warmup` excludes the first floor(share x k) of the k started jobs by (end,
+    position), and the window begins at the last of their ends. A duration such as ``2w`` or ``12h``
+    excludes the jobs that end within it after the first submission. With `cooldown`, jobs that end
+    after the last submission are excluded, and the window ends there.
 
     Examples
     --------
@@ -59,14 +64,14 @@ def window_of(
         return Window(0, 0)
     end, last = schedule.end, int(jobs.submit[-1])
     begin = int(jobs.submit[0])
-    # Where every job was refused nothing ever ended.
+    # If every job was refused, there is no end.
     final = max(begin, int(end.max()))
     refused = schedule.refused
     if not warmup and not cooldown and not refused.any():
         return Window(begin, final)
     counts = ~refused
     if isinstance(warmup, str):
-        # One beyond the clock's horizon leaves out all jobs, too, and sums still fit int64.
+        # A time beyond the clock's horizon excludes all jobs, too, and sums still fit int64.
         begin += min(seconds_of(warmup) or 0, HORIZON)
         counts &= end >= begin
     elif warmup:

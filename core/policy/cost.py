@@ -1,4 +1,4 @@
-"""What a rule or an order costs a simulation, as it was measured."""
+"""Measured costs of rules and orders."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Rate(NamedTuple):
-    """CPU time of each job, us, and beside it for each unit of queue.
+    """CPU time per job, us, and additionally per unit of queue.
 
-    A unit of queue is what waits on average at offered load 0.7, the archive's logs as they are.
+    A unit of queue is the average number of waiting jobs at offered load 0.7 in the archive's logs.
     """
 
     job: float
@@ -16,11 +16,11 @@ class Rate(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Rates of a simulation, and of each job's fair start on a copy of the machine.
+    """Rates of a simulation, and of a job's fair start on a clone of the state.
 
-    An order's rates are added to those of its rule. Fair starts that no kernel finds cost
-    `reference`: seconds of each relaxed one in a cell of 300 jobs, and the power of the jobs
-    with which it grows; a strict one costs a simulation of the jobs up to it.
+    An order's rates are added to those of its rule. Fair starts without a kernel cost `reference`:
+    seconds of a relaxed one in a cell of 300 jobs, and the power of the number of jobs with which
+    it grows; a strict one costs a simulation of the preceding jobs.
     """
 
     simulation: Rate

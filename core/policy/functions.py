@@ -1,9 +1,9 @@
-"""Functions that order the queue: the published ones, and what a user's own may ask for.
+"""Functions that order the queue: published ones, and the interface for plug-ins.
 
-A function gives each of some jobs a number, smallest first; ties go by (submit, position). It
-asks for what it needs by the names of its parameters (`ARGUMENTS`). One that asks for nothing
-that passes with time is called once, on all jobs; any other is called at each pass, on the jobs
-that wait. What compares the waiting jobs with each other must ask for ``now``.
+A function returns a number for each job, smallest first; ties are broken by (submit, position). The
+names of its parameters select its inputs (`ARGUMENTS`). A function without inputs that change over
+time is called once, for all jobs; any other is called at each pass, for the waiting jobs. A
+function that compares the waiting jobs must take ``now``.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from schedfarm.core.numerals import counted
 from schedfarm.core.workload.workload import Workload
 
 COLUMNS = ("submit", "estimate", "procs", "user")
-"""Columns that a function may ask for, int64[k], one entry of each of k jobs."""
+"""Columns of jobs as inputs, int64[k]."""
 
 HISTORY = ("waited", "worked")
-"""Sums over the completed jobs of each job's user at that instant, int64[k]: of waits, s, and of
-run x procs, processor-seconds. Completions of the instant count, as they come first; with
-``events=per-event`` those that have been processed. Unknown users, -1, are one user."""
+"""Sums over the completed jobs of each job's user, int64[k]: of waits, s, and of run x procs,
+processor-seconds. Completions at the current instant are included, since they come first; with
+``events=per-event``, those that have been processed. The unknown user, -1, is one user."""
 
 ARGUMENTS = (*COLUMNS, "now", *HISTORY)
-"""Everything that a function may ask for; ``now`` is the instant of the pass, int, s."""
+"""All inputs; ``now`` is the time of the pass, int, s."""
 
 SERIAL_LOG2 = 2.0**-40
-"""Stands for log2 of one processor in UNICEF: serial jobs go first, by wait / estimate."""
+"""Replaces log2 of one processor in UNICEF, so that serial jobs go first, by wait / estimate."""
 
 
 def wfp3(submit: Int64, estimate: Int64, procs: Int64, now: int) -> Float64:
@@ -126,15 +126,15 @@ def _log10(values: Int64) -> Float64:
 
 @dataclass(frozen=True)
 class OrderFunction:
-    """Hold a function that orders the queue, and what it asks for.
+    """Hold a function that orders the queue, and its inputs.
 
     Parameters
     ----------
     name : str
-        How a policy calls it.
+        Name in a policy.
     call : callable
-        Takes any of `ARGUMENTS`, by name; returns one number of each job. With the attribute
-        ``static = True`` it is called once although it asks for ``now``, which is then 0.
+        Takes any of `ARGUMENTS` by name, and returns one number per job. With the attribute
+        ``static = True`` it is called once although it takes ``now``, which is then 0.
 
     Raises
     ------
@@ -175,7 +175,7 @@ procs, user, now, waited, worked
 
     @cached_property
     def asks(self) -> tuple[str, ...]:
-        """Names of its parameters; ``*`` and ``/`` mark what cannot be given by one name."""
+        """Names of its parameters; ``*`` and ``/`` mark those that cannot be passed by name."""
         try:
             parameters = inspect.signature(self.call).parameters.values()
         except (TypeError, ValueError):
@@ -190,12 +190,12 @@ procs, user, now, waited, worked
 
     @cached_property
     def asks_history(self) -> bool:
-        """Whether it asks for sums over completed jobs."""
+        """Whether its inputs include sums over completed jobs."""
         return not set(HISTORY).isdisjoint(self.asks)
 
     @property
     def moves(self) -> bool:
-        """Whether the order may change as time passes."""
+        """Whether the order may change over time."""
         return not self._static and (self.asks_history or "now" in self.asks)
 
     @property
@@ -209,7 +209,7 @@ procs, user, now, waited, worked
         now: int = 0,
         history: Mapping[str, Int64] | None = None,
     ) -> Int64:
-        """Return a number of each of some jobs, int64[k], smallest first.
+        """Return a number for each of the given jobs, int64[k], smallest first.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ procs, user, now, waited, worked
         return as_key(values, workload.job[jobs], self.name)
 
     def _called_with(self, numbers: Int64, now: int) -> str:
-        """Say when the function was called, and on which jobs."""
+        """Describe the call for an error message: its time and jobs."""
         which = f"job {numbers[0]}" if numbers.size else "no job"
         if numbers.size > 1:
             which = f"{counted(numbers.size, 'job')}, the first of them job {numbers[0]}"
@@ -248,7 +248,7 @@ procs, user, now, waited, worked
 
 
 def own_function(name: str) -> OrderFunction:
-    """Find a user's function: an entry point's name, or ``module:name``.
+    """Find a plug-in function: an entry point's name, or ``module:name``.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def own_function(name: str) -> OrderFunction:
 
 
 def as_key(values: npt.ArrayLike, numbers: Int64, order: str) -> Int64:
-    """Turn what an order's function returned into int64 that sort in the same way.
+    """Convert the return value of an order's function into int64 with the same order.
 
     Parameters
     ----------
@@ -301,6 +301,6 @@ def as_key(values: npt.ArrayLike, numbers: Int64, order: str) -> Int64:
 
 
 def _sortable(values: Float64) -> Int64:
-    # IEEE 754: the bits of floats sort as integers do, backwards among the negative ones.
+    # IEEE 754: the bits of floats sort like integers, in reverse for negative numbers.
     bits = (values + 0.0).view(np.int64)
     return cast(Int64, bits ^ ((bits >> 63) & np.int64(2**63 - 1)))

@@ -1,8 +1,9 @@
-"""A policy: a queue order, a backfilling rule and options, as one value with one short name."""
+"""A policy: a queue order, a backfilling rule and options, as one value with a short name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
@@ -15,42 +16,41 @@ from schedfarm.core.policy.rules import RULES, Rule, depth_of, find_rule
 
 @dataclass(frozen=True, repr=False)
 class Policy:
-    """Name what a scheduler does: a queue order x a backfilling rule x options.
+    """Hold a scheduling policy: a queue order x a backfilling rule x options.
 
     Parameters
     ----------
     order : str
-        A key of `core.policy.orders.ORDERS`, or a user's own: ``module:function``, or an entry
-        point of the group ``schedfarm.orders``.
+        A name from `farm policies`, a plug-in ``module:function``, or an entry point of the group
+        ``schedfarm.orders``.
     rule : str
-        A key of `core.policy.rules.RULES`, with a number in place of K, or a user's own:
-        ``module:name``, or an entry point of the group ``schedfarm.rules``.
+        A name from `farm policies`, with a number in place of K, a plug-in ``module:name``, or an
+        entry point of the group ``schedfarm.rules``.
     threshold : str, optional
-        Starvation threshold: a job that waited longer goes before all others. A duration such
+        Starvation threshold: a job that has waited longer precedes all others. A duration such
         as ``3d``, ``12h`` or ``90s``, or ``3x`` for three times the largest estimate that the
         platform allows (Carastan-Santos et al. 2019, section III-C).
     backfill : str, optional
-        Order in which the rule looks for jobs to backfill; by default the queue order.
+        Order in which jobs are considered for backfilling; by default the queue order.
     events : {"instant", "per-event"}
-        Clock: all events of an instant, then a pass; or a pass after each event (as pyss).
+        Clock: one pass after all events of an instant, or one after each event (as pyss).
     walk : {"start", "arrival", "queue"}
         Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by
         arrival (as pyss), or by the queue at that instant, through which the order matters.
     refresh, halflife : str, optional
-        How often orders that share by what users have got look at that, and after which time it
-        counts half; durations.
+        Interval between updates of users' history, and half-life of its entries; durations.
     every, iterations, tenure, seed, weights, jobs, users, fairness, search : str
-        How `tabu` searches for a better plan; see `core.policy.options`.
+        Search parameters of `tabu`; see `farm policies`.
     shelf, resets, utc, worth, budget : str
-        How `demt` makes and fills shelves; see `core.policy.options`.
+        Shelf parameters of `demt`; see `farm policies`.
     to, links, queue : str
-        Where `ics` and `icsb` put jobs, over which links, and whether each cluster has a queue of
-        its own under `ics`; see `core.policy.options`.
+        Placement of jobs and use of links under `ics` and `icsb`, and the queue of `ics`; see `farm
+        policies`.
 
     Raises
     ------
     InputError
-        If a part is unknown, cannot be loaded, or does not go with the others.
+        If a part is unknown, cannot be loaded, or cannot be combined with the others.
 
     Examples
     --------
@@ -91,20 +91,21 @@ class Policy:
         find_order(self.order)
         for name, row in OPTIONS.items():
             value = getattr(self, name)
-            if value is not None:
+            # A default is canonical; most options of most policies are.
+            if value != row.default:
                 object.__setattr__(self, name, row.canonical(name, value))
         depth_of(self.rule)
         self._check_together()
 
     @property
     def name(self) -> str:
-        """The canonical name, from which `parse` gives the same policy again."""
+        """Canonical name, which `parse` turns into the same policy."""
         options = "".join(f",{option}={value}" for option, value in self.given.items())
         return f"{self.order}+{self.rule}{options}"
 
     @property
     def given(self) -> dict[str, str]:
-        """The options that are not as by default, in the order in which the name has them."""
+        """Options that differ from their defaults, in the order of the name."""
         values = {name: getattr(self, name) for name in OPTIONS}
         return {name: v for name, v in values.items() if v != OPTIONS[name].default}
 
@@ -116,17 +117,17 @@ class Policy:
 
     @property
     def row(self) -> Rule:
-        """What is known of the rule."""
+        """Row of the rule."""
         return find_rule(self.rule)
 
     @property
     def depth(self) -> int:
-        """How many waiting jobs hold a reservation: 0 for none, -1 for all."""
+        """Number of waiting jobs with reservations: 0 for none, -1 for all."""
         return depth_of(self.rule)
 
     @property
     def known_options(self) -> tuple[str, ...]:
-        """Names of the options that the rule or an order knows, as `OPTIONS` lists them."""
+        """Names of the options of the rule or an order, in the order of `OPTIONS`."""
         rows = [find_order(name) for name in (self.order, self.backfill) if name is not None]
         known = {*COMMON, *self.row.options, *(name for row in rows for name in row.options)}
         return tuple(name for name in OPTIONS if name in known)
@@ -146,7 +147,7 @@ class Policy:
 
     @classmethod
     def parse(cls, text: str) -> Policy:
-        """Read a policy from ``ORDER+RULE[,option=value ...]``.
+        """Parse a policy from ``ORDER+RULE[,option=value ...]``.
 
         Raises
         ------
@@ -158,31 +159,38 @@ class Policy:
         >>> Policy.parse("saf+easy,threshold=3x")
         Policy('saf+easy,threshold=3x')
         """
-        head, *options = text.strip().split(",")
-        order, plus, rule = head.partition("+")
-        if not plus:
-            raise InputError(
-                f"policy {text!r} is not of the form ORDER+RULE[,option=value]; "
-                "for example saf+easy"
-            )
-        try:
-            values = _options(options)
-            order, rule = aliased(order, orders.ALIASES), aliased(rule, rules.ALIASES)
-            return cls(order, rule, **values)
-        except InputError as error:
-            raise InputError(f"policy {text!r}: {error}") from error
+        # Names of a user's modules mean what `own.sources` gives at the time.
+        return _parsed.__wrapped__(text) if ":" in text else _parsed(text)
 
     def _check_together(self) -> None:
-        why = self.row.check(self.order, self.given) if self.row.check else None
+        row, given = self.row, self.given
+        why = row.check(self.order, given) if row.check else None
         if why is not None:
             raise InputError(why)
-        for option, value in self.given.items():
-            if option not in self.known_options:
+        known = self.known_options if given else ()
+        for option, value in given.items():
+            if option not in known:
                 raise InputError(f"{option}={value} is an option of {_who_knows(option)} only")
 
 
+@lru_cache(maxsize=2**16)
+def _parsed(text: str) -> Policy:
+    head, *options = text.strip().split(",")
+    order, plus, rule = head.partition("+")
+    if not plus:
+        raise InputError(
+            f"policy {text!r} is not of the form ORDER+RULE[,option=value]; for example saf+easy"
+        )
+    try:
+        values = _options(options)
+        order, rule = aliased(order, orders.ALIASES), aliased(rule, rules.ALIASES)
+        return Policy(order, rule, **values)
+    except InputError as error:
+        raise InputError(f"policy {text!r}: {error}") from error
+
+
 def whole_name(text: str) -> str:
-    """Return the name of the policy that a user means: a rule alone goes with fcfs.
+    """Return the full name of a policy: a rule alone implies fcfs.
 
     Examples
     --------
@@ -195,7 +203,7 @@ def whole_name(text: str) -> str:
 
 
 def _who_knows(option: str) -> str:
-    """Name the rules, or the orders, that an option goes with."""
+    """List the rules or orders that have an option."""
     known: list[str] = [name for name, row in RULES.items() if option in row.options]
     what = "rule" if known else "order"
     known = known or [name for name, order in ORDERS.items() if option in order.options]

@@ -455,7 +455,7 @@ def _row_of(name: str, function: object) -> Rule:
     except (TypeError, ValueError):
         raise InputError(
             f"rule {name!r} is no function of (workload, policy) that returns starts, "
-            "nor a core.policy.rules.Rule"
+            "nor a schedfarm.core.policy.rules.Rule"
         ) from None
     meaning = (function.__doc__ or name).strip().partition("\n")[0]
     return Rule(name, meaning, simulate=cast(Callable[..., Any], function), holds=0)

@@ -42,7 +42,8 @@ def audit(
     simulate --out`. For jobs on nodes, or on clusters with links, it is a CSV with the columns
     start, end, state and on, and the machine in a TOML file of the same name. A violation is
     reported with its job, instant and reason. The events option of the policy chooses the clock:
-    use events=per-event for schedules of the pyss family.
+    use events=per-event for schedules of the pyss family. Rules without an auditor, and orders
+    without a formula of the auditor's own, are listed as unaudited.
 
     Exit status: 0 sound, 1 refuted, 2 bad input.
     """

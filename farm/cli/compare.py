@@ -1,4 +1,4 @@
-"""`farm compare`: how much better one policy is than another, for whom, and how surely."""
+"""`farm compare`: verdicts, intervals, and the users who gain or lose."""
 
 from __future__ import annotations
 
@@ -26,21 +26,26 @@ NO_GROUPS = "none"
     "metrics",
     multiple=True,
     shell_complete=words.metrics,
-    help="A metric to compare by; may be repeated.  [wait, bounded_slowdown]",
+    help="Metric to compare; repeatable.  [wait, bounded_slowdown]",
 )
-@click.option("--trace", shell_complete=words.labels("trace"), help="One trace; by default all.")
-@click.option("--load", shell_complete=words.labels("load"), help="One load; by default all.")
-@click.option("--level", type=float, default=0.9, show_default=True, help="Level of the intervals.")
+@click.option("--trace", shell_complete=words.labels("trace"), help="Restrict to one trace.")
+@click.option("--load", shell_complete=words.labels("load"), help="Restrict to one load.")
+@click.option(
+    "--level", type=float, default=0.9, show_default=True, help="Confidence level of the intervals."
+)
 @click.option(
     "--by",
     default="user",
     show_default=True,
-    help="Groups of jobs whose gains and losses are counted: user, width, run, estimate, group, "
+    help="Grouping of jobs for counts of gains and losses: user, width, run, estimate, group, "
     "queue, partition, or none.",
 )
-@click.option("--csv", help="Also write the table as CSV; - is standard output.")
-@click.option("--latex", help="Also write the table for LaTeX (booktabs); - is standard output.")
-@click.option("--plot", help="Also draw dots with intervals: .png, .pdf or .svg; - is a PNG.")
+@click.option("--csv", help="CSV file for the table; - is standard output.")
+@click.option("--latex", help="LaTeX file for the table (booktabs); - is standard output.")
+@click.option(
+    "--plot",
+    help="Image file for a plot of the intervals (.png, .pdf, .svg); - is standard output, as PNG.",
+)
 @JSON
 def compare(
     store: str,

@@ -1,4 +1,4 @@
-"""Processors that stand idle while jobs wait for them, added up over spans of time."""
+"""Idle processors while jobs wait for them, integrated over intervals."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import kernel, verb
 
 SUBMITTED, STARTED, BEGUN, ENDED, PASSED = 0, 1, 2, 3, 4
-"""What happens: a job comes and waits, starts after that, or at once, or ends; a span is over."""
+"""Events: a job is submitted and waits, starts after waiting, starts at once, or ends; an interval
+ends."""
 
 ASKED, IDLE = np.array([1, -1, 0, 0, 0]), np.array([0, -1, -1, 1, 0])
-"""Whether its processors are asked for then, or no more; and whether they are idle."""
+"""Change of the requested and of the idle processors at each event, in units of the job's
+processors."""
 
 KIND = 3
-"""Bits that tell which of these happens."""
+"""Number of bits of an event's kind."""
 
 DIGIT = 13
-"""Bits by which instants are sorted at a time: two rounds for a year. KTH's took 10.4 ns a job so,
-in three rounds of 9 bits 13.8."""
+"""Number of bits of a digit of the radix sort by time: two rounds for a year. KTH took 10.4 ns per
+job, and in three rounds of 9 bits 13.8."""
 
 
 def idle_while_asked(
@@ -34,12 +36,12 @@ def idle_while_asked(
     """Return min(idle processors, processors asked for) x time between bounds, float64[b - 1].
 
     submit, start, end, procs: int64[n], s, s, s, processors. bounds: int64[b], ascending, s, b at
-    least 1. width, bits: of the most processors, and of the time between the outer bounds; with
-    `KIND` together 63 at most.
+    least 1. width, bits: bits of the largest number of processors, and of the time between the
+    outer bounds; with `KIND` together at most 63.
     """
     most = 3 * submit.size + bounds.size
     events = np.empty(most, np.int64), np.empty(most, np.int64)
-    # Something may still happen after the last span, at its very end.
+    # Events may still follow at the end of the last interval.
     ends, lost = np.empty(1 << DIGIT, np.int64), np.zeros(bounds.size)
     add_idle(submit, start, end, procs, processors, bounds, width, bits, *events, ends, lost)
     return lost[:-1]
@@ -50,7 +52,7 @@ def add_idle(
     submit: Int64, start: Int64, end: Int64, procs: Int64, processors: int, bounds: Int64,
     width: int, bits: int, events: Int64, spare: Int64, ends: Int64, lost: Float64,
 ) -> None:  # fmt: skip
-    """Add up in `lost`, zeros, what `idle_while_asked` returns; the others are overwritten."""
+    """Add the result of `idle_while_asked` to `lost`, initially zeros; the rest is overwritten."""
     low = width + KIND
     count = _happenings(submit, start, end, procs, bounds, low, events)
     if _sort(events, spare, count, low, bits, ends) % 2:
@@ -64,7 +66,7 @@ def add_idle(
         kind, taken = event & (1 << KIND) - 1, event >> KIND & (1 << width) - 1
         asked += ASKED[kind] * taken
         idle += IDLE[kind] * taken
-        # Written down at a span's end alone: added to in memory, all of it took 1.3 times as long.
+        # Stored at the end of an interval only: adding in memory took 1.3 times as long in all.
         if kind == PASSED:
             lost[span], here = here, 0.0
             span += 1
@@ -75,7 +77,7 @@ def add_idle(
 def _happenings(
     submit: Int64, start: Int64, end: Int64, procs: Int64, bounds: Int64, low: int, events: Int64
 ) -> int:
-    """Write down what happens, instant, processors and kind in one number; return how much."""
+    """Encode each event's time, processors and kind in one integer; return their number."""
     first, last = bounds[0], bounds[-1]
     count = 0
     for span in range(1, bounds.size):
@@ -87,7 +89,7 @@ def _happenings(
         ended = min(max(end[j], first), last) - first
         waited, taken = began > came, procs[j] << KIND
         events[count] = came << low | taken | SUBMITTED
-        # Written over by the start of a job that never waited.
+        # Overwritten by the start of a job that did not wait.
         count += waited
         events[count] = began << low | taken | (STARTED if waited else BEGUN)
         events[count + 1] = ended << low | taken | ENDED
@@ -97,9 +99,9 @@ def _happenings(
 
 @verb
 def _sort(values: Int64, spare: Int64, count: int, low: int, bits: int, ends: Int64) -> int:
-    """Sort values by so many bits from one on, the lowest first; return after how many rounds.
+    """Sort integers by some of their bits, lowest digit first; return the number of rounds.
 
-    They are in `spare` after an odd number of rounds. ends: int64[1 << DIGIT], overwritten.
+    After an odd number of rounds they are in `spare`. ends: int64[1 << DIGIT], overwritten.
     """
     rounds = -(-bits // DIGIT)
     digit = -(-bits // max(rounds, 1))

@@ -1,7 +1,7 @@
-"""Natural logarithms whose last bit does not hang on the processor.
+"""Natural logarithms that are the same to the bit on every processor.
 
-numpy's differ from the C library's in 0.2 to 0.5 % of the bounded slowdowns of CTC, by what its
-vector instructions are.
+numpy's differ from the C library's in 0.2 to 0.5 % of the bounded slowdowns of CTC, depending on
+the vector instructions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from schedfarm.core.engine.jit import kernel
 
 
 def logarithms(values: Float64) -> Float64:
-    """Return the natural logarithm of each of some numbers above 0, float64[n]."""
+    """Return the natural logarithm of each positive number, float64[n]."""
     found = np.zeros(values.size)
     find_logarithms(values, np.empty(values.size, np.int64), found)
     return found
@@ -23,10 +23,10 @@ def logarithms(values: Float64) -> Float64:
 
 @kernel
 def find_logarithms(values: Float64, others: Int64, found: Float64) -> None:
-    """Write down the natural logarithm of each of some numbers above 0 where it is not 0.
+    """Fill in the natural logarithm of each positive number where it is not 0.
 
-    others: int64[n], overwritten. Half of all jobs are not slowed down, in no order that a
-    processor foresees: to find the others first takes 0.6 of the time.
+    others: int64[n], overwritten. Half of all jobs are not slowed down, in an unpredictable order:
+    finding the others first takes 0.6 of the time.
     """
     count = 0
     for i in range(values.size):

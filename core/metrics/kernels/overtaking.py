@@ -1,4 +1,4 @@
-"""How many jobs each one passed, and was passed by, on the way to its start."""
+"""Numbers of jobs that each job overtook, and that overtook it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedfarm.core.engine.jit import kernel, verb
 
 @verb
 def count_upto(tree: Int64, i: int) -> int:
-    """Return how many entries a Fenwick tree has at places 1 to i."""
+    """Return the number of entries of a Fenwick tree at indices 1 to i."""
     total = 0
     while i > 0:
         total += tree[i]
@@ -19,7 +19,7 @@ def count_upto(tree: Int64, i: int) -> int:
 
 
 def overtakings(place: Int64) -> tuple[Int64, Int64]:
-    """Count later jobs with a smaller place, and earlier ones with a larger, of each job.
+    """Count for each job the later jobs with a smaller rank, and the earlier ones with a larger.
 
     `place`, int64[n], is the rank of the job's start, 0 to n - 1; equal starts share one.
     """

@@ -1,4 +1,4 @@
-"""Numbers at given places of the sorted order, found without sorting."""
+"""Selection of order statistics without sorting."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import kernel, verb
 
 DIGIT = 12
-"""Bits by which numbers are told apart at a time."""
+"""Number of bits of a digit of the radix selection."""
 
 
 def ranked(values: Int64, least: int, bits: int, places: Int64) -> Int64:
-    """Return what would be at some places, from 0, were the values sorted, int64[places].
+    """Return the values at given indices of the sorted order, int64[places].
 
-    values: int64[n]. least, bits: the least of them, and bits of how far the most lies above it.
-    Three percentiles of KTH's waits take 2.6 ns a job, and of its slowdowns 2.4, where numpy's
-    partition takes 6.4 and 10.5.
+    values: int64[n]. least, bits: the minimum, and the bits of maximum - minimum. Three percentiles
+    of KTH's waits take 2.6 ns per job, and of its slowdowns 2.4, where numpy's partition takes 6.4
+    and 10.5.
     """
     counts, finer = np.zeros(1 << DIGIT, np.int64), np.empty(1 << DIGIT, np.int64)
     found, among = np.full(places.size, least), np.empty(values.size, np.int64)
@@ -29,9 +29,9 @@ def find_ranked(
     values: Int64, least: int, bits: int, places: Int64, counts: Int64, finer: Int64,
     among: Int64, found: Int64,
 ) -> None:  # fmt: skip
-    """Write down what `ranked` returns. counts: zeros; `finer` and `among` are overwritten."""
+    """Fill in the result of `ranked`. counts: zeros; `finer` and `among` are overwritten."""
     n, shift = values.size, max(bits - DIGIT, 0)
-    # Half of all jobs may be at the least: neither waited nor slowed down.
+    # Up to half of the values are the minimum: jobs that neither waited nor were slowed down.
     lowest = 0
     for i in range(n):
         counts[values[i] - least >> shift] += 1
@@ -45,7 +45,7 @@ def find_ranked(
 def _narrowed(
     values: Int64, place: int, least: int, shift: int, counts: Int64, finer: Int64, among: Int64
 ) -> int:
-    """Return what is at a place, digit by digit; `finer` and `among` are overwritten."""
+    """Return the value at an index, digit by digit; `finer` and `among` are overwritten."""
     bucket = 0
     while counts[bucket] <= place:
         place -= counts[bucket]

@@ -1,4 +1,4 @@
-"""How much longer jobs took than they ran, and such numbers of some of the jobs alone."""
+"""Bounded slowdowns, and partition of values by a condition."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from schedfarm.core.engine.jit import kernel
 def slowdowns_of(response: Int64, run: Int64, tau: float, procs: Int64 | None = None) -> Float64:
     """Return max(response / (procs x max(run, tau)), 1) of each job, float64[n].
 
-    response, run: int64[n], s. tau: s, above 0. procs: int64[n], by default 1 of each. As
-    `core.metrics.slowdown.slowdowns` does in numpy, in 0.3 of its time on KTH.
+    response, run: int64[n], s. tau: s, above 0. procs: int64[n], by default 1 each. It takes 0.3 of
+    the time of `core.metrics.slowdown.slowdowns` in numpy on KTH.
     """
     found = np.empty(response.size)
     parts = np.empty(0, np.int64) if procs is None else procs
@@ -21,9 +21,9 @@ def slowdowns_of(response: Int64, run: Int64, tau: float, procs: Int64 | None = 
 
 
 def apart(values: Float64, which: Bool) -> tuple[Float64, Float64]:
-    """Return the values of those that it is true of, and of the others, each in their order.
+    """Return the values for which a condition holds, and the others, both in order.
 
-    numpy's two choices take 3.7 times as long where one cannot be told from the one before it.
+    numpy's boolean indexing takes 3.7 times as long if the condition is unpredictable.
     """
     there, others = np.empty(values.size), np.empty(values.size)
     count = np.zeros(1, np.int64)
@@ -33,9 +33,9 @@ def apart(values: Float64, which: Bool) -> tuple[Float64, Float64]:
 
 @kernel
 def find_slowdowns(response: Int64, run: Int64, procs: Int64, tau: float, found: Float64) -> None:
-    """Write down what `slowdowns_of` returns; procs: int64[n], or int64[0] for 1 of each."""
-    # A division of numpy's, not one of Python's: that one stops at 0, which keeps the compiler
-    # from doing several at once.
+    """Fill in the result of `slowdowns_of`; procs: int64[n], or int64[0] for 1 each."""
+    # numpy's division instead of Python's, whose check for 0 keeps the compiler
+    # from vectorising it.
     if procs.size:
         for j in range(found.size):
             whole = float(procs[j]) * max(float(run[j]), tau)
@@ -47,10 +47,10 @@ def find_slowdowns(response: Int64, run: Int64, procs: Int64, tau: float, found:
 
 @kernel
 def part(values: Float64, which: Bool, there: Float64, others: Float64, count: Int64) -> None:
-    """Write down what `apart` returns, and how many are in `there`."""
+    """Fill in the result of `apart`, and the number of values in `there`."""
     found = left = 0
     for j in range(values.size):
-        # One of the two is written over by the next.
+        # One of the two is overwritten by the next value.
         there[found] = values[j]
         others[left] = values[j]
         found += which[j]
