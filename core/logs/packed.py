@@ -8,7 +8,6 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from schedfarm.core.errors import InputError
@@ -46,10 +45,11 @@ def check_is_file(path: str | os.PathLike[str]) -> None:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes, unchanged."""
+    """Return a file's bytes, unchanged: as many as it has when it is opened."""
     check_is_file(path)
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            return file.read(os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise InputError(f"{os.fspath(path)}: cannot read the log ({error.strerror})") from None
 
@@ -74,7 +74,8 @@ def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
     stream = gzip.GzipFile(fileobj=file) if packed else file
     most, size = max(LEAST_LIMIT, MOST_PACKED * length), 0
     try:
-        while part := stream.read(PART):
+        # A plain file that is still being written may never end.
+        while part := stream.read(PART if packed else min(PART, length - size)):
             size += len(part)
             if packed and size > most:
                 raise InputError(

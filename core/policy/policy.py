@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
@@ -90,7 +91,8 @@ class Policy:
         find_order(self.order)
         for name, row in OPTIONS.items():
             value = getattr(self, name)
-            if value is not None:
+            # A default is canonical; most options of most policies are.
+            if value != row.default:
                 object.__setattr__(self, name, row.canonical(name, value))
         depth_of(self.rule)
         self._check_together()
@@ -157,27 +159,34 @@ class Policy:
         >>> Policy.parse("saf+easy,threshold=3x")
         Policy('saf+easy,threshold=3x')
         """
-        head, *options = text.strip().split(",")
-        order, plus, rule = head.partition("+")
-        if not plus:
-            raise InputError(
-                f"policy {text!r} is not of the form ORDER+RULE[,option=value]; "
-                "for example saf+easy"
-            )
-        try:
-            values = _options(options)
-            order, rule = aliased(order, orders.ALIASES), aliased(rule, rules.ALIASES)
-            return cls(order, rule, **values)
-        except InputError as error:
-            raise InputError(f"policy {text!r}: {error}") from error
+        # Names of a user's modules mean what `own.sources` gives at the time.
+        return _parsed.__wrapped__(text) if ":" in text else _parsed(text)
 
     def _check_together(self) -> None:
-        why = self.row.check(self.order, self.given) if self.row.check else None
+        row, given = self.row, self.given
+        why = row.check(self.order, given) if row.check else None
         if why is not None:
             raise InputError(why)
-        for option, value in self.given.items():
-            if option not in self.known_options:
+        known = self.known_options if given else ()
+        for option, value in given.items():
+            if option not in known:
                 raise InputError(f"{option}={value} is an option of {_who_knows(option)} only")
+
+
+@lru_cache(maxsize=2**16)
+def _parsed(text: str) -> Policy:
+    head, *options = text.strip().split(",")
+    order, plus, rule = head.partition("+")
+    if not plus:
+        raise InputError(
+            f"policy {text!r} is not of the form ORDER+RULE[,option=value]; for example saf+easy"
+        )
+    try:
+        values = _options(options)
+        order, rule = aliased(order, orders.ALIASES), aliased(rule, rules.ALIASES)
+        return Policy(order, rule, **values)
+    except InputError as error:
+        raise InputError(f"policy {text!r}: {error}") from error
 
 
 def whole_name(text: str) -> str:

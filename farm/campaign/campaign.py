@@ -44,6 +44,9 @@ LONGEST_BLOCK = 3600.0
 MOST_RESAMPLES = 1_000_000
 """Limit set by the manifest of the store, which names each resample."""
 
+MOST_CHARACTERS = 2**25
+"""Length at which a file is no campaign: a device, for one, has no end."""
+
 MOST_CELLS = 10_000_000
 """A metric of the summary is one chunk: folding this number of cells takes 267 MiB."""
 
@@ -328,7 +331,16 @@ class Campaign:
         path = Path(path)
         try:
             # Editors on Windows begin a text with a byte order mark.
-            given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+            with path.open(encoding="utf-8-sig") as file:
+                text = file.read(MOST_CHARACTERS)
+            if len(text) == MOST_CHARACTERS:
+                raise InputError(
+                    f"campaign {path}: {MOST_CHARACTERS:,} characters or more, which no campaign "
+                    "has; name its file"
+                )
+            given = tomllib.loads(text)
+        except InputError:
+            raise
         except (OSError, ValueError) as error:
             raise InputError(f"campaign {path}: {_unread(error)}") from None
         except RecursionError:

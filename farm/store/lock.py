@@ -17,6 +17,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import make_folder
 from schedfarm.core.format.names import LOCK
 from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.guarantees import check_guarantees
 
 TURN = "turn.lock"
 """File that writers of blocks lock together while they move files into their places, and a run
@@ -27,6 +28,8 @@ PATIENCE = 20.0
 """Time that a run waits for such writers, s: they hold the file for some milliseconds, or have
 been stopped."""
 
+
+LOCKS = Path("/proc/locks")
 
 POLL = 0.02
 """Time between two looks whether they have ended, s."""
@@ -62,8 +65,8 @@ def locked(store: Path) -> Iterator[str]:
     path = store / LOCK
     with writing(store):
         make_folder(store)
+        check_guarantees(store)
         handle = _acquire(path)
-        _check_effective(path, handle)
     try:
         with writing(store):
             # Who has not begun to move files finds no run to do it for.
@@ -149,12 +152,26 @@ def _alone(store: Path) -> Iterator[None]:
                 if time.monotonic() > until:
                     raise InputError(
                         f"store {store}: a worker of a run that has ended is still in the midst of "
-                        "writing a block, perhaps stopped; let it go on, or end it"
+                        f"writing a block, perhaps stopped ({_holders(handle)}); let it go on, or "
+                        "end it"
                     ) from None
                 time.sleep(POLL)
         yield
     finally:
         os.close(handle)
+
+
+def _holders(handle: int) -> str:
+    """Name the processes that have locked an open file, as far as this host knows."""
+    inode = str(os.fstat(handle).st_ino)
+    try:
+        lines = [line.split() for line in LOCKS.read_text().splitlines()]
+    except OSError:
+        lines = []
+    # `1: FLOCK ADVISORY WRITE 781 fe:00:1234 0 EOF`; a line that begins with -> waits.
+    held = {int(line[4]) for line in lines if "FLOCK" in line[1] and line[5].endswith(f":{inode}")}
+    pids = ", ".join(map(str, sorted(pid for pid in held if pid > 0)))
+    return f"process {pids} on {platform.node()}" if pids else "a process of another host"
 
 
 def _acquire(path: Path) -> int:
@@ -178,24 +195,6 @@ def _is_at(path: Path, handle: int) -> bool:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _check_effective(path: Path, handle: int) -> None:
-    """Refuse a lock that holds nobody off, as on some network disks, if somebody may be there."""
-    other = os.open(path, os.O_RDWR)
-    try:
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return
-    finally:
-        os.close(other)
-    if os.fstat(handle).st_size:
-        holder = _holder(handle)
-        os.close(handle)
-        raise InputError(
-            f"store {path.parent}: locks have no effect on this disk, and {path.name} names "
-            f"{holder}; make sure that it has ended, then delete that file"
-        )
 
 
 def _holder(handle: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from schedfarm.farm import Campaign, run
+from schedfarm.farm.campaign import campaign
 from tests.support.command_line import Farm
 from tests.support.refusals import GOOD, LOG, ROW, Said, other_trace, refused, unlike, write
 
@@ -51,6 +52,15 @@ def test_own_metric_with_a_long_name(said: Said) -> None:
     Path("mine.py").write_text(f"def {'m' * 300}(s): return 1.0\n")
     text = refused(said, metrics=[f"mine:{'m' * 300}"])
     assert "300 characters" in text
+
+
+def test_a_file_without_an_end(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device, or a file that is no campaign, is not read into memory."""
+    assert campaign.MOST_CHARACTERS * 4 < 2**28
+    monkeypatch.setattr(campaign, "MOST_CHARACTERS", 10_000)
+    text = said("plan", "/dev/zero")
+    assert "campaign /dev/zero: " in text
+    assert "10,000 characters or more, which no campaign has" in text
 
 
 def test_a_number_that_python_does_not_read(said: Said) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from schedfarm.core import InputError
 from schedfarm.core.format.names import LOCK
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import cli
+from schedfarm.farm.store import lock
 from schedfarm.farm.store.lock import TURN, check_turn, locked, turn
 from tests.support.harness import snapshot
 from tests.support.refusals import GOOD
@@ -53,19 +55,6 @@ def test_lock_of_another_run_outlives_the_first(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=f"in use by process {os.getpid()}"), locked(tmp_path):
             pass
     assert not (tmp_path / LOCK).exists()
-
-
-def test_locks_without_effect_do_not_end_the_run_that_holds_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A second run is refused by what the file says; after the first has ended, it is not."""
-    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
-    with locked(tmp_path) as run:
-        with pytest.raises(InputError, match="locks have no effect on this disk, and lock.json na"):
-            locked(tmp_path).__enter__()
-        check_turn(tmp_path, run)
-    with locked(tmp_path):
-        pass
 
 
 @contextmanager
@@ -126,3 +115,23 @@ def test_readers_of_a_lock_do_not_take_it(tmp_path: Path) -> None:
     assert not (store / LOCK).exists()
     CliRunner().invoke(cli, ["status", str(store)])
     assert not (store / LOCK).exists()
+
+
+def test_the_process_that_holds_off_a_run_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has 200 workers cannot end the one that is stopped otherwise."""
+    monkeypatch.setattr(lock, "PATIENCE", 0.0)
+    refusal = r"perhaps stopped \({}\); let it go on, or end it"
+    here = f"process {os.getpid()} on {platform.node()}"
+    with locked(tmp_path):
+        (tmp_path / LOCK).rename(tmp_path / "of the first")
+        handle = os.open(tmp_path / TURN, os.O_RDWR)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        with pytest.raises(InputError, match=refusal.format(here)), locked(tmp_path):
+            pass
+        monkeypatch.setattr(lock, "LOCKS", tmp_path / "none")
+        elsewhere = refusal.format("a process of another host")
+        with pytest.raises(InputError, match=elsewhere), locked(tmp_path):
+            pass
+        os.close(handle)

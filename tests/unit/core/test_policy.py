@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.own import sources
+from schedfarm.core.policy.options import OPTIONS
 from schedfarm.core.policy.policy import Policy
 from tests.support.strategies import policies
 
@@ -55,3 +57,22 @@ def test_a_backfill_order_needs_somebody_to_backfill() -> None:
     assert Policy.parse("fcfs+depth(4),backfill=spf").backfill == "spf"
     with pytest.raises(InputError, match="none is left to backfill"):
         Policy("fcfs", "conservative", backfill="spf")
+
+
+def test_a_default_is_written_canonically() -> None:
+    """Policies take defaults as they are."""
+    for name, row in OPTIONS.items():
+        assert row.default is None or row.canonical(name, row.default) == row.default
+
+
+def test_a_name_is_read_once() -> None:
+    """Planning asks for each policy many times."""
+    assert Policy.parse("saf+depth(731)") is Policy.parse("saf+depth(731)")
+
+
+def test_a_name_with_a_users_module_is_read_each_time() -> None:
+    """The module may not be there another time."""
+    with sources({"mine": "def widest(procs):\n    return -procs\n"}):
+        assert Policy.parse("mine:widest+easy").order == "mine:widest"
+    with pytest.raises(InputError, match="cannot be imported"):
+        Policy.parse("mine:widest+easy")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core import InputError, read_log, read_swf
+from schedfarm.core.logs.packed import PART, unpacked_parts
 from tests.support.swf_texts import HEADER, read, row
 
 pytestmark = pytest.mark.usefixtures("swf_cache")
@@ -120,6 +121,22 @@ def test_a_file_of_one_line_is_no_log(tmp_path: Path) -> None:
     path.write_bytes(b"1 " * 2**24)
     with pytest.raises(InputError, match="holds a line of more than 16,777,216 bytes"):
         read_swf(path)
+
+
+def test_a_log_that_grows_while_it_is_read__is_read_as_it_was(tmp_path: Path) -> None:
+    """A writer that is faster than its reader would keep it for ever."""
+    path = tmp_path / "grows.swf"
+    lines = (HEADER + row() + "\n").encode()
+    text = lines + b"; \n" * PART
+    path.write_bytes(text)
+    with path.open("rb") as file, path.open("ab") as writer:
+        parts = []
+        for part in unpacked_parts(file, str(path)):
+            parts.append(part)
+            writer.write(b"; more \n" * PART)
+            writer.flush()
+            assert len(parts) <= 4
+    assert b"".join(parts) == text
 
 
 @pytest.mark.parametrize("name", ["log.swf", "log.gwf", "log.sacct"])

@@ -1,0 +1,133 @@
+"""What a store relies on in a file system, and the refusal of a folder that lacks it."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import PARTIAL, sync
+
+_UNSUPPORTED = {errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOLCK, errno.ENOTTY}
+"""What a file system answers that does not know a call; all other errors are of this moment."""
+
+_LOCAL_LOCKS = {
+    "nfs": r"nolock|local_lock=(all|flock)",
+    "nfs4": r"nolock|local_lock=(all|flock)",
+    "lustre": r"localflock",
+}
+"""By type of file system, options of a mount by which locks hold off processes of one host only."""
+
+MOUNTS = Path("/proc/self/mountinfo")
+
+
+def check_guarantees(folder: Path) -> None:
+    """Try each guarantee in a folder, and refuse the folder with the first that is missing.
+
+    It takes some milliseconds, and leaves nothing. Locks between hosts cannot be tried from one
+    host; the options of the mount say where they have no effect.
+    """
+    one, other = (folder / f"probe.{uuid.uuid4().hex}{PARTIAL}" for _ in range(2))
+    try:
+        for guarantee, holds in _GUARANTEES:
+            try:
+                kept = holds(one, other)
+            except OSError as error:
+                if error.errno not in _UNSUPPORTED:
+                    raise
+                kept = False
+            if not kept:
+                raise InputError(
+                    f"store {folder}: this file system does not guarantee {guarantee}, which a "
+                    "store relies on; use a folder of another file system, or a bucket"
+                )
+    finally:
+        for path in (one, other):
+            path.unlink(missing_ok=True)
+
+
+def _replaces(one: Path, other: Path) -> bool:
+    one.write_bytes(b"before")
+    other.write_bytes(b"after")
+    other.replace(one)
+    return one.read_bytes() == b"after" and not other.exists()
+
+
+def _marks(one: Path, other: Path) -> bool:
+    """Tell whether a file that replaces another can be told from it, as `Folder.mark` does."""
+    one.write_bytes(b"same")
+    before = one.stat()
+    other.write_bytes(b"same")
+    other.replace(one)
+    after = one.stat()
+    return (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns)
+
+
+def _identifies(one: Path, other: Path) -> bool:
+    """Tell whether an open file can be told from a later one of its name."""
+    with one.open("wb") as stream:
+        here = os.path.samestat(os.fstat(stream.fileno()), one.stat())
+        other.touch()
+        other.replace(one)
+        return here and not os.path.samestat(os.fstat(stream.fileno()), one.stat())
+
+
+def _excludes(one: Path, other: Path) -> bool:
+    with one.open("w+b") as first, one.open("r+b") as second:
+        fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for kind in (fcntl.LOCK_EX, fcntl.LOCK_SH):
+            try:
+                fcntl.flock(second, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            return False
+        fcntl.flock(first, fcntl.LOCK_UN)
+        for stream in (first, second):
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return True
+
+
+def _excludes_hosts(one: Path, other: Path) -> bool:
+    kind, options = mounted(one.parent)
+    known = _LOCAL_LOCKS.get(kind)
+    return known is None or not any(re.fullmatch(known, option) for option in options)
+
+
+def _syncs(one: Path, other: Path) -> bool:
+    one.touch()
+    sync(one.parent)
+    return True
+
+
+_GUARANTEES: tuple[tuple[str, Callable[[Path, Path], bool]], ...] = (
+    ("that a renamed file replaces another at once (rename)", _replaces),
+    ("that a replaced file is seen as another (inode number or time)", _marks),
+    ("that an open file keeps its identity (inode number)", _identifies),
+    ("that a lock excludes other processes (flock)", _excludes),
+    ("that a lock excludes processes of other hosts (mount without nolock, local_lock or "
+     "localflock)", _excludes_hosts),
+    ("that new names in a folder can be put on the disk (fsync of a folder)", _syncs),
+)  # fmt: skip
+
+
+def mounted(folder: Path) -> tuple[str, set[str]]:
+    """Return the type of a folder's file system and the options of its mount; none if unknown."""
+    try:
+        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return "", set()
+    place, found = folder.resolve(), ("", set[str]())
+    longest = -1
+    for line in lines:
+        mount, _, system = line.partition(" - ")
+        fields, (kind, _, options) = mount.split(), system.split(maxsplit=2)
+        at = Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), fields[4]))
+        # The last of those mounted at one place is the one that is seen.
+        if place.is_relative_to(at) and len(at.parts) >= longest:
+            longest, found = len(at.parts), (kind, {*fields[5].split(","), *options.split(",")})
+    return found
