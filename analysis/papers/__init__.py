@@ -77,12 +77,12 @@ def make_report(name: str, store: StoreName) -> Made:
     ...
     schedfarm.analysis.errors.StoreError: report 'no-such-paper' is unknown; known: ...
     """
-    from schedfarm.analysis.papers.needs import KEEPS
     from schedfarm.analysis.papers.report import report
     from schedfarm.analysis.store import open_summary
+    from schedfarm.core.format.retention import ALL
 
     paper = _paper(name)
-    keep = open_summary(store).attrs.get("keep", KEEPS[-1])
+    keep = open_summary(store).attrs.get("keep", ALL)
     if not paper.needs.allows(keep):
         raise StoreError(
             f"report {name!r} needs keep = {paper.needs.keep!r}, "

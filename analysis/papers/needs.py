@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-KEEPS = ("summary", "weeks", "jobs")
-"""How much a store keeps of each cell, from the least on; docs/store-format.md says what."""
+from schedfarm.core.format.retention import LEAST, RETENTION
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Needs:
     loads : tuple of str
         Loads that it shows of the logs themselves; where there are samples it can do without.
     keep : str
-        The least that the store has to keep of each cell, one of `KEEPS`.
+        The least that the store has to keep of each cell, a key of `RETENTION`.
     """
 
     orders: tuple[str, ...] = ()
@@ -37,7 +36,7 @@ class Needs:
     samples: int = 0
     log: bool = False
     loads: tuple[str, ...] = ()
-    keep: str = KEEPS[0]
+    keep: str = LEAST
 
     def lacking(
         self,
@@ -91,7 +90,7 @@ class Needs:
 
     def allows(self, keep: str) -> bool:
         """Tell whether a store that keeps so much has all that is needed of a cell."""
-        return KEEPS.index(keep) >= KEEPS.index(self.keep)
+        return RETENTION[keep].includes(RETENTION[self.keep])
 
 
 def _absent(key: str, needed: Iterable[str], there: Iterable[str]) -> list[str]:
