@@ -104,7 +104,7 @@ def _check_given(schedule: Schedule) -> None:
 
 
 def _judge(schedule: Schedule, policy: Policy) -> Verdict:
-    kind = KINDS[schedule.workload.platform.name]
+    kind = KINDS[schedule.workload.platform.name]()
     judged, unaudited = kind.judges(policy), kind.unaudited(policy)
     checked = (*kind.checks, *([policy.name] if judged else []))
     evidence = Evidence(schedule, policy, kind.naming)

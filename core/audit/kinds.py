@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from schedfarm.core.audit import times
@@ -12,9 +12,7 @@ from schedfarm.core.audit.pool import Replay
 from schedfarm.core.audit.times import Evidence, Proofs
 from schedfarm.core.audit.verdict import Fault
 from schedfarm.core.machines.grid.platform import Grid
-from schedfarm.core.machines.network import audit as network
 from schedfarm.core.machines.network.platform import Network
-from schedfarm.core.machines.nodes import audit as nodes
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.policy.policy import Policy
@@ -87,8 +85,8 @@ def _by_the_reference(schedule: Schedule, policy: Policy, until: int) -> Fault |
     return Fault(found.instant, found.job, rule, found.why)
 
 
-KINDS: dict[str, Kind] = {
-    Pool.name: Kind(
+def _pool() -> Kind:
+    return Kind(
         ("start", "submit", "kills", "capacity"),
         _naming,
         times.unstarted,
@@ -96,17 +94,17 @@ KINDS: dict[str, Kind] = {
         "audit",
         FORMULAS,
         _by_the_auditor,
-    ),
-    Grid.name: Kind(
-        ("start", "submit", "kills", "place", "capacity"),
-        _naming,
-        times.unstarted,
-        _proofs,
-        "audit",
-        FORMULAS,
-        _by_the_auditor,
-    ),
-    Nodes.name: Kind(
+    )
+
+
+def _grid() -> Kind:
+    return replace(_pool(), checks=("start", "submit", "kills", "place", "capacity"))
+
+
+def _nodes() -> Kind:
+    from schedfarm.core.machines.nodes import audit as nodes
+
+    return Kind(
         nodes.CHECKS,
         nodes.naming,
         nodes.unstarted,
@@ -114,8 +112,13 @@ KINDS: dict[str, Kind] = {
         "refer",
         {*KEYS, *SHARES},
         _by_the_reference,
-    ),
-    Network.name: Kind(
+    )
+
+
+def _network() -> Kind:
+    from schedfarm.core.machines.network import audit as network
+
+    return Kind(
         network.CHECKS,
         network.naming,
         times.unstarted,
@@ -123,6 +126,13 @@ KINDS: dict[str, Kind] = {
         "refer",
         {*KEYS, *SHARES},
         _by_the_reference,
-    ),
+    )
+
+
+KINDS: dict[str, Callable[[], Kind]] = {
+    Pool.name: _pool,
+    Grid.name: _grid,
+    Nodes.name: _nodes,
+    Network.name: _network,
 }
-"""The kinds of platform by name."""
+"""The kind of each platform by its name; functions, since machines' audits import this package."""
