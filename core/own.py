@@ -113,7 +113,7 @@ def find_source(module: str, folder: Path | None = None) -> Source:
 
     Examples
     --------
-    >>> find_source("schedfarm.core.errors").text.startswith('\"\"\"The exception')
+    >>> find_source("schedfarm.core.errors").text.startswith('\"\"\"Exceptions')
     True
     """
     beside = None if folder is None else folder.joinpath(*module.split(".")).with_suffix(".py")

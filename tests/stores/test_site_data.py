@@ -138,7 +138,7 @@ def test_simulate_shows_what_was_beside(site: Path) -> None:
     (line,) = (line for line in text.splitlines() if line.startswith("  mean wait"))
     assert line.startswith("  mean wait, s ")
     assert line.endswith("   1 963")
-    assert "as logged: by the starts of the log, with run times as simulated" in text
+    assert "as logged: with the starts of the log and the simulated run times" in text
     plain = json.loads(told(*words, "--json"))
     expected = summarise(simulate(read_log(site, processors=128), "fcfs+logged"))
     assert plain["as_logged"]["wait"] == expected["wait"] == pytest.approx(11_777 / 6)
@@ -155,5 +155,5 @@ def test_few_unknown_waits_are_left_out_and_counted(
     rows = [f"{j} {j} {-1 if j <= unknown else 7} 10 1{13 * ' -1'}\n" for j in range(1, 101)]
     (tmp_path / "a.swf").write_text("; MaxProcs: 4\n" + "".join(rows))
     text = " ".join(told(str(tmp_path / "a.swf"), "--policy", "easy").split())
-    assert (f"{unknown} jobs whose wait it does not say are not in it" in text) is shown
+    assert (f"without {unknown} jobs whose wait is unknown" in text) is shown
     assert ("as logged" in text) is shown

@@ -18,7 +18,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import Rule
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.execution.faults import of_worker
+from schedfarm.farm.execution.faults import fault_behind
 
 WORK = Workload.from_columns(
     submit=[0, 1, 2], run=[6, 4, 9], estimate=[9, 4, 9], procs=[2, 3, 1], processors=3
@@ -76,7 +76,7 @@ def test_what_others_could_have_written_is_not_imported(
         load(f"{name}:x")
     assert not ran.exists()
     # Another worker may have a copy that is its user's own.
-    assert of_worker(raised.value) is not None
+    assert fault_behind(raised.value) is not None
     (folder / opened).chmod(0o644)
     sys.modules.pop("written_by_others", None)
     load(f"{name}:__name__")

@@ -218,7 +218,7 @@ def test_lists_and_paths_from_python_are_taken() -> None:
     )
     assert campaign.traces == (trace,)
     assert (campaign.policies, campaign.loads) == (("saf+easy",), ("0.9",))
-    with pytest.raises(InputError, match=r"traces holds .*; it must be a farm\.Trace"):
+    with pytest.raises(InputError, match=r"traces holds .*; it must be a schedfarm\.Trace"):
         dataclasses.replace(campaign, traces=[{"file": "a.swf"}])
     with pytest.raises(InputError, match="trace 'a': jobs is 0; it must be a whole number"):
         dataclasses.replace(trace, jobs=0)
