@@ -58,7 +58,7 @@ def check(work: Workload, policy: Policy) -> None:
     verdict = audit(simulate(work, policy), policy)
     if not verdict.ok and not is_close_call(simulate_reference(work, policy), policy):
         raise AssertionError("\n".join([policy.name, described(work), f"audit: {verdict.why}"]))
-    kind = KINDS[work.platform.name]
+    kind = KINDS[work.platform.name]()
     assert verdict.checked == (*kind.checks, *([policy.name] if kind.judges(policy) else []))
 
 

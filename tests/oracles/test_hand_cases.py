@@ -66,7 +66,7 @@ def unjudged(platform: str) -> dict[str, object]:
         verdict = audit(good, policy)
         if not verdict.ok:
             found[str(case)] = verdict.why
-        for job, old in enumerate(case.starts if KINDS[platform].judges(policy) else ()):
+        for job, old in enumerate(case.starts if KINDS[platform]().judges(policy) else ()):
             for shift in (-1, 1):
                 if old < 0 or old + shift < 0:
                     continue

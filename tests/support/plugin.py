@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.guards import PROCESSES, little_time, no_process
-from tests.support.paths import ROOT
+from tests.support.paths import PACKAGE, ROOT
 from tests.support.profiles import load_profile
 from tests.support.tiers import PACKAGES, TIERS, is_default, is_rest, tier_of
 
@@ -85,7 +85,7 @@ def _is_named(path: Path, config: pytest.Config) -> bool:
     """Tell whether an argument names this path, something inside it, or a folder around it."""
     here = config.invocation_params.dir
     named = {(here / argument.partition("::")[0]).resolve() for argument in config.args}
-    named -= {ROOT / package for package in PACKAGES}
+    named -= {PACKAGE, *(ROOT / package for package in PACKAGES)}
     return any(
         path.is_relative_to(one) or one.is_relative_to(path) for one in named if tier_of(one)
     )

@@ -33,8 +33,8 @@ TIERS = {
 EXHAUSTIVE = "exhaustive"
 """Name of a folder inside any tier that a default run leaves out."""
 
-PACKAGES = ("core", "farm", "cluster", "analysis")
-"""Folders whose docstrings hold examples."""
+PACKAGES = ("core", "farm", "cluster", "analysis", "src")
+"""Folders whose docstrings hold examples; those of the first four are collected through `src`."""
 
 
 def tier_of(path: Path) -> str | None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import guards
 from tests.support.guards import little_time, no_process, processes_allowed
-from tests.support.paths import ROOT, TESTS
+from tests.support.paths import PACKAGE, ROOT, TESTS
 from tests.support.tiers import EXHAUSTIVE, TIERS, is_default, is_rest, tier_of
 
 
@@ -29,6 +29,7 @@ def test_every_folder_of_tests_is_a_tier() -> None:
         (TESTS / "oracles" / EXHAUSTIVE / "test_a.py", "oracles", False),
         (TESTS / "crash" / "test_a.py", "crash", False),
         (ROOT / "core" / "arrays.py", "unit", True),
+        (PACKAGE / "core" / "arrays.py", "unit", True),
         (TESTS / "support" / "paths.py", None, True),
         (ROOT / "docs" / "index.md", None, True),
     ],
