@@ -71,14 +71,14 @@ def flip_records() -> None:
     """Flip a bit of each record of this process before its checksum is made."""
     from schedfarm.farm.store import block
 
-    right = block.Body
+    right = block.Payload
 
-    def body(**columns):  # type: ignore[no-untyped-def]
+    def payload(**columns):  # type: ignore[no-untyped-def]
         for column in columns["figures"].values():
             column.view(np.int64)[0] ^= 1
         return right(**columns)
 
-    block.Body = body  # type: ignore[assignment,misc]
+    block.Payload = payload  # type: ignore[assignment,misc]
 
 
 def fail() -> None:

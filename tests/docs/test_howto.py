@@ -119,7 +119,12 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
 
 
 def test_every_page_is_tried() -> None:
-    """That of a batch system is tried where there is one, in tests/cluster/test_slurm.py."""
+    """That of a batch system is tried where there is one, in tests/real/test_slurm.py.
+
+    That of network file systems shows no command.
+    """
+    assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
+        "network-file-systems",
         "object-store", "own-order", "shared-machine", "simulate-in-python", "slurm", "slurm-log",
     ]  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 from schedfarm.core.engine import jit
 from schedfarm.core.engine.sources import closure
 from tests.support.harness import PATIENCE, wait_for
-from tests.support.paths import ROOT
+from tests.support.paths import PACKAGE
 
 KERNELS = Path(jit.__file__).parent
 
@@ -168,7 +168,7 @@ def test_a_checked_kernel_and_an_unchecked_one_are_kept_in_one_folder(tmp_path: 
 
 def test_closures_of_kernels_hold_what_they_import() -> None:
     """EASY is made of its queue and its clock, and not of plans."""
-    easy = {path.relative_to(ROOT).as_posix() for path in closure(KERNELS / "fixed_order.py")}
+    easy = {path.relative_to(PACKAGE).as_posix() for path in closure(KERNELS / "fixed_order.py")}
     assert {"core/engine/queue.py", "core/engine/clock.py", "core/arrays.py"} <= easy
     assert {"core/engine/compiler.py", "core/engine/sources.py"} <= easy
     assert not {"core/engine/plan.py", "core/engine/planned.py"} & easy
@@ -251,9 +251,9 @@ def test_a_worker_that_cannot_compile_leaves_the_turn_to_others(tmp_path: Path) 
 
 def test_of_workers_that_start_together_one_compiles_real_kernels(tmp_path: Path) -> None:
     """With all steps and routines: the others, and whoever comes later, compile nothing."""
-    workers = [start(["-c", REAL], tmp_path / "cache", ROOT) for _ in range(3)]
+    workers = [start(["-c", REAL], tmp_path / "cache", PACKAGE.parent) for _ in range(3)]
     assert sorted(finish(worker) for worker in workers) == ["compiled", "found", "found"]
-    assert finish(start(["-c", REAL], tmp_path / "cache", ROOT)) == "found"
+    assert finish(start(["-c", REAL], tmp_path / "cache", PACKAGE.parent)) == "found"
 
 
 def test_cache_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 
 PROGRAM = """
-from schedfarm import core
-from schedfarm import farm
+import schedfarm as sf
 
-reveal_type(farm.Campaign)
-reveal_type(core.simulate)
+reveal_type(sf.Campaign)
+reveal_type(sf.simulate)
 """
 
 
@@ -22,5 +21,5 @@ def test_types_are_found_from_another_folder(tmp_path: Path) -> None:
         [sys.executable, "-m", "mypy", "study.py"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "-> farm.campaign.campaign.Campaign" in done.stdout
-    assert "-> core.schedule.Schedule" in done.stdout
+    assert "-> schedfarm.farm.campaign.campaign.Campaign" in done.stdout
+    assert "-> schedfarm.core.schedule.Schedule" in done.stdout
