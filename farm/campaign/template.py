@@ -91,7 +91,7 @@ class Template:
         )
         yield from _comment(
             f"{'; '.join(each)}, under other policies than their own. farm plan estimates its "
-            "cost, farm run simulates it, farm bands and farm gains print the answer. Every line "
+            "cost, farm run simulates it, farm bands and farm compare print the answer. Every line "
             "can be changed; commented-out lines are examples."
         )
         yield ""
