@@ -50,6 +50,7 @@ MAY_IMPORT = {
         "obstore",
         "pandas",
         "scipy",
+        "vl_convert",
         "xarray",
         "zarr",
     },
@@ -192,7 +193,9 @@ FLOORS = {
         ("figures", "groups", "notes", "plain"),
         ("compare",),
         ("verdicts", "comparison_figure"),
-        ("papers",),
+        ("papers", "report.columns", "report.figures"),
+        ("report.contents",),
+        ("report",),
     ),
 }
 """The rooms of each package from the ground up: each imports only from floors below its own.
