@@ -28,6 +28,7 @@ from schedfarm.farm.cli.run import run
 from schedfarm.farm.cli.simulate import simulate
 from schedfarm.farm.cli.submit import submit
 from schedfarm.farm.cli.traces import traces
+from schedfarm.farm.cli.validate import validate
 from schedfarm.farm.cli.verify import verify
 from schedfarm.farm.cli.warm import warm
 from schedfarm.farm.cli.watch import watch
@@ -75,6 +76,7 @@ cli.add_section(
         compare: "Compare policies: verdicts, intervals, and who gains.",
         report: "Write the results as one HTML page.",
         bands: "Print and plot a metric's bands over resamples.",
+        validate: "Compare simulated waits with those of the log.",
         who: "Print the users or jobs that lose under a policy.",
     },
 )

@@ -191,6 +191,7 @@ FLOORS = {
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
         ("figures", "groups", "notes", "plain"),
+        ("validation",),
         ("compare",),
         ("verdicts", "comparison_figure"),
         ("papers", "report.columns", "report.figures"),
