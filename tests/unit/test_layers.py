@@ -144,7 +144,7 @@ FLOORS = {
             "own",
             "philox",
         ),
-        ("machines.*.platform",),
+        ("machines.*.platform", "bootstrap"),
         ("machines.platform",),
         ("workload",),
         ("policy", "schedule", "models"),
