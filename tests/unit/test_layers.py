@@ -38,6 +38,7 @@ MAY_IMPORT = {
         "pandas",
         "platformdirs",
         "pooch",
+        "pyarrow",
         "tomli_w",
         "tqdm",
         "xarray",
@@ -175,7 +176,7 @@ FLOORS = {
     "farm": (
         ("clock",),
         ("store",),
-        ("logs", "output", "watching"),
+        ("export", "logs", "output", "watching"),
         ("campaign",),
         ("planning",),
         ("execution",),
