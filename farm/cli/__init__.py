@@ -23,6 +23,7 @@ from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
 from schedfarm.farm.cli.offline import offline
 from schedfarm.farm.cli.plan import plan
+from schedfarm.farm.cli.report import report
 from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
 from schedfarm.farm.cli.simulate import simulate
@@ -73,6 +74,7 @@ cli.add_section(
     "Results",
     {
         compare: "Compare policies: verdicts, intervals, and who gains.",
+        report: "Write the results as one HTML page.",
         bands: "Print and plot a metric's bands over resamples.",
         who: "Print the users or jobs that lose under a policy.",
         export: "Write jobs or summaries as Parquet, netCDF, CSV or SWF.",

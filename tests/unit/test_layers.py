@@ -51,6 +51,7 @@ MAY_IMPORT = {
         "obstore",
         "pandas",
         "scipy",
+        "vl_convert",
         "xarray",
         "zarr",
     },
@@ -193,7 +194,9 @@ FLOORS = {
         ("figures", "groups", "notes", "plain"),
         ("compare",),
         ("verdicts", "comparison_figure"),
-        ("papers",),
+        ("papers", "report.columns", "report.figures"),
+        ("report.contents",),
+        ("report",),
     ),
 }
 """The rooms of each package from the ground up: each imports only from floors below its own.
