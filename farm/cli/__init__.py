@@ -18,6 +18,7 @@ from schedfarm.farm.cli.clusters import clusters
 from schedfarm.farm.cli.command import Sections
 from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
+from schedfarm.farm.cli.export import export
 from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
 from schedfarm.farm.cli.offline import offline
@@ -76,6 +77,7 @@ cli.add_section(
         report: "Write the results as one HTML page.",
         bands: "Print and plot a metric's bands over resamples.",
         who: "Print the users or jobs that lose under a policy.",
+        export: "Write jobs or summaries as Parquet, netCDF, CSV or SWF.",
     },
 )
 cli.add_section(

@@ -38,6 +38,7 @@ MAY_IMPORT = {
         "pandas",
         "platformdirs",
         "pooch",
+        "pyarrow",
         "tomli_w",
         "tqdm",
         "xarray",
@@ -176,7 +177,7 @@ FLOORS = {
     "farm": (
         ("clock",),
         ("store",),
-        ("logs", "output", "watching"),
+        ("export", "logs", "output", "watching"),
         ("campaign",),
         ("planning",),
         ("execution",),
