@@ -22,6 +22,7 @@ from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
 from schedfarm.farm.cli.offline import offline
 from schedfarm.farm.cli.plan import plan
+from schedfarm.farm.cli.plot import plot
 from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
 from schedfarm.farm.cli.simulate import simulate
@@ -72,6 +73,7 @@ cli.add_section(
     "Results",
     {
         compare: "Compare policies: verdicts, intervals, and who gains.",
+        plot: "Draw Gantt charts, queues, distributions, load curves.",
         bands: "Print and plot a metric's bands over resamples.",
         who: "Print the users or jobs that lose under a policy.",
     },

@@ -153,7 +153,7 @@ FLOORS = {
         ("audit.verdict",),
         ("audit.times",),
         ("machines.*.audit",),
-        ("metrics", "audit"),
+        ("metrics", "audit", "placement"),
     ),
     "offline": (
         ("instance", "knapsack"),
@@ -190,8 +190,8 @@ FLOORS = {
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
         ("figures", "groups", "notes", "plain"),
-        ("compare",),
-        ("verdicts", "comparison_figure"),
+        ("compare", "cells"),
+        ("verdicts", "comparison_figure", "plots"),
         ("papers",),
     ),
 }
