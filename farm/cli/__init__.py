@@ -23,6 +23,7 @@ from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
 from schedfarm.farm.cli.offline import offline
 from schedfarm.farm.cli.plan import plan
+from schedfarm.farm.cli.plot import plot
 from schedfarm.farm.cli.report import report
 from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
@@ -75,6 +76,7 @@ cli.add_section(
     "Results",
     {
         compare: "Compare policies: verdicts, intervals, and who gains.",
+        plot: "Draw Gantt charts, queues, distributions, load curves.",
         report: "Write the results as one HTML page.",
         bands: "Print and plot a metric's bands over resamples.",
         validate: "Compare simulated waits with those of the log.",
