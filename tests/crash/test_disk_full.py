@@ -20,7 +20,7 @@ from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import summary
-from schedfarm.farm.store.lock import Superseded, locked
+from schedfarm.farm.store.lock import StaleRun, locked
 from schedfarm.farm.watching.events import Event, Said
 from tests.crash.stages import mounted
 from tests.support.harness import assert_same_results, records
@@ -67,9 +67,9 @@ def test_task_of_an_ended_run__writes_nothing(tmp_path: Path) -> None:
     store = tmp_path / "s"
     with begin(CAMPAIGN, store) as sweep:
         old = sweep.tasks[0]
-    with pytest.raises(Superseded):
+    with pytest.raises(StaleRun):
         run_task(old)
-    with locked(store), pytest.raises(Superseded):
+    with locked(store), pytest.raises(StaleRun):
         run_task(old)
     assert records(store) == {}
     assert list((store / "results.zarr" / "m" / "wait").rglob("c/*")) == []
