@@ -121,7 +121,7 @@ def test_no_room_for_temporary_files__ends_in_one_sentence(
         patch.setattr(summary, "_spool", partial(open, "/dev/full", "w+b", buffering=buffer))
         patch.setattr(summary, "REFRESH_SECONDS", 0.0)
         patch.setattr(tempfile, "tempdir", str(folder))
-        with pytest.raises(InputError, match=f"does not fit {folder}, .* TMPDIR folds it"):
+        with pytest.raises(InputError, match=f"do not fit {folder} .* TMPDIR folds it"):
             farm.run(CAMPAIGN, tmp_path / "s", watch=SimpleNamespace(see=told.append))
     assert len(records(tmp_path / "s")) == len(records(undisturbed))
     said = [event.text for event in told if isinstance(event, Said)]
