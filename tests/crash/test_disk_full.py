@@ -126,7 +126,7 @@ def test_no_room_for_temporary_files__ends_in_one_sentence(
     assert len(records(tmp_path / "s")) == len(records(undisturbed))
     said = [event.text for event in told if isinstance(event, Said)]
     assert len(said) == 1
-    assert "(No space left on device); what was simulated is stored" in said[0]
+    assert "(No space left on device); all simulated cells are stored" in said[0]
     again = farm.run(CAMPAIGN, tmp_path / "s")
     assert (again.done, again.before) == (0, again.cells)
     assert_same_results(tmp_path / "s", undisturbed)
