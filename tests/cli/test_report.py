@@ -236,3 +236,17 @@ def test_a_metric_without_values__is_said(farm: Farm, stores: Path) -> None:
     alone = reported(farm, stores / "both.farm", "--metric", "bounded_slowdown_premature")
     assert any("bounded_slowdown_premature has no value" in text for text in alone.of("p"))
     assert len(alone.of("li")) == 1
+
+
+def test_a_watched_run__is_written_until_it_ends(
+    farm: Farm, stores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each page but the last loads itself again, and says that the numbers are preliminary."""
+    left, pages = iter([True, True, False]), []
+    monkeypatch.setattr("schedfarm.farm.watching.status.is_running", lambda _: next(left))
+    monkeypatch.setattr("time.sleep", lambda _: pages.append(Path("page.html").read_text()))
+    last = reported(farm, stores / "few.farm", "--watch")
+    assert [Parsed(one).data["refresh"] for one in pages] == [10.0, 10.0]
+    assert all("A run is in progress" in one for one in pages)
+    assert last.data["refresh"] is None
+    assert not any("A run is in progress" in text for text in last.of("p"))
