@@ -4,6 +4,7 @@ from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.engine.promises import promises
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.explanation.explain import Explanation, explain
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.clusters import write_clusters
 from schedfarm.core.logs.oar import write_oar
@@ -42,6 +43,7 @@ from schedfarm.core.workload.workload import Workload
 __all__ = [
     "MODELS",
     "Clean",
+    "Explanation",
     "Grid",
     "InputError",
     "Network",
@@ -54,6 +56,7 @@ __all__ = [
     "bounded_slowdown",
     "by_origin",
     "downey",
+    "explain",
     "fair_start_times",
     "jann",
     "lublin",

@@ -71,6 +71,9 @@ class Rule:
         needs, an audit is of starts, kills, places and capacity alone.
     counts : tuple of (str, str)
         What its schedules count (`core.schedule.Schedule.counts`): name and meaning of each.
+    forgets : bool
+        Whether, on a pool or a grid, the past is in the running jobs alone once no job waits: a
+        simulation may then start again from these.
     of_log : bool
         Whether it takes what a log says became of its jobs, so that there is none of a sample, of
         a model or at another load.
@@ -97,6 +100,7 @@ class Rule:
     refer: Reference | Mapping[str, Reference] | None = None
     audit: Reference | None = None
     counts: tuple[tuple[str, str], ...] = ()
+    forgets: bool = False
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
@@ -229,6 +233,7 @@ _ROWS = (
         fair_start=_POOL + "fair_none",
         refer=_REFERENCE + "Strict",
         audit=_AUDIT + "Strict",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
@@ -241,6 +246,7 @@ _ROWS = (
         fair_start=_POOL + "fair_aggressive",
         refer=_REFERENCE + "Aggressive",
         audit=_AUDIT + "Aggressive",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         aliases=("bf",),
@@ -255,6 +261,7 @@ _ROWS = (
         fair_start=_POOL + "fair_easy",
         refer=_REFERENCE + "Easy",
         audit=_AUDIT + "Easy",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
@@ -269,6 +276,7 @@ _ROWS = (
         fair_start=_POOL + "fair_reserving",
         refer=_REFERENCE + "Reserving",
         audit=_AUDIT + "Reserving",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
@@ -287,6 +295,7 @@ _ROWS = (
             "nodes": _ON_NODES + "rules:Reserving",
         },
         audit=_AUDIT + "Reserving",
+        forgets=True,
         platforms=("pool", "grid", "nodes"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
@@ -303,6 +312,7 @@ _ROWS = (
         fair_start=_POOL + "fair_plan",
         refer=_REFERENCE + "Planned",
         audit=_AUDIT + "Planned",
+        forgets=True,
         platforms=("pool", "grid"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),

@@ -18,6 +18,7 @@ from schedfarm.farm.cli.clusters import clusters
 from schedfarm.farm.cli.command import Sections
 from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
+from schedfarm.farm.cli.explain import explain
 from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
 from schedfarm.farm.cli.offline import offline
@@ -74,6 +75,7 @@ cli.add_section(
         compare: "Compare policies: verdicts, intervals, and who gains.",
         bands: "Print and plot a metric's bands over resamples.",
         who: "Print the users or jobs that lose under a policy.",
+        explain: "Explain why a job started when it did.",
     },
 )
 cli.add_section(

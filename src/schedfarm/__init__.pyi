@@ -29,6 +29,7 @@ from .cluster import (
 from .core import (
     MODELS as MODELS,
     Clean as Clean,
+    Explanation as Explanation,
     Grid as Grid,
     InputError as InputError,
     Network as Network,
@@ -41,6 +42,7 @@ from .core import (
     bounded_slowdown as bounded_slowdown,
     by_origin as by_origin,
     downey as downey,
+    explain as explain,
     fair_start_times as fair_start_times,
     jann as jann,
     lublin as lublin,

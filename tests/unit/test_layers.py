@@ -154,6 +154,7 @@ FLOORS = {
         ("audit.times",),
         ("machines.*.audit",),
         ("metrics", "audit"),
+        ("explanation",),
     ),
     "offline": (
         ("instance", "knapsack"),

@@ -9,7 +9,8 @@ from tests.support.paths import ROOT
 
 EDITED = (
     "analysis/groups.py", "analysis/logs.py", "analysis/notes.py", "analysis/plain.py",
-    "cluster", "core/checks.py", "core/errors.py", "core/files.py", "core/metrics", "core/names.py",
+    "cluster", "core/checks.py", "core/errors.py", "core/explanation", "core/files.py",
+    "core/metrics", "core/names.py",
     "core/numerals.py", "farm/campaign", "farm/cli", "farm/execution", "farm/output.py",
     "farm/planning", "farm/watching",
 )  # fmt: skip
