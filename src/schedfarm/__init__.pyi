@@ -29,6 +29,7 @@ from .cluster import (
 from .core import (
     MODELS as MODELS,
     Clean as Clean,
+    Delays as Delays,
     Explanation as Explanation,
     Grid as Grid,
     InputError as InputError,
@@ -41,6 +42,7 @@ from .core import (
     Workload as Workload,
     bounded_slowdown as bounded_slowdown,
     by_origin as by_origin,
+    delays as delays,
     downey as downey,
     explain as explain,
     fair_start_times as fair_start_times,
