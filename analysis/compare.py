@@ -15,14 +15,11 @@ from schedfarm.analysis.bands import bands
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.groups import FELT, changes
 from schedfarm.analysis.intervals import (
-    NO_INTERVAL,
-    Block,
     better_share,
     critical_difference,
-    difference,
+    difference_interval,
     holm,
     interval,
-    log_ratio,
     mean_ranks,
 )
 from schedfarm.analysis.notes import notes
@@ -37,6 +34,7 @@ from schedfarm.analysis.store import (
     open_summary,
 )
 from schedfarm.core.arrays import Float64
+from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio
 
 METRICS = ("wait", "bounded_slowdown")
 """Metrics of a comparison by default, of those that the store has."""
@@ -244,7 +242,7 @@ def _of_cell(pairs: Block, larger: bool, level: float, key: Sequence[object]) ->
     return {
         "mean": other.mean() if len(other) else np.nan,
         "baseline_mean": base.mean() if len(base) else np.nan,
-        "difference": interval([pairs], difference, level=level, key=("difference", *key))[:3],
+        "difference": difference_interval(pairs, level=level, key=("difference", *key))[:3],
         "ratio": tuple(np.exp(ratio[:3])),
         "p": ratio.p,
         "better": better_share(better, len(base), level=level)[:3],

@@ -86,6 +86,11 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     return values
 
 
+def log_text(store: StoreName, trace: str, name: str) -> str:
+    """Return a text of a trace's stored log, such as ``about``; empty for a model."""
+    return str(_log_columns(store, trace, name).get(name, ""))
+
+
 def _log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
     """Return columns of a trace's log; None for a model, or if the log is missing."""
     try:

@@ -270,6 +270,19 @@ def has_log(store: Store, trace: str) -> bool:
     return isinstance(store, xr.DataTree) or "model" not in source_of(store, trace)
 
 
+def read_manifest(store: StoreName) -> dict[str, Any]:
+    """Return what store.json says, of a store that can be read here.
+
+    Raises
+    ------
+    StoreError
+        As `open_summary`.
+    """
+    _check(store)
+    head: dict[str, Any] = _head(store)
+    return head
+
+
 def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
     """Return the keys of each trace of the campaign that a store was last run with, by its name.
 

@@ -12,7 +12,7 @@ import click
 
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import CAMPAIGN, COMPILE_TIME, JSON, STORE_OPTION, command
-from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.paper_report import check_report
 from schedfarm.farm.cli.traces import TRACES
 
 if TYPE_CHECKING:

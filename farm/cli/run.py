@@ -16,7 +16,7 @@ import click
 
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import CAMPAIGN, QUIET, STORE_OPTION, command
-from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.paper_report import check_report
 from schedfarm.farm.cli.traces import TRACES
 from schedfarm.farm.cli.where import ClusterOptions, where
 

@@ -15,10 +15,10 @@ from schedfarm.farm.planning.backlog import WRITE_SECONDS
 from schedfarm.farm.planning.tasks import Task
 from schedfarm.farm.store.store import Store
 
-START_SECONDS = 1.6
+START_SECONDS = 3.5
 """CPU time of the coordinator and its scheduler until workers are asked for, s."""
 
-WORKER_SECONDS = 1.0
+WORKER_SECONDS = 1.4
 """CPU time until a worker process asks for its first task, s."""
 
 LOAD_SECONDS = 0.3
@@ -63,7 +63,7 @@ def fixed_seconds(traces: int, workers: int) -> float:
     Examples
     --------
     >>> round(fixed_seconds(traces=2, workers=2), 1)
-    6.8
+    9.5
     """
     return START_SECONDS + workers * (WORKER_SECONDS + LOAD_SECONDS) + traces * ANSWER_SECONDS
 

@@ -161,7 +161,7 @@ def _wall(events: Iterable[Event]) -> float:
 
 def _running(events: list[Event]) -> tuple[Doing, ...]:
     """Return the running tasks by the last event on them; a killed run logs no more events."""
-    if not events or isinstance(events[-1], End) or now() - events[-1].time > SILENT_SECONDS:
+    if not _works(events):
         return ()
     for event in reversed(events):
         match event:
@@ -174,6 +174,17 @@ def _running(events: list[Event]) -> tuple[Doing, ...]:
             case Begin():
                 break
     return ()
+
+
+def is_running(store: Where) -> bool:
+    """Return whether a run works on a store, by its log of events."""
+    return _works(read_events(store)[0])
+
+
+def _works(events: list[Event]) -> bool:
+    if not events or isinstance(events[-1], End):
+        return False
+    return now() - events[-1].time <= SILENT_SECONDS
 
 
 def _failures(record: Record) -> list[Failure]:

@@ -19,7 +19,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.format.retention import RETENTION
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.paper_report import check_report
 from schedfarm.farm.execution import cell
 from schedfarm.farm.planning.design import design
 from schedfarm.farm.planning.survey import survey
