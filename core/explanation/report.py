@@ -175,7 +175,7 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
         f"it, {counts[PASSED]} passed it, of which {delaying} delayed it"
     )
     yield (f"  {'job':>9}{'procs':>8}{'estimate':>12}{'start':>12}{'end':>12}{'gain':>12}  role")
-    shown = sorted(found.others, key=_weight(found))[:top]
+    shown = most_important(found, top)
     for other in shown:
         fact = job_facts(found, other.job)
         gain = "-" if other.gain is None else grouped(other.gain)
@@ -189,14 +189,15 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
     yield "  times in s; gain: how much earlier it would start without that job alone"
 
 
-def _weight(found: Explanation) -> Any:
+def most_important(found: Explanation, top: int) -> list[Other]:
+    """Return some other jobs: those without which it starts earliest, then those that held most."""
     start, end, procs = found.schedule.start, found.schedule.end, found.schedule.taken
 
     def weight(other: Other) -> tuple[int, int]:
         held = min(int(end[other.job]), found.start) - max(int(start[other.job]), found.submit)
         return -(other.gain or 0), -max(held, 0) * int(procs[other.job])
 
-    return weight
+    return sorted(found.others, key=weight)[:top]
 
 
 def _cause(found: Explanation, cause: CauseSet) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,14 @@ from schedfarm.farm.cli.traces import CLEAN, TRACES
 if TYPE_CHECKING:
     from schedfarm.core.schedule import Schedule
     from schedfarm.core.workload.workload import Workload
+    from schedfarm.farm.output import Output
 
-OF_STORES = ("trace", "load", "resample")
+OF_STORES = ("trace", "load", "sample")
 OF_LOGS = ("processors", "rows", "jobs", "clean", "recorded", "folder")
 """Options that mean nothing for the other kind of source."""
+
+OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
+"""Parameters that mean nothing for groups."""
 
 
 @command()
@@ -34,9 +39,9 @@ OF_LOGS = ("processors", "rows", "jobs", "clean", "recorded", "folder")
 @click.option("--trace", help="Trace of the store; may be omitted if it has only one.")
 @click.option("--load", help="Load of the store; by default the first.")
 @click.option(
-    "--resample",
+    "--sample",
     type=int,
-    help="Index of a resample of the store; 0 is the log itself. By default the first.",
+    help="Sample of the store, 0 for the log itself; by default the first one of the store.",
 )
 @TRACES
 @click.option(
@@ -54,13 +59,23 @@ OF_LOGS = ("processors", "rows", "jobs", "clean", "recorded", "folder")
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
-    help="Number of other jobs to list; --json has all.",
+    help="Number of other jobs, or groups, to list.",
 )
 @click.option(
     "--effort",
     type=click.FloatRange(min=0),
     help="Limit of the search for the smallest set: simulated jobs in all; by default 2 million, "
     "about 1 s. inf tries all sets of up to three jobs.",
+)
+@click.option(
+    "--by",
+    help="Instead of a job, groups of jobs that let each other wait: user, group (account), queue, "
+    "partition, or width (processors).",
+)
+@click.option(
+    "--plot",
+    help="Image file for a chart of the jobs around JOB (.png, .pdf, .svg); - is standard output, "
+    "as PNG.",
 )
 @JSON
 def explain(
@@ -70,6 +85,8 @@ def explain(
     submit: int | None,
     top: int,
     effort: float | None,
+    by: str | None,
+    plot: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -82,24 +99,75 @@ def explain(
 
     \b
     farm explain KTH-SP2 7851 --policy fcfs+easy
-    farm explain kth.farm 7851 --policy saf+easy --load 0.9 --resample 1
+    farm explain kth.farm 7851 --policy saf+easy --load 0.9 --sample 1
+    farm explain KTH-SP2 --policy fcfs+easy --by user --top 6
     farm explain out.swf 7851 --policy fcfs+easy --recorded
     """  # noqa: D301  \b makes click keep the line breaks.
+    if by is not None:
+        _refuse_of_jobs()
+        schedule, wanted = _source(source, policy, options)
+        click.echo(_delays(source, schedule, wanted, by, top, as_json=as_json))
+        return
+    target = _target(plot, as_json=as_json)
+    schedule, wanted = _source(source, policy, options)
+    job = _job(schedule, number, submit)
     from schedfarm.core.explanation import explain as explain_job
     from schedfarm.core.explanation.causes import EFFORT
 
-    schedule, wanted = _source(source, policy, options)
-    job = _job(schedule, number, submit)
     with brought_policy(wanted) as chosen:
         found = explain_job(schedule, job, chosen, effort=EFFORT if effort is None else effort)
-    click.echo(json.dumps(found.facts(), indent=1) if as_json else found.text(top))
+    text = json.dumps(found.facts(), indent=1) if as_json else found.text(top)
+    click.echo(text, err=target is not None and target.standard)
+    if target is not None:
+        from schedfarm.analysis import explanation_figure
+
+        with target.made(".png") as part:
+            explanation_figure(found, part, top=max(top, 1))
+        click.echo(f"figure: {target.name}", err=as_json or target.standard)
+
+
+def _refuse_of_jobs() -> None:
+    """Refuse what is about one job, for a matrix of groups."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    for param in context.command.params:
+        given = context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
+        if param.name in OF_JOBS and given:
+            shown = "JOB" if isinstance(param, click.Argument) else param.opts[0]
+            raise click.UsageError(f"{shown} does nothing with --by, which is about groups of jobs")
+
+
+def _delays(
+    source: str, schedule: Schedule, policy: str, by: str, top: int, *, as_json: bool
+) -> str:
+    from schedfarm.core.explanation import delays
+    from schedfarm.farm.cli.who import group_names
+
+    jobs = schedule.workload
+    names = {**jobs.names, by: group_names(source, jobs.name, by) or jobs.names.get(by, {})}
+    with brought_policy(policy) as chosen:
+        found = delays(replace(jobs, names=names), chosen, by, top=max(top, 1))
+    return json.dumps(found.facts(), indent=1) if as_json else found.text()
+
+
+def _target(plot: str | None, *, as_json: bool) -> Output | None:
+    """Return the file of the chart, with a name that says its kind."""
+    from schedfarm.analysis.drawing import checked_path
+    from schedfarm.farm.output import STANDARD, output
+
+    if plot is None:
+        return None
+    if as_json and plot == STANDARD:
+        raise click.UsageError("--json and --plot - both write to standard output: give one")
+    return output("--plot", plot if plot == STANDARD else str(checked_path(plot)))
 
 
 def _source(source: str, policy: str | None, options: dict[str, Any]) -> tuple[Schedule, str]:
     """Return the schedule, and the name of its policy."""
-    from schedfarm.core.addresses import scheme_of
+    from schedfarm.farm.cli.plot import is_store as names_store
 
-    is_store = scheme_of(source) or Path(source).is_dir()
+    is_store = names_store(source)
     _refuse_others(source, OF_LOGS if is_store else OF_STORES, "a log" if is_store else "a store")
     if is_store:
         return _from_store(source, policy, options)
@@ -136,8 +204,8 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
             raise InputError(f"store {source} has several of --{name}: {known}; give one")
         given[name] = label or axes[name][0]
     load = options["load"] or axes["load"][0]
-    resample = axes["resample"][0] if options["resample"] is None else options["resample"]
-    found = schedule_of(source, **given, resample=resample, load=load)
+    sample = axes["resample"][0] if options["sample"] is None else options["sample"]
+    found = schedule_of(source, **given, resample=sample, load=load)
     return found, found.policy
 
 

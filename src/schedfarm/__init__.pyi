@@ -10,6 +10,7 @@ from .analysis import (
     compare as compare,
     comparison_figure as comparison_figure,
     comparison_text as comparison_text,
+    explanation_figure as explanation_figure,
     losers as losers,
     notes as notes,
     open_summary as open_summary,

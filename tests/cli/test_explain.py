@@ -78,9 +78,8 @@ def test_a_recorded_schedule_of_another_policy(farm: Farm) -> None:
 @pytest.mark.parametrize("resample", [0, 1])
 @pytest.mark.parametrize("policy", TWO)
 def test_a_cell_of_a_store(policy: str, resample: int) -> None:
-    cell = {"policy": policy, "resample": resample, "load": "0.9"}
-    schedule = schedule_of("two.farm", trace="A", **cell)  # type: ignore[arg-type]
-    found = facts("two.farm", *(word for key, at in cell.items() for word in (f"--{key}", at)))
+    schedule = schedule_of("two.farm", "A", policy, resample, "0.9")
+    found = facts("two.farm", "--policy", policy, "--sample", resample, "--load", "0.9")
     assert found["policy"] == policy
     assert found["job"]["wait"] == schedule.wait.max()
 
@@ -98,6 +97,28 @@ def test_a_job_that_never_waited(farm: Farm) -> None:
     assert facts("log.swf", number, "--policy", "fcfs+easy")["cause"] is None
 
 
+def test_groups_that_let_each_other_wait(farm: Farm) -> None:
+    """A row for each user with much work, and the same numbers as JSON."""
+    words = ("explain", "log.swf", "--policy", "easy", "--by", "user", "--top", 3)
+    found = json.loads(farm(*words, "--json").stdout)
+    assert found["groups"][-1] == "others"
+    waiting = simulate(read_swf("log.swf"), "fcfs+easy")
+    total = (waiting.wait * waiting.workload.procs).sum() / 3600
+    assert sum(found["waiting_processor_hours"]) == pytest.approx(total)
+    lines = farm(*words).stdout.splitlines()
+    assert lines[0] == "log under fcfs+easy: waiting by user, in processor-hours"
+    assert [line.split()[0] for line in lines[3:7]] == found["groups"]
+
+
+@pytest.mark.parametrize("name", ["why.png", "why.svg", "-"])
+def test_the_chart(farm: Farm, tmp_path: Path, name: str) -> None:
+    target = name if name == "-" else tmp_path / name
+    done = farm("explain", "log.swf", "--policy", "fcfs+easy", "--plot", target, "--top", 4)
+    data = done.stdout_bytes if name == "-" else (tmp_path / name).read_bytes()
+    assert data.startswith(b"<?xml" if name.endswith("svg") else b"\x89PNG")
+    assert "smallest set" in (done.stderr if name == "-" else done.stdout)
+
+
 def test_what_cannot_be_explained(said: Said, made: Path) -> None:
     """One sentence names the option or job, and what would be right."""
     rows = [
@@ -111,12 +132,17 @@ def test_what_cannot_be_explained(said: Said, made: Path) -> None:
         ("two.farm", ("several", "--policy", "fcfs+easy, spf+easy")),
         ("two.farm --policy saf+easy", ("unknown policy 'saf+easy'", "fcfs+easy")),
         ("one.farm --trace B", ("unknown trace 'B'", "known: A")),
-        ("one.farm --resample 7", ("unknown resample", "7")),
+        ("one.farm --sample 7", ("unknown resample", "7")),
         ("light.farm", ("has no jobs of its cells", "keep = 'jobs'")),
         ("one.farm --processors 8", ("--processors is an option for a log",)),
         ("log.swf --load 0.9", ("--load is an option for a store",)),
         ("out.swf --policy easy --recorded --jobs 9", ("--jobs does not go with --recorded",)),
-        ("log.swf --policy fcfs+logged", ("decides nothing", "fcfs+easy")),
+        ("out.swf --policy fcfs+logged", ("decides nothing", "fcfs+easy")),
         ("log.swf --policy easy --top -1", ("--top",)),
+        ("log.swf --policy easy --by colour", ("by='colour'", "user")),
+        ("log.swf --policy easy --by queue", ("by='queue'", "of one queue")),
+        ("log.swf 3 --policy easy --by user", ("JOB does nothing with --by",)),
+        ("log.swf --policy easy --plot a.gif", ("a.gif", ".png, .pdf or .svg")),
+        ("log.swf --policy easy --plot - --json", ("give one",)),
     ]
     assert unlike(rows, lambda words: said("explain", *f"{made}/{words}".split())) == []

@@ -195,6 +195,7 @@ FLOORS = {
         ("figures", "groups", "notes", "plain"),
         ("compare", "cells"),
         ("verdicts", "comparison_figure", "plots"),
+        ("explanation_figure",),
         ("papers", "report.columns", "report.figures"),
         ("report.contents",),
         ("report",),

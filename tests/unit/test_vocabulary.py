@@ -10,7 +10,8 @@ from tests.support.paths import ROOT
 EDITED = (
     "analysis/cells.py", "analysis/groups.py", "analysis/logs.py", "analysis/notes.py",
     "analysis/plain.py", "analysis/plots", "cluster", "core/checks.py", "core/errors.py",
-    "core/explanation", "core/files.py", "core/metrics", "core/names.py", "core/numerals.py", "core/placement.py",
+    "core/explanation", "core/files.py", "core/metrics", "core/names.py", "core/numerals.py",
+    "core/placement.py",
     "farm/campaign", "farm/cli", "farm/execution", "farm/export", "farm/output.py",
     "farm/planning", "farm/watching",
 )  # fmt: skip
