@@ -18,7 +18,7 @@ from schedfarm.analysis.drawing import (
 from schedfarm.analysis.plots.axes import time_unit
 from schedfarm.core.explanation import Explanation
 from schedfarm.core.explanation.report import most_important
-from schedfarm.core.explanation.situation import AHEAD, PASSED, RUNNING
+from schedfarm.core.explanation.situation import AHEAD, LATER, PASSED, RUNNING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,17 @@ ROW, MARGIN = 0.17, 1.1
 
 ITSELF = "explained job"
 
-COLORS = {ITSELF: "black", RUNNING: "#0072B2", AHEAD: "#F0B429", PASSED: "#CC79A7"}
-"""Colour of a run by the job's role; also their greys differ."""
+OTHER = "other"
+
+COLORS = {
+    ITSELF: "black",
+    RUNNING: "#0072B2",
+    AHEAD: "#F0B429",
+    LATER: "#009E73",
+    PASSED: "#CC79A7",
+    OTHER: "0.6",
+}
+"""Colour of a run by the job's role."""
 
 WAITING = "0.75"
 """Colour of a wait."""
@@ -79,9 +88,7 @@ def explanation_figure(
     target = None if path is None else checked_path(path)
     others = most_important(found, top)
     cause = {*found.cause.jobs} if found.cause else set()
-    missing = sorted(cause - {other.job for other in others})
-    roles = {other.job: other.roles[0] for other in others}
-    rows = [(found.job, ITSELF), *roles.items(), *((job, AHEAD) for job in missing[:top])]
+    rows = [(found.job, ITSELF), *((one.job, (*one.roles, OTHER)[0]) for one in others)]
     with style.context(STYLE):
         figure = canvas(COLUMN_WIDTHS["one"], ROW * len(rows) + MARGIN)
         axes = figure.subplots()
@@ -137,8 +144,9 @@ def _legend(axes: Axes, roles: set[str], *, is_set: bool) -> None:
 
     handles = [Patch(color=color, label=role) for role, color in COLORS.items() if role in roles]
     if is_set:
-        edge = {"facecolor": "white", "edgecolor": "black", "linewidth": 1.2}
-        handles.append(Patch(**edge, label="in the set"))
+        handles.append(
+            Patch(facecolor="white", edgecolor="black", linewidth=1.2, label="in the set")
+        )
     lines, _ = axes.get_legend_handles_labels()
     assert axes.figure is not None
     axes.figure.legend(

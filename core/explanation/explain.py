@@ -13,7 +13,7 @@ from schedfarm.core.engine.promises import promises
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.explanation.causes import EFFORT, CauseSet, Trials, cause_of
-from schedfarm.core.explanation.situation import AHEAD, PASSED, RUNNING, Held, Situation
+from schedfarm.core.explanation.situation import AHEAD, LATER, PASSED, RUNNING, Held, Situation
 from schedfarm.core.explanation.window import Window
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
@@ -28,7 +28,9 @@ class Other:
     job : int
         Its index.
     roles : tuple of str
-        Keys of `core.explanation.situation.ROLES`.
+        Any of ``running`` (it ran at the submission), ``ahead`` (it was ahead in the queue then),
+        ``later`` (it was submitted later, and started first from ahead in the queue) and ``passed``
+        (it started first from behind).
     gain : int, optional
         How much earlier the explained job would start without it, s; None where it was not tried.
     """
@@ -59,7 +61,8 @@ class Explanation:
     ended, arrived : tuple of int
         Indices of the jobs that ended, and that were submitted, at its start.
     others : tuple of Other
-        The jobs that ran or were ahead of it at its submission, or started before it from behind.
+        The jobs that ran or were ahead of it at its submission, that started before it though
+        submitted later or behind it, and those without which it starts earlier.
     cause : CauseSet, optional
         The smallest set of jobs without which it starts earlier; None where it never waited, was
         refused, or `departure` says why.
@@ -215,11 +218,15 @@ def _chosen(schedule: Schedule, policy: Policy | str | None) -> Policy:
 
 def _around(situation: Situation, gains: dict[int, int] | None = None, **found: Any) -> Explanation:
     roles: dict[int, list[str]] = {}
-    named = ((RUNNING, situation.running()), (AHEAD, situation.ahead()))
-    for role, jobs in (*named, (PASSED, situation.passed())):
+    later, passed = situation.passed()
+    named = {RUNNING: situation.running(), AHEAD: situation.ahead(), LATER: later, PASSED: passed}
+    for role, jobs in named.items():
         for job in jobs.tolist():
             roles.setdefault(job, []).append(role)
     gain = gains or {}
+    cause = found.get("cause")
+    for job in (*(one for one in gain if gain[one]), *(cause.jobs if cause else ())):
+        roles.setdefault(job, [])
     instants = dict.fromkeys((situation.submit, situation.last_event()))
     return Explanation(
         situation.schedule,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.explanation.causes import KINDS, CauseSet
-from schedfarm.core.explanation.situation import AHEAD, PASSED, ROLES, RUNNING, Held
+from schedfarm.core.explanation.situation import AHEAD, LATER, PASSED, ROLES, RUNNING, Held
 from schedfarm.core.numerals import counted, grouped, lasting, significant, timed
 from schedfarm.core.policy.orders import find_order
 
@@ -169,11 +169,14 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
         yield "no other job ran, was ahead of it, or passed it"
         return
     counts = {role: sum(role in other.roles for other in found.others) for role in ROLES}
-    delaying = sum(PASSED in other.roles and bool(other.gain) for other in found.others)
-    yield (
-        f"{counted(counts[RUNNING], 'job')} ran at its submission, {counts[AHEAD]} were ahead of "
-        f"it, {counts[PASSED]} passed it, of which {delaying} delayed it"
-    )
+    delaying = {
+        role: sum(role in other.roles and bool(other.gain) for other in found.others)
+        for role in (LATER, PASSED)
+    }
+    ran = counted(counts[RUNNING], "job")
+    yield f"{ran} ran at its submission, {counts[AHEAD]} were ahead of it"
+    yield f"{counts[LATER]} came later and went ahead of it, {delaying[LATER]} of which delayed it"
+    yield f"{counts[PASSED]} passed it from behind, {delaying[PASSED]} of which delayed it"
     yield (f"  {'job':>9}{'procs':>8}{'estimate':>12}{'start':>12}{'end':>12}{'gain':>12}  role")
     shown = most_important(found, top)
     for other in shown:
@@ -182,7 +185,7 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
         yield (
             f"  {fact['number']:>9}{fact['procs']:>8}{grouped(fact['estimate']):>12}"
             f"{grouped(fact['start']):>12}{grouped(fact['end']):>12}{gain:>12}  "
-            f"{', '.join(other.roles)}"
+            f"{', '.join(other.roles) or 'other'}"
         )
     if len(found.others) > len(shown):
         yield f"  and {len(found.others) - len(shown)} more; --top lists them, --json has all"

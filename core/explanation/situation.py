@@ -21,16 +21,15 @@ from schedfarm.core.schedule import Schedule, Segments
 FOLLOWED = 1_500
 """Jobs up to which the reference is asked why a job could not start: it takes seconds for more."""
 
-RUNNING, AHEAD, PASSED = "running", "ahead", "passed"
-"""Roles of other jobs: it ran at the submission; it was before the job in the queue then; it
-started while the job waited and was before it."""
+RUNNING, AHEAD, LATER, PASSED = "running", "ahead", "later", "passed"
 
 ROLES = {
     RUNNING: "ran at its submission",
     AHEAD: "was ahead of it in the queue at its submission",
+    LATER: "was submitted after it, and started before it from ahead of it in the queue",
     PASSED: "started before it from behind it in the queue",
 }
-"""Meaning of each role."""
+"""Meaning of each role of another job."""
 
 
 @dataclass(frozen=True)
@@ -81,17 +80,23 @@ class Situation:
         queue = _Queue(self.schedule, self.policy).at(waiting, self.submit)
         return queue[: _place(queue, self.job)]
 
-    def passed(self) -> Int64:
-        """Return the jobs that started from behind the job while it waited, by start."""
+    def passed(self) -> tuple[Int64, Int64]:
+        """Return the jobs that started before the job while it waited, though not before it.
+
+        The first were submitted after it, but went ahead of it in the queue; the others started
+        from behind it.
+        """
         began = (self.starts >= self.submit) & (self.starts < self.start)
-        found, queue = [_NO_JOBS], _Queue(self.schedule, self.policy)
+        later, passed, queue = [_NO_JOBS], [_NO_JOBS], _Queue(self.schedule, self.policy)
         for now in np.unique(self.starts[began]).tolist():
             waiting = self._which((self.submits <= now) & (self.starts >= now))
             if (self.schedule.start[waiting] == now).any():
                 line = queue.at(waiting, now)
-                behind = line[_place(line, self.job) + 1 :]
-                found.append(behind[self.schedule.start[behind] == now])
-        return np.concatenate(found)
+                place = _place(line, self.job)
+                front, behind = line[:place], line[place + 1 :]
+                passed.append(behind[self.schedule.start[behind] == now])
+                later.append(front[(self.schedule.start[front] == now) & (front > self.job)])
+        return np.concatenate(later), np.concatenate(passed)
 
     def ended(self) -> Int64:
         """Return the jobs that ended at the start of the job."""

@@ -145,7 +145,16 @@ def test_jobs_that_pass_are_named_and_those_that_delay() -> None:
         (2, ("passed",), 12),
     ]
     assert (found.fair, found.start) == (10, 22)
-    assert "1 passed it, of which 1 delayed it" in found.text()
+    assert "1 passed it from behind, 1 of which delayed it" in found.text()
+
+
+def test_jobs_that_come_later_and_go_ahead_are_named() -> None:
+    found = explained([(0, 10, 10, 4), (1, 9, 9, 4), (2, 5, 5, 4)], 4, "spf+easy", 1)
+    assert [(one.job, one.roles, one.gain) for one in found.others] == [
+        (0, ("running",), 14),
+        (2, ("later",), 5),
+    ]
+    assert "1 came later and went ahead of it, 1 of which delayed it" in found.text()
 
 
 @pytest.mark.parametrize(
