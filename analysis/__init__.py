@@ -14,6 +14,7 @@ from schedfarm.analysis.notes import notes
 from schedfarm.analysis.plain import plain, plain_facts, plain_text
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
+from schedfarm.analysis.validation import distances, validation
 from schedfarm.analysis.verdicts import (
     comparison_csv,
     comparison_facts,
@@ -41,6 +42,7 @@ __all__ = [
     "comparison_latex",
     "comparison_text",
     "comparison_warnings",
+    "distances",
     "explanation_figure",
     "figure_notes",
     "losers",
@@ -56,6 +58,7 @@ __all__ = [
     "table_facts",
     "table_text",
     "tables_csv",
+    "validation",
     "verdicts",
     "weekly_bands",
     "weekly_bands_figure",
