@@ -7,6 +7,7 @@ from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands
 from schedfarm.analysis.compare import compare, comparison_warnings, losers
 from schedfarm.analysis.comparison_figure import comparison_figure
 from schedfarm.analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
+from schedfarm.analysis.explanation_figure import explanation_figure
 from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
 from schedfarm.analysis.notes import notes
@@ -42,6 +43,7 @@ __all__ = [
     "comparison_text",
     "comparison_warnings",
     "distances",
+    "explanation_figure",
     "figure_notes",
     "losers",
     "notes",

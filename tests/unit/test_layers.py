@@ -158,6 +158,7 @@ FLOORS = {
         ("audit.times",),
         ("machines.*.audit",),
         ("metrics", "audit", "placement"),
+        ("explanation",),
     ),
     "offline": (
         ("instance", "knapsack"),
@@ -197,6 +198,7 @@ FLOORS = {
         ("validation",),
         ("compare", "cells"),
         ("verdicts", "comparison_figure", "plots"),
+        ("explanation_figure",),
         ("papers", "report.columns", "report.figures"),
         ("report.contents",),
         ("report",),
