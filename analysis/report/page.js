@@ -189,8 +189,6 @@ async function draw(figure) {
   const more = found.length > values.length
     ? " The first " + values.length + " of " + found.length + " are drawn: choose a trace, a load or a policy." : "";
   summary.textContent = described(figure, values) + more;
-  target.setAttribute("role", "img");
-  target.setAttribute("aria-label", summary.textContent);
   const height = figure.rows
     ? { height: 30 + figure.step * new Set(values.map((row) => row[figure.rows])).size } : {};
   const spec = { width: "container", ...height, config: CONFIG,
@@ -199,6 +197,9 @@ async function draw(figure) {
     mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   });
+  // After embedding, which sets a label without content.
+  target.setAttribute("role", "img");
+  target.setAttribute("aria-label", summary.textContent);
   if (mine !== turn) made.finalize();
   else views[figure.name] = made;
 }

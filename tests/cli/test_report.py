@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -243,10 +244,17 @@ def test_a_watched_run__is_written_until_it_ends(
 ) -> None:
     """Each page but the last loads itself again, and says that the numbers are preliminary."""
     left, pages = iter([True, True, False]), []
-    monkeypatch.setattr("schedfarm.farm.watching.status.is_running", lambda _: next(left))
-    monkeypatch.setattr("time.sleep", lambda _: pages.append(Path("page.html").read_text()))
+
+    def is_running(_: object) -> bool:
+        pages.extend(path.read_text() for path in [Path("page.html")] if path.exists())
+        return next(left)
+
+    monkeypatch.setattr("schedfarm.farm.watching.status.is_running", is_running)
+    # By its name in `schedfarm.farm.cli` the module is the command.
+    module = sys.modules["schedfarm.farm.cli.report"]
+    monkeypatch.setattr(module, "WATCHED_SECONDS", 0.01)
     last = reported(farm, stores / "few.farm", "--watch")
-    assert [Parsed(one).data["refresh"] for one in pages] == [10.0, 10.0]
+    assert [Parsed(one).data["refresh"] for one in pages] == [0.01, 0.01]
     assert all("A run is in progress" in one for one in pages)
     assert last.data["refresh"] is None
     assert not any("A run is in progress" in text for text in last.of("p"))

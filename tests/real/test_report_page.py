@@ -5,12 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schedfarm.analysis import open_summary
+from schedfarm.analysis.report import Asked
+from schedfarm.analysis.report.contents import contents
+from schedfarm.analysis.report.markup import page as page_of
 from schedfarm.core import simulate, write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
@@ -19,7 +23,7 @@ from tests.support.chromium import Page, browser, missing
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "Chromium is here")
 
 CAMPAIGN = """
-name = "<b>paged</b>"
+name = "paged"
 policies = ["fcfs+easy", "spf+easy", "saf+easy"]
 resamples = 5
 log = true
@@ -27,7 +31,7 @@ draw = "weeks"
 loads = ["original", 0.8]
 
 [[traces]]
-name = "site <img src=x onerror=alert(1)>"
+name = "site"
 file = "site.swf"
 
 [[traces]]
@@ -38,6 +42,8 @@ jobs = 200
 """
 
 FIGURES = ("weeks", "changes", "levels", "samples", "groups")
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 MARKS = """
 return document.querySelectorAll(
@@ -93,13 +99,28 @@ def focused(page: Page) -> dict[str, Any]:
 
 
 def test_it_opens_quietly(file: Path) -> None:
-    """Nothing on the console, no request but for the file, no element from the store's text."""
+    """Nothing on the console, and no request but for the file."""
     with browser() as page:
         page.open(file)
         assert page.console() == []
         assert page.requests() == [file.as_uri()]
-        assert page.run("return document.querySelectorAll('img, iframe, object, b').length") == 0
-        assert page.run("return document.querySelector('h1').textContent") == "<b>paged</b>"
+
+
+def test_names_with_markup_are_text(file: Path, tmp_path: Path) -> None:
+    """A trace of such a name, as a store that was tampered with has, is drawn and listed so."""
+    plain = contents(file.parent / "c.farm", Asked())
+    axes = {axis: [HOSTILE if x == "site" else x for x in plain.axes[axis]] for axis in plain.axes}
+    for table in plain.tables.values():
+        table.rows = [tuple(HOSTILE if x == "site" else x for x in row) for row in table.rows]
+    spoilt = tmp_path / "spoilt.html"
+    spoilt.write_text(page_of(replace(plain, title=HOSTILE, axes=axes)), encoding="utf-8")
+    with browser() as page:
+        page.open(spoilt)
+        assert page.console() == []
+        assert page.run("return document.querySelectorAll('img, iframe, object').length") == 0
+        assert page.run("return document.querySelector('h1').textContent") == HOSTILE
+        assert HOSTILE in page.run(COLUMN, 0)
+        assert all(page.run(MARKS, name) > 3 for name in FIGURES)
 
 
 def test_a_foreign_script_is_refused(file: Path, tmp_path: Path) -> None:
