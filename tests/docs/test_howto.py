@@ -22,6 +22,7 @@ ENDING = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
 BLOCK = re.compile(r"(?:`(?P<file>[\w.]+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.S)
 
 ANSWERS = {
+    "log-to-answer": "spf+easy,threshold=3x: mean wait",
     "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
     "own-order": "mine:per_area+easy",
     "shared-machine": "0 failed",
@@ -96,7 +97,9 @@ def test_what_is_shown_of_a_bucket_runs(folder: Path, bucket: None) -> None:
     test_what_a_page_shows_runs(folder, "object-store")
 
 
-@pytest.mark.parametrize("page", ["slurm-log", "own-order", "shared-machine", "simulate-in-python"])
+@pytest.mark.parametrize(
+    "page", ["log-to-answer", "slurm-log", "own-order", "shared-machine", "simulate-in-python"]
+)
 def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
     """A block with a file's name before it is that file; others are run."""
     own = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
@@ -125,6 +128,6 @@ def test_every_page_is_tried() -> None:
     """
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "network-file-systems",
-        "object-store", "own-order", "shared-machine", "simulate-in-python", "slurm", "slurm-log",
+        "log-to-answer", "network-file-systems", "object-store", "own-order", "shared-machine",
+        "simulate-in-python", "slurm", "slurm-log",
     ]  # fmt: skip
