@@ -198,7 +198,7 @@ def _asked(
     title = label_of(Path(store.rstrip("/").rpartition("/")[2]).stem) if store else ""
     draft = Template([(trace, jobs)], Path(), policies, PILOT, labels, title)
     place = place_of(store or f"{draft.name}.farm")
-    file = place.beside.with_name(f"{draft.name}.toml")
+    file = place.local_folder.with_name(f"{draft.name}.toml")
     draft = replace(draft, folder=file.parent)
     fresh = Campaign.from_dict(_parsed(draft.text()), file.parent)
     text = ""
