@@ -435,7 +435,7 @@ def _as_logged(question: Question) -> list[str]:
 
 def _page(question: Question) -> None:
     """Write the page, or print why there is none."""
-    from schedfarm.analysis.report import check_bundle
+    from schedfarm.analysis.report.markup import check_bundle
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.report import question as asked, write_page
     from schedfarm.farm.output import output

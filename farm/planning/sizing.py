@@ -11,6 +11,7 @@ from schedfarm.farm.planning.design import Design, design
 from schedfarm.farm.planning.survey import Survey
 from schedfarm.farm.planning.tasks import missing_blocks
 from schedfarm.farm.store.place import Place
+from schedfarm.farm.store.records import read_headers
 
 PILOT = 8
 """Difference in samples of two designs from which the cost of a sample follows."""
@@ -100,5 +101,5 @@ def _design(survey: Survey, place: Place, resamples: int) -> Design:
 
 
 def _missing(designed: Design) -> list[Block]:
-    heads = designed.old.headers() if designed.old else {}
+    heads = read_headers(designed.old) if designed.old else {}
     return missing_blocks(designed.store, heads, retry_failed=False)
