@@ -13,6 +13,7 @@ from schedfarm.analysis.notes import notes
 from schedfarm.analysis.plain import plain, plain_facts, plain_text
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
+from schedfarm.analysis.validation import distances, validation
 from schedfarm.analysis.verdicts import (
     comparison_csv,
     comparison_facts,
@@ -40,6 +41,7 @@ __all__ = [
     "comparison_latex",
     "comparison_text",
     "comparison_warnings",
+    "distances",
     "figure_notes",
     "losers",
     "notes",
@@ -54,6 +56,7 @@ __all__ = [
     "table_facts",
     "table_text",
     "tables_csv",
+    "validation",
     "verdicts",
     "weekly_bands",
     "weekly_bands_figure",
