@@ -11,6 +11,7 @@ from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
 from schedfarm.analysis.notes import notes
 from schedfarm.analysis.plain import plain, plain_facts, plain_text
+from schedfarm.analysis.plots.kinds import plot
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
 from schedfarm.analysis.verdicts import (
@@ -21,6 +22,7 @@ from schedfarm.analysis.verdicts import (
     comparison_text,
     verdicts,
 )
+from schedfarm.analysis.workloads import characteristics
 
 __all__ = [
     "NoSamplesError",
@@ -32,6 +34,7 @@ __all__ = [
     "changes_csv",
     "changes_facts",
     "changes_text",
+    "characteristics",
     "compare",
     "comparison_csv",
     "comparison_facts",
@@ -49,6 +52,7 @@ __all__ = [
     "plain",
     "plain_facts",
     "plain_text",
+    "plot",
     "table",
     "table_csv",
     "table_facts",

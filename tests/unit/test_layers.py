@@ -191,7 +191,7 @@ FLOORS = {
         ("verified", "starts"),
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
-        ("figures", "groups", "notes", "plain"),
+        ("figures", "groups", "notes", "plain", "workloads"),
         ("compare", "cells"),
         ("verdicts", "comparison_figure", "plots"),
         ("papers", "report.columns", "report.figures"),

@@ -9,10 +9,10 @@ from tests.support.paths import ROOT
 
 EDITED = (
     "analysis/cells.py", "analysis/groups.py", "analysis/logs.py", "analysis/notes.py",
-    "analysis/plain.py", "analysis/plots", "cluster", "core/checks.py", "core/errors.py",
-    "core/files.py", "core/metrics", "core/names.py", "core/numerals.py", "core/placement.py",
-    "farm/campaign", "farm/cli", "farm/execution", "farm/export", "farm/output.py",
-    "farm/planning", "farm/watching",
+    "analysis/plain.py", "analysis/plots", "analysis/workloads.py", "cluster", "core/checks.py",
+    "core/errors.py", "core/files.py", "core/metrics", "core/names.py", "core/numerals.py",
+    "core/placement.py", "farm/campaign", "farm/cli", "farm/execution", "farm/export",
+    "farm/output.py", "farm/planning", "farm/watching",
 )  # fmt: skip
 """Packages and modules whose prose has been edited; the others follow as they are touched."""
 
