@@ -20,7 +20,8 @@ function rows(name) {
     cache[name] = Array.from({ length: count }, (_, i) => {
       const row = {};
       for (const key of names) {
-        row[key] = labels[key] ? labels[key][columns[key][i]] : columns[key][i];
+        const value = columns[key][i];
+        row[key] = labels[key] && value !== null ? labels[key][value] : value;
       }
       return row;
     });
@@ -32,7 +33,7 @@ function chosen(name) {
   return rows(name).filter(
     (row) =>
       (row.metric === undefined || row.metric === state.metric) &&
-      AXES.every((axis) => state[axis] === ALL || row[axis] === undefined || row[axis] === state[axis])
+      AXES.every((axis) => state[axis] === ALL || row[axis] === undefined || row[axis] === null || row[axis] === state[axis])
   );
 }
 
@@ -68,6 +69,11 @@ const COLUMNS = {
     ["jobs", "jobs", share], ["work", "work", share], ["before", data.baseline, number],
     ["after", "policy's", number], ["change", "change", signed], ["least", "least", signed],
     ["most", "most", signed], ["loses", "loses in", plain], ["of", "samples", plain],
+  ],
+  near: [
+    ["by", "by"], ["group", "group"], ["trace", "trace"], ["load", "load"], ["policy", "policy"],
+    ["jobs", "jobs", number], ["simulated", "simulated (s)", number],
+    ["logged", "logged (s)", number], ["difference", "difference (s)", signed],
   ],
   failed: [
     ["trace", "trace"], ["resample", "resample", plain], ["load", "load"], ["policy", "policy"],
@@ -188,15 +194,17 @@ async function draw(figure) {
 }
 
 function described(figure, values) {
-  const key = { comparison: "change", samples: "change", levels: "middle", groups: "change" }[figure.table];
+  const key = { comparison: "change", samples: "change", levels: "middle", groups: "change",
+    weeks: "wait" }[figure.table];
   const there = values.filter((row) => row[key] !== null);
   const marks = values.length + (values.length === 1 ? " mark" : " marks");
   if (!there.length) return marks + ".";
   const ends = [(a, b) => (a[key] <= b[key] ? a : b), (a, b) => (a[key] >= b[key] ? a : b)].map((better) =>
     there.reduce(better)
   );
-  const write = key === "middle" ? number : figure.table === "groups" ? signed : percent;
-  const where = (row) => [row.group, row.policy, row.trace, row.load].filter((x) => x !== undefined).join(", ");
+  const write = key === "middle" || key === "wait" ? number : figure.table === "groups" ? signed : percent;
+  const where = (row) => [row.group, row.series || row.policy, row.week && "week " + row.week, row.trace, row.load]
+    .filter((x) => x !== undefined).join(", ");
   return marks + ", from " + write(ends[0][key]) + " (" + where(ends[0]) + ") to " + write(ends[1][key]) +
     " (" + where(ends[1]) + ").";
 }

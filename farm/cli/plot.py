@@ -114,7 +114,7 @@ def plot(
     row = kinds.find_kind(kind)
     drawn = {name: given.pop(name) for name in ("metric", "begin", "length")}
     kinds.check_options(row, (name for name, value in drawn.items() if value is not None), "--{}")
-    of_store = _is_store(source)
+    of_store = is_store(source)
     _check_given(source, of_store=of_store)
     inputs = [path for policy in policies for path in own_files(policy)]
     target = output("--out", out, [] if of_store else [source, *inputs])
@@ -141,7 +141,7 @@ def _draw(row: Kind, of: Drawn, target: Any, **how: Any) -> None:
         draw(row.name, of, part, **how)
 
 
-def _is_store(source: str) -> bool:
+def is_store(source: str) -> bool:
     """Return whether the source is a folder or an address; a log is a file or a name."""
     from schedfarm.core.addresses import scheme_of
 

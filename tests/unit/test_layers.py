@@ -158,6 +158,7 @@ FLOORS = {
         ("audit.times",),
         ("machines.*.audit",),
         ("metrics", "audit", "placement"),
+        ("explanation",),
     ),
     "offline": (
         ("instance", "knapsack"),
@@ -194,8 +195,10 @@ FLOORS = {
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
         ("figures", "groups", "notes", "plain"),
+        ("validation",),
         ("compare", "cells"),
         ("verdicts", "comparison_figure", "plots"),
+        ("explanation_figure",),
         ("papers", "report.columns", "report.figures"),
         ("report.contents",),
         ("report",),
