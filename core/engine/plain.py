@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -23,6 +22,9 @@ def step(function: F) -> F:
 
 def choose(declared: Any) -> None:
     """Let compiled code call a generic step: by the type of the first argument."""
+
+    # Imported here: it reads modules of numba that no process with the own compiler needs.
+    from numba.extending import overload
 
     def implementation(first: Any, *rest: Any) -> Any:
         found = declared.variants.get(getattr(first, "instance_class", None))

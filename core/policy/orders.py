@@ -97,6 +97,12 @@ class Order:
         return self.fixed is None and (self.function is None or self.function.moves)
 
     @property
+    def remembers(self) -> bool:
+        """Whether it looks at completed jobs."""
+        asks = self.function is not None and self.function.asks_history
+        return self.shares is not None or asks
+
+    @property
     def is_compiled(self) -> bool:
         """Whether kernels evaluate it, which compiled fair starts need."""
         return not self.moves or self.code is not None or self.shares is not None

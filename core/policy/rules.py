@@ -71,6 +71,9 @@ class Rule:
         reference) of a platform, audits check only starts, kills, places and capacity.
     counts : tuple of (str, str)
         Counters of its schedules (`core.schedule.Schedule.counts`): name and meaning of each.
+    forgets : bool
+        Whether, on a pool or a grid, the running jobs alone determine the future when no job
+        waits, so that a simulation can start again from them.
     of_log : bool
         Whether it replays the log's own schedule, which samples, models and other loads do not
         have.
@@ -97,6 +100,7 @@ class Rule:
     refer: Reference | Mapping[str, Reference] | None = None
     audit: Reference | None = None
     counts: tuple[tuple[str, str], ...] = ()
+    forgets: bool = False
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
@@ -220,6 +224,7 @@ _ROWS = (
         fair_start=_POOL + "fair_none",
         refer=_REFERENCE + "Strict",
         audit=_AUDIT + "Strict",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
@@ -232,6 +237,7 @@ _ROWS = (
         fair_start=_POOL + "fair_aggressive",
         refer=_REFERENCE + "Aggressive",
         audit=_AUDIT + "Aggressive",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         aliases=("bf",),
@@ -246,6 +252,7 @@ _ROWS = (
         fair_start=_POOL + "fair_easy",
         refer=_REFERENCE + "Easy",
         audit=_AUDIT + "Easy",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
@@ -260,6 +267,7 @@ _ROWS = (
         fair_start=_POOL + "fair_reserving",
         refer=_REFERENCE + "Reserving",
         audit=_AUDIT + "Reserving",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
@@ -278,6 +286,7 @@ _ROWS = (
             "nodes": _ON_NODES + "rules:Reserving",
         },
         audit=_AUDIT + "Reserving",
+        forgets=True,
         platforms=("pool", "grid", "nodes"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
@@ -294,6 +303,7 @@ _ROWS = (
         fair_start=_POOL + "fair_plan",
         refer=_REFERENCE + "Planned",
         audit=_AUDIT + "Planned",
+        forgets=True,
         platforms=("pool", "grid"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),

@@ -18,6 +18,7 @@ from schedfarm.farm.cli.clusters import clusters
 from schedfarm.farm.cli.command import Sections
 from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
+from schedfarm.farm.cli.explain import explain
 from schedfarm.farm.cli.export import export
 from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
@@ -81,6 +82,7 @@ cli.add_section(
         bands: "Print and plot a metric's bands over resamples.",
         validate: "Compare simulated waits with those of the log.",
         who: "Print the users or jobs that lose under a policy.",
+        explain: "Explain why a job started when it did.",
         export: "Write jobs or summaries as Parquet, netCDF, CSV or SWF.",
     },
 )

@@ -9,8 +9,8 @@ import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import QUIET, Command
+from schedfarm.farm.cli.logged import LOGGED, as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
-from schedfarm.farm.cli.simulate import as_logged
 from schedfarm.farm.cli.traces import CLEAN, TRACES
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 OF_LOG, OF_STORE = ("folder", "processors", "clean"), ("trace", "load", "sample")
 """Options that go with a log only, and with a store only."""
-
-LOGGED = "as logged"
-"""Name of the schedule that follows from the waits of a log."""
 
 
 class PlotCommand(Command):
@@ -114,7 +111,7 @@ def plot(
     row = kinds.find_kind(kind)
     drawn = {name: given.pop(name) for name in ("metric", "begin", "length")}
     kinds.check_options(row, (name for name, value in drawn.items() if value is not None), "--{}")
-    of_store = _is_store(source)
+    of_store = is_store(source)
     _check_given(source, of_store=of_store)
     inputs = [path for policy in policies for path in own_files(policy)]
     target = output("--out", out, [] if of_store else [source, *inputs])
@@ -141,7 +138,7 @@ def _draw(row: Kind, of: Drawn, target: Any, **how: Any) -> None:
         draw(row.name, of, part, **how)
 
 
-def _is_store(source: str) -> bool:
+def is_store(source: str) -> bool:
     """Return whether the source is a folder or an address; a log is a file or a name."""
     from schedfarm.core.addresses import scheme_of
 
