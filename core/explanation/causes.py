@@ -23,8 +23,9 @@ from schedfarm.core.schedule import Schedule
 LARGEST = 3
 """Size up to which all sets are tried."""
 
-EFFORT = 2_000_000
-"""Default limit of a search: jobs of all its simulations, 0.2 to 1 s of CPU."""
+EFFORT = 1.0
+"""Default limit of a search: CPU time of its simulations, s, as estimated, so that the same search
+has the same result everywhere."""
 
 FEW = 64
 """Parts of a set that are tried whatever the effort that is left."""
@@ -79,7 +80,7 @@ class CauseSet:
 class Trials:
     """Simulate a schedule again without sets of jobs, and see when one job starts.
 
-    left: jobs that may still be simulated. gains: by how much earlier it starts without each job
+    left: CPU time that may still be spent, s. gains: by how much earlier it starts without each job
     that was removed alone, s; 0 where it does not start earlier.
     """
 
@@ -188,7 +189,7 @@ class Trials:
         window = self.window(min(first, self.job))
         return window is not None and count * window.work <= self.left
 
-    def _spend(self, work: int) -> None:
+    def _spend(self, work: float) -> None:
         underway().check()
         self.left -= work
         self.simulations += 1
@@ -289,7 +290,8 @@ class _Search:
                 found = list(some)
                 break
         is_all = self.candidates.size == self.others.size and len(found) == self.tried + 1
-        return self.made("smallest" if is_all else "minimal", found)
+        is_smallest = is_all or len(found) == 1
+        return self.made("smallest" if is_smallest else "minimal", found)
 
     def _enough(self) -> list[int] | None:
         """Return jobs without which the job starts earlier, as few as is easy to say."""
