@@ -30,6 +30,9 @@ has the same result everywhere."""
 FEW = 64
 """Parts of a set that are tried whatever the effort that is left."""
 
+MOST = 100_000
+"""Parts of a set above which they are not tried whatever the effort: of 17 jobs."""
+
 LOOKS = (64, 512, 4_096)
 """Jobs after which to look whether the effect of one is over."""
 
@@ -281,7 +284,8 @@ class _Search:
         found = self._reduced(found)
         least = self.tried + 1
         parts = sum(comb(len(found), size) for size in range(least, len(found)))
-        if parts > FEW and not self.trials.affords(parts, min(found)):
+        affordable = self.trials.affords(parts, min(found)) and parts <= MOST
+        if parts > FEW and not affordable:
             return self.made("reduced", found)
         sizes = (combinations(found, size) for size in range(least, len(found)))
         for some in chain.from_iterable(sizes):
