@@ -7,12 +7,14 @@ from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands
 from schedfarm.analysis.compare import compare, comparison_warnings, losers
 from schedfarm.analysis.comparison_figure import comparison_figure
 from schedfarm.analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
+from schedfarm.analysis.explanation_figure import explanation_figure
 from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
 from schedfarm.analysis.notes import notes
 from schedfarm.analysis.plain import plain, plain_facts, plain_text
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
+from schedfarm.analysis.validation import distances, validation
 from schedfarm.analysis.verdicts import (
     comparison_csv,
     comparison_facts,
@@ -40,6 +42,8 @@ __all__ = [
     "comparison_latex",
     "comparison_text",
     "comparison_warnings",
+    "distances",
+    "explanation_figure",
     "figure_notes",
     "losers",
     "notes",
@@ -54,6 +58,7 @@ __all__ = [
     "table_facts",
     "table_text",
     "tables_csv",
+    "validation",
     "verdicts",
     "weekly_bands",
     "weekly_bands_figure",

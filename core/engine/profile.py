@@ -36,7 +36,7 @@ HEAD, TAIL = 0, 1
 
 
 HALVED = 2 * WORD
-"""Steps that are looked at word by word."""
+"""Steps that are scanned by lanes."""
 
 
 class Profile(NamedTuple):
@@ -264,9 +264,9 @@ def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
 def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
     """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
 
-    What needs an instant that is dropped splits anew. Each step moves at most once: to open steps
-    and to drop others one by one moves all that are behind, back and forth. At t a step opens or
-    closes, at `end` one is met, and may merge; steps inside and behind move by so many.
+    A dropped instant is split again when it is needed. Each step moves at most once: opening and
+    dropping steps one by one would move all later ones back and forth. At t a step opens or closes,
+    at `end` one is met and may merge; inner and later steps move by the differences.
     """
     times, free, mark = profile
     last, tail = first_later(profile, i, end - 1), mark[TAIL]
@@ -310,7 +310,7 @@ def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -
 
 @verb
 def advance(profile: Profile, now: int) -> None:
-    """Forget the steps that ended by now; move the rest to the front when half the room is used."""
+    """Drop the steps that ended by now; move the rest to the front when half the room is used."""
     times, free, mark = profile
     head = step_from(profile, mark[HEAD], now)
     mark[HEAD] = head

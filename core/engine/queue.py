@@ -33,9 +33,10 @@ SEEN_FIRST, SEEN_AT = 1, 2
 class Queue(NamedTuple):
     """Blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
 
-    The minima are lower bounds: `close_cell` leaves them, `take_out` and a scan make them exact.
-    Cells of block b are ``job[first[b] : first[b] + length[b]]``, in queue order, somewhere in
-    ``b * BLOCK`` to ``(b + 1) * BLOCK``: the head leaves without a shift.
+    Invariant: the minima are lower bounds of the needs and estimates of a block, so that a block
+    whose minimum is too large may be skipped. `close_cell` does not update them; `take_out` and a
+    scan make them exact. Cells of block b are ``job[first[b] : first[b] + length[b]]``, in queue
+    order, within ``b * BLOCK`` to ``(b + 1) * BLOCK``: the head leaves without a shift.
     """
 
     size: Int64

@@ -29,7 +29,7 @@ BANDWIDTH = 50_000
 """Traffic of each processor, kbit/s: half of Fast Ethernet. The paper prints none."""
 
 ALLTOALL = 0.5
-"""Part of the traffic that goes to all others alike. The paper prints none."""
+"""Part of the traffic that goes to all other processors alike. The paper gives no value."""
 
 WITHIN = "network: "
 """Beginning of messages about an option."""

@@ -12,7 +12,7 @@ import click
 
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import CAMPAIGN, COMPILE_TIME, JSON, STORE_OPTION, command
-from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.paper_report import check_report
 from schedfarm.farm.cli.traces import TRACES
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def plan(
         plan as tasks_of,
     )
     from schedfarm.farm.store.place import place_of
+    from schedfarm.farm.store.records import read_headers
 
     if not trust:
         click.get_current_context().with_resource(distrust("farm plan"))
@@ -109,7 +110,7 @@ def plan(
     begun = time.monotonic(), time.process_time()
     designed = design(place_of(store or f"{wanted.name}.farm").resolved(), survey(wanted))
     drawn = designed.store
-    heads = drawn.headers()
+    heads = read_headers(drawn)
     blocks = missing_blocks(drawn, heads, retry_failed=False)
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}

@@ -1,27 +1,130 @@
-"""Checks of a campaign's report before the run."""
+"""`farm report`: the page of a store, one HTML file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import STORE, command
 
 if TYPE_CHECKING:
-    from schedfarm.farm.campaign.campaign import Campaign
+    from schedfarm.analysis.report import Asked
+    from schedfarm.farm.output import Output
+
+WATCHED_SECONDS = 10.0
+"""Time between two renderings of a watched run; a page of 10,000 cells takes less."""
 
 
-def check_report(campaign: Campaign) -> None:
-    """Refuse a campaign whose report is unknown or has requirements that the campaign lacks."""
-    if not campaign.report:
-        return
-    from schedfarm.analysis.papers import needs_of
-    from schedfarm.core.errors import InputError
+@command()
+@STORE
+@click.argument("policies", nargs=-1, metavar="[P Q ...]", shell_complete=words.labels("policy"))
+@click.option(
+    "--out",
+    default="report.html",
+    show_default=True,
+    help="HTML file to write; - is standard output.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    shell_complete=words.metrics,
+    help="Metric to show; repeatable.  [wait, bounded_slowdown, wait_p90, "
+    "bounded_slowdown_geomean, utilisation]",
+)
+@click.option(
+    "--level", type=float, default=0.9, show_default=True, help="Confidence level of the intervals."
+)
+@click.option(
+    "--by",
+    default="user",
+    show_default=True,
+    help="Grouping of jobs for gains and losses, as in farm compare; or none.",
+)
+@click.option("--watch", is_flag=True, help="Write the page again during a run, until it ends.")
+def report(
+    store: str,
+    policies: tuple[str, ...],
+    out: str,
+    metrics: tuple[str, ...],
+    level: float,
+    by: str,
+    watch: bool,
+) -> None:
+    """Write the results of STORE as one HTML page that needs no network.
 
-    why = needs_of(campaign.report).lacking(
-        policies=campaign.policies,
-        fairness=campaign.fairness,
-        loads=campaign.loads,
-        samples=campaign.resamples,
-        log=campaign.log,
-        keep=campaign.keep,
+    The page has the verdicts of farm compare, figures and tables with filters, warnings, failed and
+    missing cells, and the campaign. The first policy given is the baseline; by default all policies
+    are compared with the store's first.
+
+    The report of a paper, with its own figures and claims, is a key of a campaign (report = "...")
+    and is written by farm run.
+    """
+    from schedfarm.analysis.report.markup import check_bundle
+    from schedfarm.farm.output import output
+
+    check_bundle()
+    page = output("--out", out)
+    if watch and page.standard:
+        raise click.UsageError("--watch writes a file again and again; give --out a file, not -")
+    asked = question(store, policies, metrics=metrics, level=level, by=by)
+    if watch:
+        _watch(store, page, asked)
+    else:
+        write_page(store, page, asked)
+    click.echo(f"page: {page.name}", err=page.standard)
+
+
+def question(
+    store: str,
+    policies: tuple[str, ...] = (),
+    *,
+    metrics: tuple[str, ...] = (),
+    level: float = 0.9,
+    by: str = "user",
+) -> Asked:
+    """Return the query of a page: the first policy is the baseline."""
+    from schedfarm.analysis import open_summary
+    from schedfarm.analysis.groups import GROUPINGS
+    from schedfarm.analysis.report import Asked
+    from schedfarm.analysis.store import check_known
+    from schedfarm.farm.cli.compare import NO_GROUPS
+    from schedfarm.farm.cli.who import group_names
+
+    check_known(by, "way to group jobs", [*GROUPINGS, NO_GROUPS])
+    traces = [str(name) for name in open_summary(store)["trace"].values]
+    return Asked(
+        policies[0] if policies else None,
+        policies[1:],
+        metrics,
+        level,
+        by,
+        {
+            trace: {column: group_names(store, trace, column) for column in {by, "queue"}}
+            for trace in traces
+        },
     )
-    if why:
-        raise InputError(f"report {campaign.report!r} needs what the campaign lacks: {why}")
+
+
+def write_page(store: str, page: Output, asked: Asked, *, refresh: float | None = None) -> None:
+    """Write the page of a store with what `farm status` knows; the file appears whole."""
+    from schedfarm.analysis.report import write
+    from schedfarm.farm.watching.status import status
+
+    progress: dict[str, Any] = status(store).to_dict()
+    with page.made(".html") as part:
+        write(store, part, asked, progress=progress, refresh=refresh)
+
+
+def _watch(store: str, page: Output, asked: Asked) -> None:
+    """Write the page until the run on the store has ended."""
+    import time
+
+    from schedfarm.farm.watching.status import is_running
+
+    while is_running(store):
+        write_page(store, page, asked, refresh=WATCHED_SECONDS)
+        time.sleep(WATCHED_SECONDS)
+    write_page(store, page, asked)

@@ -16,7 +16,7 @@ import click
 
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import CAMPAIGN, QUIET, STORE_OPTION, command
-from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.paper_report import check_report
 from schedfarm.farm.cli.traces import TRACES
 from schedfarm.farm.cli.where import ClusterOptions, where
 
@@ -218,10 +218,10 @@ def _show(campaign: Campaign, store: Place) -> None:
     try:
         if campaign.report:
             made = make_report(campaign.report, str(store))
-            for line in (made.text, *made.write(store.beside)):
+            for line in (made.text, *made.write(store.local_folder)):
                 click.echo(line)
         else:
-            figure = store.beside / "figures" / "bands.png"
+            figure = store.local_folder / "figures" / "bands.png"
             figure.parent.mkdir(parents=True, exist_ok=True)
             show_bands(str(store), Output("figure", str(figure), figure))
     except BrokenPipeError:

@@ -170,7 +170,7 @@ def simulate(
         if not as_json:
             warn({jobs.name: found})
         schedule = simulate_with_progress(jobs, wanted, StringIO() if quiet else None)
-    was = _as_logged(jobs)
+    was = as_logged(jobs)
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:
         _write(target, schedule, _notes(log, schedule, click.get_current_context().params))
@@ -215,7 +215,7 @@ def _write(
     target.write(swf_bytes(schedule.workload, schedule, notes, packed=packed))
 
 
-def _as_logged(jobs: Workload) -> Schedule | None:
+def as_logged(jobs: Workload) -> Schedule | None:
     """Return the schedule of the log; None if too many waits are unknown."""
     from schedfarm.core import Pool, simulate as run_policy
 

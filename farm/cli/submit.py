@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from schedfarm.farm.cli.command import CAMPAIGN, STORE_OPTION, command
-from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.paper_report import check_report
 from schedfarm.farm.cli.traces import TRACES
 from schedfarm.farm.cli.where import ClusterOptions, where
 

@@ -11,8 +11,9 @@ from msgspec import structs
 
 from schedfarm.core.format.record import Header, Record, Totals
 from schedfarm.farm.store.place import Where
-from schedfarm.farm.store.skeleton import check_metadata
+from schedfarm.farm.store.records import iterate_records, read_headers
 from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.template import check_metadata
 from schedfarm.farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
 
 SILENT_SECONDS = 180.0
@@ -139,13 +140,13 @@ def _tallies(store: Store) -> Iterator[tuple[Header, Totals, list[Failure]]]:
 
     Payloads are 300 bytes a cell: they are read only if a cell failed or the header has no totals.
     """
-    heads, rest = store.headers(), []
+    heads, rest = read_headers(store), []
     for block, head in heads.items():
         if head.totals is None or head.failed:
             rest.append(block)
         else:
             yield head, head.totals, []
-    for record in store.iterate_records(rest):
+    for record in iterate_records(store, rest):
         yield record.header, record.totals, _failures(record)
 
 
@@ -161,7 +162,7 @@ def _wall(events: Iterable[Event]) -> float:
 
 def _running(events: list[Event]) -> tuple[Doing, ...]:
     """Return the running tasks by the last event on them; a killed run logs no more events."""
-    if not events or isinstance(events[-1], End) or now() - events[-1].time > SILENT_SECONDS:
+    if not _works(events):
         return ()
     for event in reversed(events):
         match event:
@@ -174,6 +175,17 @@ def _running(events: list[Event]) -> tuple[Doing, ...]:
             case Begin():
                 break
     return ()
+
+
+def is_running(store: Where) -> bool:
+    """Return whether a run works on a store, by its log of events."""
+    return _works(read_events(store)[0])
+
+
+def _works(events: list[Event]) -> bool:
+    if not events or isinstance(events[-1], End):
+        return False
+    return now() - events[-1].time <= SILENT_SECONDS
 
 
 def _failures(record: Record) -> list[Failure]:

@@ -11,58 +11,74 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from schedfarm.analysis.intervals import Statistic, difference, interval, log_ratio
-from schedfarm.core import Workload, lublin, scale_load, simulate, summarise
-from schedfarm.core.arrays import Float64
+from schedfarm.analysis.intervals import difference_interval, interval
+from schedfarm.core import Workload, downey, jann, lublin, scale_load, simulate, summarise
+from schedfarm.core.bootstrap import Block, Interval, difference, log_ratio
 
 POLICIES = ("fcfs+easy", "spf+easy")
 
-PROCESSORS, JOBS, LOAD = 64, 300, 0.8
+JOBS, LOAD = 300, 0.8
+
+MODELS: dict[str, Callable[[int], Workload]] = {
+    "lublin": lambda seed: lublin(64, jobs=JOBS, seed=seed),
+    "jann": lambda seed: jann(322, jobs=JOBS, seed=seed),
+    "downey": lambda seed: downey(64, jobs=JOBS, seed=seed),
+}
+
+METRICS = ("wait", "bounded_slowdown")
 
 SIZES = (5, 10, 20, 40)
 """Samples of a comparison."""
 
-Population = tuple[Float64, Float64]
-"""The metric under both policies, float64[workloads, 1] each."""
 
+def populations(model: str, workloads: int) -> dict[str, Block]:
+    """Simulate the workloads of the seeds from 0 on; return each metric under both policies."""
 
-def population(workloads: int, metric: str) -> Population:
-    """Simulate the workloads of the seeds from 0 on under both policies."""
-
-    def of(jobs: Workload, policy: str) -> float:
-        return float(summarise(simulate(jobs, policy), names=[metric])[metric])
+    def of(jobs: Workload, policy: str) -> list[float]:
+        found = summarise(simulate(jobs, policy), names=list(METRICS))
+        return [float(found[metric]) for metric in METRICS]
 
     rows = []
     for seed in range(workloads):
-        jobs = scale_load(lublin(PROCESSORS, jobs=JOBS, seed=seed), LOAD)
+        jobs = scale_load(MODELS[model](seed), LOAD)
         rows.append([of(jobs, policy) for policy in POLICIES])
     values = np.array(rows)
-    return values[:, :1], values[:, 1:]
+    return {m: (values[:, :1, i], values[:, 1:, i]) for i, m in enumerate(METRICS)}
 
 
-def coverage(
-    of: Population, statistic: Statistic, samples: int, replications: int, level: float
-) -> tuple[float, float]:
-    """Return the share of intervals that hold the value of the population, and its error."""
-    truth, held = statistic(*of)[0], 0
-    for number in range(replications):
-        random = np.random.default_rng([samples, number])
-        chosen = random.choice(len(of[0]), samples, replace=False)
-        pairs = (of[0][chosen], of[1][chosen])
-        found = interval([pairs], statistic, level=level, key=(samples, number))
-        held += found.low <= truth <= found.high
-    share = held / replications
-    return share, float(np.sqrt(share * (1 - share) / replications))
+def ratio_of(pairs: Block, level: float, key: tuple[int, ...]) -> Interval:
+    return interval([pairs], log_ratio, level=level, key=key)
 
 
-STATISTICS: dict[str, Callable[[Float64, Float64], tuple[Float64, Float64]]] = {
-    "ratio": log_ratio,
-    "difference": difference,
-}
+def difference_of(pairs: Block, level: float, key: tuple[int, ...]) -> Interval:
+    return difference_interval(pairs, level=level, key=key)
+
+
+STATISTICS = {"ratio": (log_ratio, ratio_of), "difference": (difference, difference_of)}
+
+
+def share(held: list[bool]) -> str:
+    """Return the share of intervals that hold the true value, and its standard error."""
+    found = float(np.mean(held))
+    return f"{found:.3f} {np.sqrt(found * (1 - found) / len(held)):.3f}"
+
+
+def fixed(of: Block, replications: int, level: float) -> Iterator[str]:
+    """Yield the coverage of each statistic with each number of samples."""
+    for name, (statistic, make) in STATISTICS.items():
+        truth = statistic(*of)[0]
+        for samples in SIZES:
+            held = []
+            for number in range(replications):
+                random = np.random.default_rng([samples, number])
+                chosen = random.choice(len(of[0]), samples, replace=False)
+                found = make((of[0][chosen], of[1][chosen]), level, (samples, number))
+                held.append(bool(found.low <= truth <= found.high))
+            yield f"{name} {samples} {share(held)}"
 
 
 def main() -> int:
@@ -70,16 +86,13 @@ def main() -> int:
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--workloads", type=int, default=20_000)
     parser.add_argument("--level", type=float, default=0.9)
-    parser.add_argument("--metric", action="append", default=None)
+    parser.add_argument("--model", choices=list(MODELS), default="lublin")
     given = parser.parse_args()
-    sys.stdout.write("metric statistic samples coverage error\n")
-    for metric in given.metric or ["wait", "bounded_slowdown"]:
-        of = population(given.workloads, metric)
-        for name, statistic in STATISTICS.items():
-            for samples in SIZES:
-                found = coverage(of, statistic, samples, given.replications, given.level)
-                sys.stdout.write(f"{metric} {name} {samples} {found[0]:.3f} {found[1]:.3f}\n")
-                sys.stdout.flush()
+    sys.stdout.write("model metric statistic samples coverage error\n")
+    for metric, of in populations(given.model, given.workloads).items():
+        for line in fixed(of, given.replications, given.level):
+            sys.stdout.write(f"{given.model} {metric} {line}\n")
+            sys.stdout.flush()
     return 0
 
 

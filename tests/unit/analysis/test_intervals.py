@@ -10,11 +10,11 @@ from schedfarm.analysis.intervals import (
     FEW,
     better_share,
     critical_difference,
-    difference,
+    difference_interval,
     holm,
     interval,
-    log_ratio,
 )
+from schedfarm.core.bootstrap import difference, log_ratio, stopped_widening
 
 BASE = np.array([14.0, 9.0, 30.0, 11.0, 17.0, 8.0, 21.0, 12.0, 19.0, 10.0])
 OTHER = np.array([11.0, 9.5, 22.0, 7.0, 15.0, 7.0, 16.0, 12.5, 13.0, 9.0])
@@ -46,6 +46,32 @@ def test_the_bootstrap_is_scipys__within_its_own_noise() -> None:
     share = (np.abs(t) >= np.abs(each.mean()) / error).mean()
     # Three standard errors of 1,999 rounds.
     assert found.p == pytest.approx(share, abs=0.01)
+
+
+def test_a_difference__is_widened_where_it_is_a_bootstrap() -> None:
+    key = ("difference", "wait")
+    plain, wide = (
+        interval([block(10)], difference, level=0.9, key=key),
+        difference_interval(block(10), level=0.9, key=key),
+    )
+    assert wide.value == plain.value
+    assert wide.high - wide.value == pytest.approx(1.1 * (plain.high - plain.value))
+    assert wide.p >= plain.p
+    few = block(FEW - 1)
+    students = interval([few], difference, level=0.9)
+    assert difference_interval(few, level=0.9, key=key) == students
+
+
+def test_an_interval_that_ended_the_sampling__is_longer_about_the_same_value() -> None:
+    plain, wide = (
+        interval([block(10)], log_ratio, level=0.9, key=(1,), widened=factor)
+        for factor in (1.0, stopped_widening(10))
+    )
+    assert wide.value == plain.value
+    assert wide.high - wide.low == pytest.approx(1.08 * (plain.high - plain.low))
+    few = [interval([block(3)], log_ratio, level=0.9, widened=factor) for factor in (1.0, 1.08)]
+    assert few[1].high - few[1].low == pytest.approx(1.08 * (few[0].high - few[0].low))
+    assert few[1].p > few[0].p
 
 
 def test_a_ratio_of_means() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schedfarm.farm.campaign.shipped import find, shipped
-from schedfarm.farm.cli.report import check_report
+from schedfarm.farm.cli.paper_report import check_report
 from tests.support.refusals import Said, refused
 
 SABIN = ("fcfs", "spf", "lxf"), ("aggressive", "easy", "planned,walk=queue")

@@ -1,0 +1,173 @@
+"""Gantt charts of pools, clusters and nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedfarm.analysis.drawing import name_panel
+from schedfarm.analysis.plots.axes import legend, time_axis
+from schedfarm.analysis.plots.merging import Rectangles, coverage, large
+from schedfarm.analysis.plots.subject import Subject
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.numerals import counted, grouped
+from schedfarm.core.placement import Placement, place_jobs
+from schedfarm.core.schedule import Schedule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+IN_ORDER, BACKFILLED = ("#003B5C", "#0072B2", "#5AA9D6"), ("#D98200", "#F0B429", "#F7D483")
+"""Tints of jobs that started in the order of the queue, and of backfilled ones, which are lighter
+in grey as well. Neighbours have different tints."""
+
+MERGED = "0.25"
+"""Colour of a pixel that is covered by merged rectangles all the time."""
+
+OUTLINED = 6.0
+"""Least width and height of a rectangle with an outline, pixels."""
+
+MOST_LABELS = 24
+"""Most places whose names are printed."""
+
+PANEL_PIXELS = 0.86
+"""Share of the figure's width that a panel takes, for the size of a pixel."""
+
+
+NUMBERED = "Processor numbers are assigned by first fit, for drawing only."
+
+
+def gantt(figure: Figure, subject: Subject) -> list[str]:
+    """Draw each job as a rectangle of processors x time, a panel for each policy."""
+    panels = figure.subplots(len(subject.schedules), squeeze=False)[:, 0]
+    windows = [subject.window(one) for one in subject.schedules.values()]
+    window = min(begin for begin, _ in windows), max(end for _, end in windows)
+    notes = []
+    for axes, (name, schedule) in zip(panels, subject.schedules.items(), strict=True):
+        sentences = _panel(axes, subject, schedule, window)
+        if len(panels) > 1:
+            name_panel(axes, name)
+            axes.label_outer()
+            sentences = [f"{name}: {one}" for one in sentences]
+        notes += sentences
+    if any(one.backfilled.any() for one in subject.schedules.values()):
+        from matplotlib.patches import Patch
+
+        handles = [Patch(color=tints[1]) for tints in (IN_ORDER, BACKFILLED)]
+        legend(figure, handles, ["in the order of the queue", "backfilled"])
+    return [*notes, NUMBERED]
+
+
+def _panel(axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, int]) -> list[str]:
+    """Draw one schedule; return sentences about merged rectangles and the size of the machine."""
+    placed = place_jobs(schedule)
+    begin, end = window
+    clock = time_axis(axes, begin, end, subject.origin)
+    start, stop = schedule.start[placed.job], schedule.end[placed.job]
+    shown = (start < end) & (stop > begin)
+    rows = int(placed.rows[-1])
+    columns, lines = _pixels(axes)
+    across, up = columns / (end - begin), lines / rows
+    boxes = Rectangles(
+        (np.maximum(start[shown], begin) - begin) * across,
+        (np.minimum(stop[shown], end) - begin) * across,
+        np.asarray(placed.first[shown] * up, np.float64),
+        np.asarray((placed.first + placed.count)[shown] * up, np.float64),
+    )
+    seen = large(boxes)
+    left, right = clock(np.array([begin, end]))
+    if not seen.all():
+        grid = np.minimum(coverage(boxes.take(~seen), columns, lines), 1.0)
+        _draw_merged(axes, grid, (left, right, 0, rows))
+    scale = (right - left) / columns, rows / lines, left
+    _draw_boxes(axes, boxes.take(seen), placed.job[shown][seen], schedule, scale)
+    axes.set_ylim(0, rows)
+    axes.grid(visible=False)
+    _places(axes, schedule, placed.rows)
+    return _notes(schedule, placed, shown, seen)
+
+
+def _pixels(axes: Axes) -> tuple[int, int]:
+    """Return about the columns and rows of pixels of a panel, which is laid out later."""
+    figure: Any = axes.figure
+    box = axes.get_position()
+    width, height = figure.get_size_inches() * figure.dpi
+    return max(int(width * PANEL_PIXELS), 1), max(int(height * box.height), 1)
+
+
+def _draw_merged(axes: Axes, grid: Any, extent: tuple[float, float, float, float]) -> None:
+    from matplotlib.colors import to_rgba
+
+    image = np.zeros((*grid.shape, 4))
+    image[..., :3] = to_rgba(MERGED)[:3]
+    image[..., 3] = grid
+    axes.imshow(
+        image, extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=1
+    )
+
+
+def _draw_boxes(
+    axes: Axes,
+    boxes: Rectangles,
+    job: Int64,
+    schedule: Schedule,
+    scale: tuple[float, float, float],
+) -> None:
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
+
+    tints = np.array([[to_rgba(color) for color in row] for row in (IN_ORDER, BACKFILLED)])
+    outlined = (boxes.right - boxes.left >= OUTLINED) & (boxes.top - boxes.bottom >= OUTLINED)
+    for chosen, width in ((~outlined, 0.0), (outlined, 0.35)):
+        part, jobs = boxes.take(chosen), job[chosen]
+        x = np.stack((part.left, part.left, part.right, part.right), axis=1) * scale[0] + scale[2]
+        y = np.stack((part.bottom, part.top, part.top, part.bottom), axis=1) * scale[1]
+        colors = tints[schedule.backfilled[jobs].astype(np.int64), jobs % len(IN_ORDER)]
+        axes.add_collection(
+            PolyCollection(
+                np.stack((x, y), axis=2),  # type: ignore[arg-type]
+                facecolors=colors,
+                edgecolors="white",
+                linewidths=width,
+                zorder=2,
+            ),
+            autolim=False,
+        )
+
+
+def _places(axes: Axes, schedule: Schedule, rows: Int64) -> None:
+    """Label the processors of a pool, or the places of other machines."""
+    platform = schedule.workload.platform
+    if len(platform.places) < 2:
+        axes.set_ylabel("Processor")
+        if rows[-1] > platform.size:
+            axes.axhline(platform.size, color="#D55E00", linewidth=0.8, linestyle="--", zorder=3)
+        return
+    for bound in rows[1:-1]:
+        axes.axhline(bound, color="0.45", linewidth=0.4, zorder=3)
+    step = -(-len(platform.places) // MOST_LABELS)
+    middles = (rows[:-1] + rows[1:]) / 2
+    axes.set_yticks(middles[::step], platform.places[::step])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylabel(platform.part.capitalize())
+
+
+def _notes(schedule: Schedule, placed: Placement, shown: Bool, seen: Bool) -> list[str]:
+    jobs = np.unique(placed.job[shown]).size
+    merged = int(np.count_nonzero(~seen))
+    notes = []
+    if merged:
+        notes.append(
+            f"{grouped(merged)} of {counted(int(seen.size), 'rectangle')} "
+            f"({counted(jobs, 'job')}) are too small to be drawn, and merged into pixels, whose "
+            "shade is the share of their processors x time in use."
+        )
+    size, rows = schedule.workload.platform.size, int(placed.rows[-1])
+    if rows > size:
+        notes.append(
+            f"jobs run on up to {counted(rows, 'processor')}, where the machine has {grouped(size)}"
+            "."
+        )
+    return notes

@@ -1,0 +1,282 @@
+"""The page of a store, written as HTML: every text of a store or campaign is escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.report.contents import Asked, Contents, contents
+from schedfarm.analysis.report.figures import Figure, figures
+from schedfarm.core.files import write_whole
+from schedfarm.core.numerals import counted, grouped
+
+HERE = Path(__file__).parent
+
+FIRST_METRICS = 2
+"""Metrics whose verdicts are shown at once; those of the others unfold."""
+
+FILTERS = ("metric", "trace", "load", "policy")
+"""Controls of the page, in their order."""
+
+
+def write(
+    store: StoreName,
+    out: str | os.PathLike[str],
+    asked: Asked | None = None,
+    *,
+    progress: Mapping[str, Any] | None = None,
+    refresh: float | None = None,
+) -> None:
+    """Write the page of a store; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    store : path
+        The store's folder or address.
+    out : path
+        The file, such as ``page.html``; an existing one is replaced.
+    asked : Asked, optional
+        Policies, metrics, level and groups; by default those of `compare`.
+    progress : mapping, optional
+        Failed cells (``failures``) and hosts and versions (``origins``), as `farm status --json`
+        has them.
+    refresh : float, optional
+        Seconds after which an open page loads itself again, for a run in progress.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read, a name is unknown, or the scripts of Vega are not installed.
+
+    Examples
+    --------
+    >>> write("no/such/folder", "page.html")
+    Traceback (most recent call last):
+    ...
+    schedfarm.analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm
+    run wrote
+    """
+    check_bundle()
+    text = page(contents(store, asked or Asked(), progress), refresh=refresh)
+    write_whole(Path(out), text.encode())
+
+
+def check_bundle() -> None:
+    """Refuse to begin a page whose figures could not be drawn."""
+    if find_spec("vl_convert") is None:
+        raise StoreError(
+            "the page's figures need vl-convert-python; "
+            "install it with pip install 'schedfarm[report]'"
+        )
+
+
+@cache
+def _bundle() -> str:
+    """Return Vega, Vega-Lite and their embedding as one script, without a network."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def page(of: Contents, *, refresh: float | None = None) -> str:
+    """Return the HTML of a page."""
+    drawn = figures(of.axes["policy"], of.baseline, of.by)
+    styles = (HERE / "page.css").read_text(encoding="utf-8")
+    scripts = [_bundle(), (HERE / "page.js").read_text(encoding="utf-8")]
+    policy = "; ".join([
+        "default-src 'none'",
+        f"script-src {' '.join(map(_hash, scripts))}",
+        f"style-src {_hash(styles)}",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ])  # fmt: skip
+    title = f"{of.title}: policies compared"
+    return "\n".join([
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{escape(title)}</title>",
+        # An icon of its own, since browsers ask a server for one otherwise.
+        '<link rel="icon" href="data:,">',
+        f"<style>{styles}</style>",
+        "</head>",
+        "<body>",
+        '<a class="skip" href="#verdicts">Skip to the verdicts</a>',
+        *_header(of, refresh),
+        "<main>",
+        *_nearness(of),
+        *_verdicts(of),
+        *_controls(of),
+        *(line for one in drawn if of.tables[one.table].rows for line in _figure(one, of)),
+        *_tables(of),
+        *_provenance(of),
+        "</main>",
+        f'<script type="application/json" id="data">{_inert(_data(of, drawn, refresh))}</script>',
+        *(f"<script>{text}</script>" for text in scripts),
+        "</body>",
+        "</html>",
+        "",
+    ])  # fmt: skip
+
+
+def _hash(text: str) -> str:
+    """Return the source expression of an inline script or style in a content security policy."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _inert(data: Any) -> str:
+    """Return JSON that cannot end the element it is in."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _data(of: Contents, drawn: Iterable[Figure], refresh: float | None) -> dict[str, Any]:
+    return {
+        "axes": of.axes,
+        "metrics": of.metrics,
+        "baseline": of.baseline,
+        "by": of.by,
+        "level": of.level,
+        "refresh": refresh,
+        "tables": {name: table.plain() for name, table in of.tables.items()},
+        "figures": [one.plain() for one in drawn if of.tables[one.table].rows],
+    }
+
+
+def _header(of: Contents, refresh: float | None) -> list[str]:
+    n = of.progress
+    state = f"{counted(n['cells'], 'cell')}: {grouped(n['done'])} done"
+    state += "".join(f", {grouped(n[key])} {key}" for key in ("failed", "missing") if n[key])
+    lines = [
+        "<header>",
+        f"<h1>{escape(of.title)}</h1>",
+        f'<p id="state">{escape(state)}.</p>',
+    ]
+    if refresh is not None:
+        lines.append(
+            '<p class="problem">A run is in progress: the numbers are preliminary. '
+            f"This page loads itself again every {refresh:g} s. "
+            '<button type="button" id="pause" aria-pressed="false">Pause</button></p>'
+        )
+    return [*lines, "</header>"]
+
+
+def _nearness(of: Contents) -> list[str]:
+    return [
+        '<section aria-labelledby="near">',
+        '<h2 id="near">How near is the simulation to the log?</h2>',
+        *_list(of.near),
+        _command(of, "near"),
+        "</section>",
+    ]
+
+
+def _verdicts(of: Contents) -> list[str]:
+    lines = ['<section aria-labelledby="verdicts">', '<h2 id="verdicts">Verdicts</h2>']
+    lines += [f'<p class="problem">{escape(text)}.</p>' for text in of.problems]
+    if of.verdicts:
+        first = FIRST_METRICS * max(len(of.verdicts) // max(len(of.metrics), 1), 1)
+        lines += _list(of.verdicts[:first])
+        if of.verdicts[first:]:
+            lines += ["<details><summary>Further metrics</summary>"]
+            lines += [*_list(of.verdicts[first:]), "</details>"]
+        lines += [_command(of, "compare")]
+    if of.warnings:
+        lines += ['<h3 id="warnings">Warnings</h3>', *_list(of.warnings, "warnings")]
+    return [*lines, "</section>"]
+
+
+def _list(sentences: Iterable[str], kind: str = "plain") -> list[str]:
+    return [f'<ul class="{kind}">', *(f"<li>{escape(one)}</li>" for one in sentences), "</ul>"]
+
+
+def _command(of: Contents, name: str) -> str:
+    return f'<p class="command">These numbers: <code>{escape(of.commands[name])}</code></p>'
+
+
+def _controls(of: Contents) -> list[str]:
+    lines = [
+        '<form id="filters" aria-label="Filters of figures and tables">',
+        "<fieldset><legend>Show</legend>",
+    ]
+    lines += [
+        f'<span class="one"><label for="by-{axis}">{axis}</label>'
+        f'<select id="by-{axis}" name="{axis}"></select></span>'
+        for axis in FILTERS
+    ]
+    return [*lines, "</fieldset></form>", '<p id="shown" role="status" aria-live="polite"></p>']
+
+
+def _figure(one: Figure, of: Contents) -> list[str]:
+    name = one.name
+    return [
+        f'<figure id="figure-{name}" aria-labelledby="title-{name}">',
+        f'<figcaption><h2 id="title-{name}">{escape(one.title)}</h2>'
+        f"<p>{escape(one.meaning)}</p></figcaption>",
+        f'<div class="canvas" id="canvas-{name}"></div>',
+        f'<p class="summary" id="summary-{name}"></p>',
+        _command(of, one.command),
+        "</figure>",
+    ]
+
+
+TABLES = {
+    "comparison": ("Comparison by trace and load", "compare"),
+    "groups": ("Gains and losses", "groups"),
+    "near": ("Simulated and logged waits", "near"),
+    "failed": ("Failed cells", "status"),
+    "missing": ("Missing cells", "status"),
+}
+"""Tables of a page: title and command."""
+
+
+def _tables(of: Contents) -> list[str]:
+    lines = []
+    for name, (title, command) in TABLES.items():
+        if not of.tables[name].rows:
+            continue
+        lines += [
+            f'<section aria-labelledby="title-table-{name}">',
+            f'<h2 id="title-table-{name}">{title}</h2>',
+            f'<div class="wide" id="table-{name}" role="region" tabindex="0" '
+            f'aria-labelledby="title-table-{name}"></div>',
+            _command(of, command),
+            "</section>",
+        ]
+    return lines
+
+
+def _provenance(of: Contents) -> list[str]:
+    lines = [
+        '<section aria-labelledby="provenance">',
+        '<h2 id="provenance">Provenance</h2>',
+        "<dl>",
+        *(
+            f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+            for name, value in of.facts
+        ),
+        "</dl>",
+        "<details><summary>The campaign</summary>",
+        f"<pre>{escape(of.campaign)}</pre>",
+        "</details>",
+        f'<p class="command">All data checked, cells simulated again: '
+        f"<code>{escape(of.commands['verify'])}</code></p>",
+        "<noscript><p>Figures and tables need JavaScript, which is in this file.</p></noscript>",
+    ]
+    return [*lines, "</section>"]
