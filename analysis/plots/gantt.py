@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-IN_ORDER, BACKFILLED = ("#003B5C", "#0072B2", "#5AA9D6"), ("#D98200", "#F0B429", "#F7D483")
-"""Tints of jobs that started in the order of the queue, and of backfilled ones, which are lighter
-in grey as well. Neighbours have different tints."""
+IN_ORDER, BACKFILLED = ("#002B45", "#005687", "#0F7CBF"), ("#EBA937", "#F5C76B", "#FBE0A8")
+"""Tints of jobs that started in the order of the queue, and of backfilled ones: in grey, each of
+the latter is lighter than all of the former. Neighbours have different tints."""
 
 MERGED = "0.25"
 """Colour of a pixel that is covered by merged rectangles all the time."""
@@ -44,15 +44,17 @@ def gantt(figure: Figure, subject: Subject) -> list[str]:
     panels = figure.subplots(len(subject.schedules), squeeze=False)[:, 0]
     windows = [subject.window(one) for one in subject.schedules.values()]
     window = min(begin for begin, _ in windows), max(end for _, end in windows)
-    notes = []
+    notes: list[str] = []
+    drawn = np.zeros(0, np.bool_)
     for axes, (name, schedule) in zip(panels, subject.schedules.items(), strict=True):
-        sentences = _panel(axes, subject, schedule, window)
+        jobs, sentences = _panel(axes, subject, schedule, window)
+        drawn = np.append(drawn, schedule.backfilled[jobs])
         if len(panels) > 1:
             name_panel(axes, name)
             axes.label_outer()
             sentences = [f"{name}: {one}" for one in sentences]
         notes += sentences
-    if any(one.backfilled.any() for one in subject.schedules.values()):
+    if drawn.any():
         from matplotlib.patches import Patch
 
         handles = [Patch(color=tints[1]) for tints in (IN_ORDER, BACKFILLED)]
@@ -60,8 +62,10 @@ def gantt(figure: Figure, subject: Subject) -> list[str]:
     return [*notes, NUMBERED]
 
 
-def _panel(axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, int]) -> list[str]:
-    """Draw one schedule; return sentences about merged rectangles and the size of the machine."""
+def _panel(
+    axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, int]
+) -> tuple[Int64, list[str]]:
+    """Draw one schedule; return the jobs that are drawn by themselves, and sentences."""
     placed = place_jobs(schedule)
     begin, end = window
     clock = time_axis(axes, begin, end, subject.origin)
@@ -82,11 +86,12 @@ def _panel(axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, 
         grid = np.minimum(coverage(boxes.take(~seen), columns, lines), 1.0)
         _draw_merged(axes, grid, (left, right, 0, rows))
     scale = (right - left) / columns, rows / lines, left
-    _draw_boxes(axes, boxes.take(seen), placed.job[shown][seen], schedule, scale)
+    jobs = placed.job[shown][seen]
+    _draw_boxes(axes, boxes.take(seen), jobs, schedule, scale)
     axes.set_ylim(0, rows)
     axes.grid(visible=False)
     _places(axes, schedule, placed.rows)
-    return _notes(schedule, placed, shown, seen)
+    return jobs, _notes(schedule, placed, shown, seen)
 
 
 def _pixels(axes: Axes) -> tuple[int, int]:
