@@ -22,7 +22,6 @@ def step(function: F) -> F:
 
 def choose(declared: Any) -> None:
     """Let compiled code call a generic step: by the type of the first argument."""
-
     # Imported here: it reads modules of numba that no process with the own compiler needs.
     from numba.extending import overload
 
