@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from schedfarm.analysis.plots.kinds import KINDS
 from schedfarm.core import Workload, read_log
 from tests.support.default_port import default_port
 from tests.support.paths import DOCS
@@ -28,6 +29,7 @@ ANSWERS = {
     "shared-machine": "0 failed",
     "object-store": "quickstart.farm is sound",
     "simulate-in-python": "3 saf+easy wait",
+    "../plots": "figure: heatmap.png",
     "why-a-job-waited": "4 343 s (1 h 12 min) earlier: job 7831 (64 processors)",
 }
 """What each page comes to."""
@@ -118,6 +120,16 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
         said.append(done.stdout)
         assert "is not encrypted" not in done.stderr or page != "shared-machine"
     assert ANSWERS[page] in "".join(said)
+
+
+def test_every_kind_of_picture_is_shown() -> None:
+    """A section each, with the command that draws the figure."""
+    text = (DOCS / "plots.md").read_text(encoding="utf-8")
+    for kind in KINDS:
+        assert f"\n### {kind}\n\n```sh\nfarm plot {kind} " in text
+        assert f"](figures/{kind}.png)" in text
+        assert f"--out {kind}.png\n" in text
+        assert (DOCS / "figures" / f"{kind}.png").stat().st_size < 100_000
 
 
 def test_every_page_is_tried() -> None:
