@@ -12,6 +12,7 @@ from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
 from schedfarm.analysis.notes import notes
 from schedfarm.analysis.plain import plain, plain_facts, plain_text
+from schedfarm.analysis.plots.kinds import plot
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
 from schedfarm.analysis.validation import distances, validation
@@ -23,6 +24,7 @@ from schedfarm.analysis.verdicts import (
     comparison_text,
     verdicts,
 )
+from schedfarm.analysis.workloads import characteristics
 
 __all__ = [
     "NoSamplesError",
@@ -34,6 +36,7 @@ __all__ = [
     "changes_csv",
     "changes_facts",
     "changes_text",
+    "characteristics",
     "compare",
     "comparison_csv",
     "comparison_facts",
@@ -53,6 +56,7 @@ __all__ = [
     "plain",
     "plain_facts",
     "plain_text",
+    "plot",
     "table",
     "table_csv",
     "table_facts",

@@ -79,8 +79,13 @@ def time_axis(axes: Axes, begin: int, end: int, origin: int) -> Clock:
     return clock
 
 
-def duration_axis(axes: Axes, along: str, largest: float, *, ticks: int = CROWDED) -> None:
-    """Make an axis of durations logarithmic from 1 s, with ticks at usual units."""
+def duration_axis(
+    axes: Axes, along: str, largest: float, *, least: float = 1.0, ticks: int = CROWDED
+) -> None:
+    """Make an axis of durations logarithmic, with ticks at usual units; it begins at 1 s or later.
+
+    least, largest: the values that it has to show, s.
+    """
     from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
     axis = axes.xaxis if along == "x" else axes.yaxis
@@ -88,8 +93,9 @@ def duration_axis(axes: Axes, along: str, largest: float, *, ticks: int = CROWDE
         (axes.set_xscale, axes.set_xlim) if along == "x" else (axes.set_yscale, axes.set_ylim)
     )
     scale("log")
-    limit(0.8, max(largest, 10) * 1.25)
-    shown = [second for second in DURATIONS if second <= largest * 1.05]
+    low, high = 0.8 * max(least, 1.0), 1.25 * max(largest, 10.0)
+    limit(low, high)
+    shown = [second for second in DURATIONS if low <= second <= high]
     while len(shown) > ticks:
         shown = shown[::2]
     axis.set_major_locator(FixedLocator(shown))

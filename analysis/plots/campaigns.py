@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from schedfarm.analysis.drawing import FILL, curve_styles, name_panel, own_marks, thin_spaced
+from schedfarm.analysis.drawing import (
+    EDGE,
+    EDGE_WIDTH,
+    FILL,
+    curve_styles,
+    name_panel,
+    own_marks,
+    thin_spaced,
+)
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.plots.axes import curves_legend, log_axis, magnitudes
 from schedfarm.analysis.plots.series import over_loads
@@ -20,6 +28,9 @@ if TYPE_CHECKING:
 
 WIDE = 20.0
 """Least ratio of the largest to the least value for a logarithmic scale."""
+
+LEAST_GAP = 0.07
+"""Least distance of two ticks, as a share of the axis."""
 
 METRIC = "bounded_slowdown"
 """Metric that is drawn by default."""
@@ -83,8 +94,6 @@ def _cells(axes: Axes, values: xr.DataArray, norm: Any) -> Any:
 
 def load_curves(figure: Figure, subject: Subject) -> list[str]:
     """Draw a metric over the offered load with bands, a panel for each trace."""
-    from matplotlib.ticker import MaxNLocator
-
     found = _found(subject)
     if found.sizes["load"] < 2:
         raise StoreError(
@@ -103,6 +112,8 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
                 at[name].sel(policy=policy).values[order] for name in ("low", "middle", "high")
             )
             axes.fill_between(x, low, high, color=look["color"], alpha=FILL, linewidth=0)
+            for edge in (low, high):
+                axes.plot(x, edge, **look, alpha=EDGE, linewidth=EDGE_WIDTH)
             axes.plot(x, middle, **look, marker="o", markersize=2.5)
             if "log" in at:
                 mark = {"markersize": 3.0, "markeredgecolor": look["color"]}
@@ -113,7 +124,8 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
         else:
             axes.set_ylim(bottom=0)
             axes.yaxis.set_major_formatter(thin_spaced)
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        near = np.diff(x, prepend=-np.inf) < LEAST_GAP * np.ptp(x)
+        axes.set_xticks(x[~near], [f"{value:.3g}" for value in x[~near]])
         axes.margins(x=0.03)
         name_panel(axes, trace)
         axes.set_xlabel("Offered load")

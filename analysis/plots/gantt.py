@@ -12,16 +12,17 @@ from schedfarm.analysis.plots.merging import Rectangles, coverage, large
 from schedfarm.analysis.plots.subject import Subject
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.numerals import counted, grouped
-from schedfarm.core.placement import Placement, place_jobs
 from schedfarm.core.schedule import Schedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-IN_ORDER, BACKFILLED = ("#003B5C", "#0072B2", "#5AA9D6"), ("#D98200", "#F0B429", "#F7D483")
-"""Tints of jobs that started in the order of the queue, and of backfilled ones, which are lighter
-in grey as well. Neighbours have different tints."""
+    from schedfarm.core.placement import Placement
+
+IN_ORDER, BACKFILLED = ("#002B45", "#005687", "#0F7CBF"), ("#EBA937", "#F5C76B", "#FBE0A8")
+"""Tints of jobs that started in the order of the queue, and of backfilled ones: in grey, each of
+the latter is lighter than all of the former. Neighbours have different tints."""
 
 MERGED = "0.25"
 """Colour of a pixel that is covered by merged rectangles all the time."""
@@ -29,7 +30,7 @@ MERGED = "0.25"
 OUTLINED = 6.0
 """Least width and height of a rectangle with an outline, pixels."""
 
-MOST_LABELS = 24
+MOST_LABELS = 12
 """Most places whose names are printed."""
 
 PANEL_PIXELS = 0.86
@@ -44,15 +45,17 @@ def gantt(figure: Figure, subject: Subject) -> list[str]:
     panels = figure.subplots(len(subject.schedules), squeeze=False)[:, 0]
     windows = [subject.window(one) for one in subject.schedules.values()]
     window = min(begin for begin, _ in windows), max(end for _, end in windows)
-    notes = []
+    notes: list[str] = []
+    drawn = np.zeros(0, np.bool_)
     for axes, (name, schedule) in zip(panels, subject.schedules.items(), strict=True):
-        sentences = _panel(axes, subject, schedule, window)
+        jobs, sentences = _panel(axes, subject, schedule, window)
+        drawn = np.append(drawn, schedule.backfilled[jobs])
         if len(panels) > 1:
             name_panel(axes, name)
             axes.label_outer()
             sentences = [f"{name}: {one}" for one in sentences]
         notes += sentences
-    if any(one.backfilled.any() for one in subject.schedules.values()):
+    if drawn.any():
         from matplotlib.patches import Patch
 
         handles = [Patch(color=tints[1]) for tints in (IN_ORDER, BACKFILLED)]
@@ -60,8 +63,13 @@ def gantt(figure: Figure, subject: Subject) -> list[str]:
     return [*notes, NUMBERED]
 
 
-def _panel(axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, int]) -> list[str]:
-    """Draw one schedule; return sentences about merged rectangles and the size of the machine."""
+def _panel(
+    axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, int]
+) -> tuple[Int64, list[str]]:
+    """Draw one schedule; return the jobs that are drawn by themselves, and sentences."""
+    # Numba is loaded only when a chart is drawn.
+    from schedfarm.core.placement import place_jobs
+
     placed = place_jobs(schedule)
     begin, end = window
     clock = time_axis(axes, begin, end, subject.origin)
@@ -82,11 +90,12 @@ def _panel(axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, 
         grid = np.minimum(coverage(boxes.take(~seen), columns, lines), 1.0)
         _draw_merged(axes, grid, (left, right, 0, rows))
     scale = (right - left) / columns, rows / lines, left
-    _draw_boxes(axes, boxes.take(seen), placed.job[shown][seen], schedule, scale)
+    jobs = placed.job[shown][seen]
+    _draw_boxes(axes, boxes.take(seen), jobs, schedule, scale)
     axes.set_ylim(0, rows)
     axes.grid(visible=False)
     _places(axes, schedule, placed.rows)
-    return _notes(schedule, placed, shown, seen)
+    return jobs, _notes(schedule, placed, shown, seen)
 
 
 def _pixels(axes: Axes) -> tuple[int, int]:
@@ -145,9 +154,9 @@ def _places(axes: Axes, schedule: Schedule, rows: Int64) -> None:
         if rows[-1] > platform.size:
             axes.axhline(platform.size, color="#D55E00", linewidth=0.8, linestyle="--", zorder=3)
         return
-    for bound in rows[1:-1]:
-        axes.axhline(bound, color="0.45", linewidth=0.4, zorder=3)
     step = -(-len(platform.places) // MOST_LABELS)
+    for bound in rows[1:-1]:
+        axes.axhline(bound, color="0.45", linewidth=0.4 if step == 1 else 0.15, zorder=3)
     middles = (rows[:-1] + rows[1:]) / 2
     axes.set_yticks(middles[::step], platform.places[::step])
     axes.tick_params(axis="y", length=0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedfarm.analysis.drawing import MARKERS, curve_styles, policy_styles, thin_spaced
+from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.plots.axes import (
     curves_legend,
     duration_axis,
@@ -163,7 +164,9 @@ def users(figure: Figure, subject: Subject) -> list[str]:
     axes = figure.subplots()
     styles = policy_styles(list(subject.schedules))
     found = {policy: users_of(one, name) for policy, one in subject.counted().items()}
-    most = max(int(one["jobs"].max(initial=0)) for one in found.values())
+    most = max(int(one["jobs"].values.max(initial=0)) for one in found.values())
+    if not most:
+        raise StoreError(f"the jobs of {subject.name} have no known user; draw another picture")
     left_out = 0
     for place, (policy, one) in enumerate(found.items()):
         least = 1.0
@@ -184,7 +187,8 @@ def users(figure: Figure, subject: Subject) -> list[str]:
     axes.margins(x=0.03)
     log_axis(axes, "x")
     if value.unit == "s":
-        duration_axis(axes, "y", max(float(one[name].max()) for one in found.values()))
+        means = np.concatenate([one[name].values for one in found.values()])
+        duration_axis(axes, "y", float(np.nanmax(means)), least=float(np.nanmin(means)))
     else:
         log_axis(axes, "y")
     axes.set_xlabel("Work of the user (processor hours)")
@@ -202,7 +206,7 @@ def users(figure: Figure, subject: Subject) -> list[str]:
         ]  # fmt: skip
         legend(figure, handles, list(found))
     notes = [f"Areas of markers grow with the number of jobs, up to {grouped(most)}."]
-    if value.unit == "s":
+    if value.unit == "s" and any(bool((one[name] < 1).any()) for one in found.values()):
         notes.append("Means below 1 s are drawn at 1 s.")
     if left_out:
         notes.append(f"{counted(left_out, 'user')} without work left out.")

@@ -23,11 +23,15 @@ from schedfarm.core.schedule import Schedule
 LARGEST = 3
 """Size up to which all sets are tried."""
 
-EFFORT = 2_000_000
-"""Default limit of a search: jobs of all its simulations, 0.2 to 1 s of CPU."""
+EFFORT = 1.0
+"""Default limit of a search: CPU time of its simulations, s, as estimated, so that the same search
+has the same result everywhere."""
 
 FEW = 64
 """Parts of a set that are tried whatever the effort that is left."""
+
+MOST = 100_000
+"""Parts of a set above which they are not tried whatever the effort: of 17 jobs."""
 
 LOOKS = (64, 512, 4_096)
 """Jobs after which to look whether the effect of one is over."""
@@ -79,7 +83,7 @@ class CauseSet:
 class Trials:
     """Simulate a schedule again without sets of jobs, and see when one job starts.
 
-    left: jobs that may still be simulated. gains: by how much earlier it starts without each job
+    left: CPU time that may still be spent, s. gains: by how much earlier it starts without each job
     that was removed alone, s; 0 where it does not start earlier.
     """
 
@@ -188,7 +192,7 @@ class Trials:
         window = self.window(min(first, self.job))
         return window is not None and count * window.work <= self.left
 
-    def _spend(self, work: int) -> None:
+    def _spend(self, work: float) -> None:
         underway().check()
         self.left -= work
         self.simulations += 1
@@ -280,7 +284,8 @@ class _Search:
         found = self._reduced(found)
         least = self.tried + 1
         parts = sum(comb(len(found), size) for size in range(least, len(found)))
-        if parts > FEW and not self.trials.affords(parts, min(found)):
+        affordable = self.trials.affords(parts, min(found)) and parts <= MOST
+        if parts > FEW and not affordable:
             return self.made("reduced", found)
         sizes = (combinations(found, size) for size in range(least, len(found)))
         for some in chain.from_iterable(sizes):
@@ -289,7 +294,8 @@ class _Search:
                 found = list(some)
                 break
         is_all = self.candidates.size == self.others.size and len(found) == self.tried + 1
-        return self.made("smallest" if is_all else "minimal", found)
+        is_smallest = is_all or len(found) == 1
+        return self.made("smallest" if is_smallest else "minimal", found)
 
     def _enough(self) -> list[int] | None:
         """Return jobs without which the job starts earlier, as few as is easy to say."""

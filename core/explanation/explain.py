@@ -154,8 +154,8 @@ def explain(
     policy : Policy or str, optional
         The policy; by default that of the schedule.
     effort : float
-        Limit of the search for the smallest set, in jobs of all its simulations; the default takes
-        about 1 s of CPU. With ``math.inf`` all sets of up to three jobs are tried.
+        Limit of the search for the smallest set, s of CPU, as estimated from the rates of the rule.
+        With ``math.inf`` all sets of up to three jobs are tried.
 
     Returns
     -------

@@ -214,6 +214,10 @@ class _Queue:
             self.by_end = np.argsort(schedule.end, kind="stable")
             self.by_end = self.by_end[~schedule.refused[self.by_end]]
         self.added = 0
+        jobs, ended = schedule.workload, self.by_end
+        self.ends = schedule.end[ended]
+        columns = (jobs.user, schedule.wait, jobs.run * jobs.procs, schedule.end)
+        self.rows = list(zip(*(column[ended].tolist() for column in columns), strict=True))
 
     def at(self, waiting: Int64, now: int) -> Int64:
         """Return the waiting jobs in queue order at an instant, s."""
@@ -222,11 +226,9 @@ class _Queue:
 
     def complete(self, now: int, past: Past) -> None:
         """Add the jobs that have ended by an instant, s, to the past of the users."""
-        jobs, ends = self.schedule.workload, self.schedule.end[self.by_end]
-        last = int(np.searchsorted(ends, now, "right"))
-        for job in self.by_end[self.added : last].tolist():
-            wait, work = int(self.schedule.wait[job]), int(jobs.run[job] * jobs.procs[job])
-            past.add(int(jobs.user[job]), wait, work, int(self.schedule.end[job]))
+        last = int(np.searchsorted(self.ends, now, "right"))
+        for user, wait, work, end in self.rows[self.added : last]:
+            past.add(user, wait, work, end)
         self.added = last
 
 

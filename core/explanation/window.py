@@ -21,8 +21,21 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
-OVERHEAD = 1_000
-"""Work of a simulation apart from its jobs, in jobs: 0.12 ms, where a job takes 0.1 to 0.4 us."""
+OVERHEAD = 0.15e-3
+"""CPU time of a simulation apart from its jobs, s."""
+
+
+def job_seconds(policy: Policy) -> float:
+    """Return the CPU time of a job in a simulation, s, by the rates of the rule and its orders.
+
+    Examples
+    --------
+    >>> [round(1e6 * job_seconds(Policy.parse(p)), 1) for p in ("fcfs+easy", "fcfs+planned")]
+    [0.2, 3.8]
+    """
+    orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
+    rates = [policy.row.cost.simulation, *(order.cost.simulation for order in orders)]
+    return 1e-6 * sum(rate.job + rate.waiting * orders[0].share for rate in rates)
 
 
 def is_restartable(workload: Workload, policy: Policy) -> bool:
@@ -68,9 +81,9 @@ class Window:
         self.given, self.place_given = schedule.start[self.jobs], schedule.place[self.jobs]
 
     @property
-    def work(self) -> int:
-        """What a simulation of it costs, in jobs."""
-        return OVERHEAD + self.jobs.size
+    def work(self) -> float:
+        """The CPU time of a simulation of it, s, as estimated."""
+        return OVERHEAD + self.jobs.size * job_seconds(self.policy)
 
     def departs(self, until: int) -> int | None:
         """Return the first job that starts otherwise than in the schedule before an instant, s."""

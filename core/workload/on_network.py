@@ -118,13 +118,13 @@ class OnNetwork(Options):
     bandwidth : int or sequence of int
         Traffic of each processor of a job on one cluster, kbit/s.
     alltoall : float or sequence of float
-        Part of that traffic that goes to all others alike, counted in thousandths; the rest goes to
+        All-to-all part of that traffic, counted in thousandths; the rest goes to
         neighbours in a mesh.
 
     Raises
     ------
     InputError
-        Naming the option, its value, and what would be right.
+        If an option has a wrong value, naming both and the right ones.
 
     Examples
     --------

@@ -9,8 +9,8 @@ import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import QUIET, Command
+from schedfarm.farm.cli.logged import LOGGED, as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
-from schedfarm.farm.cli.simulate import as_logged
 from schedfarm.farm.cli.traces import CLEAN, TRACES
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 OF_LOG, OF_STORE = ("folder", "processors", "clean"), ("trace", "load", "sample")
 """Options that go with a log only, and with a store only."""
-
-LOGGED = "as logged"
-"""Name of the schedule that follows from the waits of a log."""
 
 
 class PlotCommand(Command):

@@ -4,7 +4,8 @@
 
 For every job that waits, the reported set lets it start earlier, by kernel and reference; no
 smaller set of any other jobs does, up to three, and no part of a larger one. The cases of a
-platform are shared out among its rules. Prints the smallest case that fails, and then exits with 1.
+platform are shared out among its rules; --golden checks the golden instances instead, of at most so
+many jobs. Prints the smallest case that fails, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -27,10 +28,14 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.programs import described
+from tests.support.golden import ORDERS, RULES as GOLDEN_RULES, micro, policy_of
 from tests.support.strategies import RULES, is_close_call, simulations
 
 LARGEST = 3
 """Size up to which all sets are tried here."""
+
+WIDE = 16
+"""Size above which not all parts of a set are tried."""
 
 PLATFORMS = ("pool", "grid", "nodes")
 
@@ -45,11 +50,19 @@ def start_without(
     return int(found.start[np.count_nonzero(kept[:job])])
 
 
+def _label(size: int) -> str:
+    """Return how a set of a size is labelled after a search without limit."""
+    if size <= LARGEST + 1:
+        return "smallest"
+    return "minimal" if size <= WIDE else "reduced"
+
+
 def sets_to_exclude(jobs: tuple[int, ...], others: list[int]) -> Iterator[tuple[int, ...]]:
     """Yield the sets that must not have the effect of one that is reported; empty for none."""
     most = min(len(jobs) - 1, LARGEST) if jobs else LARGEST
     smaller = (combinations(others, size) for size in range(1, most + 1))
-    parts = (combinations(jobs, size) for size in range(LARGEST + 1, len(jobs)))
+    first = LARGEST + 1 if len(jobs) <= WIDE else len(jobs) - 1
+    parts = (combinations(jobs, size) for size in range(first, len(jobs)))
     return chain.from_iterable(chain(smaller, parts))
 
 
@@ -65,7 +78,7 @@ def check(work: Workload, policy: Policy, seen: Counter[str] | None = None) -> N
         assert cause is not None, where
         others = [one for one in range(len(work)) if one != job]
         if cause.jobs:
-            assert cause.kind == ("smallest" if len(cause.jobs) <= LARGEST + 1 else "minimal")
+            assert cause.kind == _label(len(cause.jobs)), where
             assert (start if cause.start is None else cause.start) < start, where
             for program in (simulate, simulate_reference):
                 assert start_without(work, policy, job, cause.jobs, program) == cause.start, where
@@ -108,17 +121,24 @@ def main() -> int:
     parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(RULES))
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--golden", type=int, metavar="JOBS")
     asked = parser.parse_args()
     if unknown := {*asked.platforms} - RULES.keys():
         parser.error(f"{', '.join(sorted(unknown))}: no such platform; known: {', '.join(RULES)}")
     began, count, seen = time.process_time(), 0, Counter[str]()
-    for platform in asked.platforms or PLATFORMS:
+    if asked.golden:
+        for rule, order in product(GOLDEN_RULES, ORDERS):
+            for work, run in micro(order, rule):
+                if len(work) <= asked.golden:
+                    check(work, policy_of(run), seen)
+    for platform in () if asked.golden else asked.platforms or PLATFORMS:
         for failure in failures(platform, asked.cases, asked.seed, seen):
             count += 1
             sys.stdout.write(f"{failure}\n")
     sizes = ", ".join(f"{kind}: {n}" for kind, n in sorted(seen.items()))
+    cases = f"{asked.cases} workloads of seed {asked.seed} for each platform"
     sys.stdout.write(
-        f"{asked.cases} workloads of seed {asked.seed} for each platform: {count} rules fail, "
+        f"{'golden instances' if asked.golden else cases}: {count} rules fail, "
         f"{sum(seen.values())} jobs explained ({sizes}), {time.process_time() - began:.0f} s of "
         "CPU\n"
     )

@@ -194,7 +194,7 @@ FLOORS = {
         ("verified", "starts"),
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
-        ("figures", "groups", "notes", "plain"),
+        ("figures", "groups", "notes", "plain", "workloads"),
         ("validation",),
         ("compare", "cells"),
         ("verdicts", "comparison_figure", "plots"),
