@@ -264,11 +264,12 @@ def has_log(store: Store, trace: str) -> bool:
     >>> has_log(xr.DataTree(root), "KTH")
     True
     """
-    if isinstance(store, xr.DataTree):
-        labels = open_summary(store).get("resample")
-        return labels is not None and LOG in labels.values
+    axes = {} if isinstance(store, xr.DataTree) else _head(store).get("axes", {})
     # Not by opening the summary: that of 25 traces took most of the time of their bands.
-    return LOG in _head(store)["axes"]["resample"] and "model" not in source_of(store, trace)
+    labels = axes["resample"] if "resample" in axes else open_summary(store).get("resample", [])
+    if LOG not in np.asarray(labels):
+        return False
+    return isinstance(store, xr.DataTree) or "model" not in source_of(store, trace)
 
 
 def read_manifest(store: StoreName) -> dict[str, Any]:
