@@ -54,6 +54,8 @@ def write_skeleton(store: Store, results: Path) -> None:
         # One chunk: a mean over a million cells then reads one file.
         create_values(root, variable, shape, shape, None)
     root.attrs.update({"campaign": store.campaign, **store.settings, "keep": store.keep})
+    if store.precision:
+        root.attrs["precision"] = json.dumps(dict(store.precision))
     consolidate(results)
 
 

@@ -86,6 +86,9 @@ class Store:
         Without a trace where the store was made by a program that did not look.
     keep : str
         How much it keeps of each cell: a key of `core.format.retention.RETENTION`.
+    precision : mapping, optional
+        Finished rounds of a campaign that asks for precision, and the intervals of the last one:
+        `farm.planning.rounds.Verdict.to_dict`. No result depends on it.
     """
 
     place: Place
@@ -103,6 +106,7 @@ class Store:
     acknowledgements: Mapping[str, str] = field(default_factory=dict)
     cautions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     keep: str = ALL
+    precision: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def open(cls, store: Where) -> Store:
@@ -168,6 +172,7 @@ class Store:
             acknowledgements=plain["acknowledgements"],
             cautions=plain.get("cautions", {}),
             keep=_known_keep(plain["keep"]),
+            precision=plain.get("precision", {}),
         )
 
     @property
@@ -476,6 +481,8 @@ class Store:
         if self.cautions:
             # A store of before has none, and is to be sound as it stands.
             plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
+        if self.precision:
+            plain["precision"] = dict(self.precision)
         return sealed(plain)
 
     def save(self) -> None:

@@ -42,6 +42,8 @@ class Meter:
         match event:
             case Begin(cells=cells, before=before):
                 self.cells, self.before, self.begun = cells, before, event.time
+                # Each round of a run begins with a count of its own.
+                self.done = self.failed = 0
             case BlockDone():
                 self.done += event.cells
                 self.failed += event.failed
@@ -122,6 +124,8 @@ class Bar:
         self.meter.see(event)
         match event:
             case Begin():
+                if self._bar is not None:
+                    self._end(event.time)
                 self._bar = self._drawn(event)
             case BlockDone():
                 # By the events' own times: `farm watch` may read events of long ago.
