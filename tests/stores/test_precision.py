@@ -18,6 +18,9 @@ from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning import rounds
+from schedfarm.farm.planning.design import design
+from schedfarm.farm.planning.pilot import PILOT, predict
+from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.verify import verify
 from schedfarm.farm.watching.status import status
 from tests.support.growing import assert_same_by_label, counts, tree
@@ -106,20 +109,19 @@ def test_a_second_run__does_nothing(tmp_path: Path) -> None:
 
 def test_more_precision_later__equals_a_store_made_at_once(tmp_path: Path) -> None:
     """Rounds are derived from the store: it does not matter in how many runs they are made."""
+    farm.run(wanted(0.9), tmp_path / "grown")
+    before = samples(tmp_path / "grown")
     farm.run(LOOSE, tmp_path / "grown")
-    farm.run(wanted(0.35), tmp_path / "grown")
-    farm.run(wanted(0.35), tmp_path / "once")
-    assert samples(tmp_path / "grown") > stop_of(tmp_path / "once")["rounds"][0]
+    farm.run(LOOSE, tmp_path / "once")
+    assert samples(tmp_path / "grown") > before
     assert stop_of(tmp_path / "grown") == stop_of(tmp_path / "once")
     assert_same_by_label(tmp_path / "grown", tmp_path / "once")
 
 
 def test_an_early_stop__has_the_first_files_of_a_longer_run(tmp_path: Path) -> None:
     """Blocks hold the samples of the first round at most, whatever the last one is."""
-    cut = dataclasses.replace(LOOSE, block_seconds=1e-6)
-    farm.run(cut, tmp_path / "short")
-    longer = dataclasses.replace(cut, precision=wanted(0.35).precision)
-    farm.run(longer, tmp_path / "long")
+    for name, campaign in (("short", wanted(0.9)), ("long", LOOSE)):
+        farm.run(dataclasses.replace(campaign, block_seconds=1e-6), tmp_path / name)
     files = [
         one.relative_to(tmp_path / "short")
         for one in (tmp_path / "short" / ARRAYS / "m").rglob("*")
@@ -188,3 +190,18 @@ def test_a_campaign_reads_what_it_writes(tmp_path: Path) -> None:
     assert again == LOOSE
     assert again.precision[0].over == "fcfs+easy"
     assert "precision" not in dataclasses.replace(LOOSE, precision=()).to_toml()
+
+
+def test_a_plan__predicts_the_samples_from_a_pilot_or_the_store(tmp_path: Path) -> None:
+    surveyed = survey(LOOSE)
+    empty = design(tmp_path / "s", surveyed)
+    piloted = predict(empty, simulated=True)
+    assert piloted.pilot == PILOT
+    assert 4 <= piloted.samples <= LOOSE.resamples
+    unknown = predict(empty, simulated=False)
+    assert (unknown.pilot, unknown.samples) == (0, LOOSE.resamples)
+    assert "the most that the campaign runs" in str(unknown)
+    farm.run(LOOSE, tmp_path / "s")
+    known = predict(design(tmp_path / "s", surveyed), simulated=False)
+    assert known.pilot == known.samples == samples(tmp_path / "s")
+    assert f"about {known.samples} samples" in str(known)
