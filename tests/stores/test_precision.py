@@ -18,6 +18,7 @@ from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning import rounds
+from schedfarm.farm.planning.cost import CELL_SECONDS
 from schedfarm.farm.planning.design import design
 from schedfarm.farm.planning.pilot import PILOT, predict
 from schedfarm.farm.planning.survey import survey
@@ -121,7 +122,7 @@ def test_more_precision_later__equals_a_store_made_at_once(tmp_path: Path) -> No
 def test_an_early_stop__has_the_first_files_of_a_longer_run(tmp_path: Path) -> None:
     """Blocks hold the samples of the first round at most, whatever the last one is."""
     for name, campaign in (("short", wanted(0.9)), ("long", LOOSE)):
-        farm.run(dataclasses.replace(campaign, block_seconds=1e-6), tmp_path / name)
+        farm.run(dataclasses.replace(campaign, block_seconds=5 * CELL_SECONDS), tmp_path / name)
     files = [
         one.relative_to(tmp_path / "short")
         for one in (tmp_path / "short" / ARRAYS / "m").rglob("*")
