@@ -177,6 +177,7 @@ class Campaign:
     policies: Policies
     loads: Loads = (ORIGINAL,)
     resamples: Resamples = 0
+    precision: Precisions = ()
     log: Switch = False
     seed: Seed = 0
     tau: Seconds = 10
@@ -189,7 +190,6 @@ class Campaign:
     metrics: Metrics = ()
     keep: Text = ALL
     block_seconds: BlockSeconds = 0.0
-    precision: Precisions = ()
     report: Text = ""
     title: Text = ""
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
