@@ -12,12 +12,13 @@ from schedfarm.analysis.plots.merging import Rectangles, coverage, large
 from schedfarm.analysis.plots.subject import Subject
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.numerals import counted, grouped
-from schedfarm.core.placement import Placement, place_jobs
 from schedfarm.core.schedule import Schedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from schedfarm.core.placement import Placement
 
 IN_ORDER, BACKFILLED = ("#002B45", "#005687", "#0F7CBF"), ("#EBA937", "#F5C76B", "#FBE0A8")
 """Tints of jobs that started in the order of the queue, and of backfilled ones: in grey, each of
@@ -29,7 +30,7 @@ MERGED = "0.25"
 OUTLINED = 6.0
 """Least width and height of a rectangle with an outline, pixels."""
 
-MOST_LABELS = 24
+MOST_LABELS = 12
 """Most places whose names are printed."""
 
 PANEL_PIXELS = 0.86
@@ -66,6 +67,9 @@ def _panel(
     axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, int]
 ) -> tuple[Int64, list[str]]:
     """Draw one schedule; return the jobs that are drawn by themselves, and sentences."""
+    # Numba is loaded only when a chart is drawn.
+    from schedfarm.core.placement import place_jobs
+
     placed = place_jobs(schedule)
     begin, end = window
     clock = time_axis(axes, begin, end, subject.origin)
@@ -150,9 +154,9 @@ def _places(axes: Axes, schedule: Schedule, rows: Int64) -> None:
         if rows[-1] > platform.size:
             axes.axhline(platform.size, color="#D55E00", linewidth=0.8, linestyle="--", zorder=3)
         return
-    for bound in rows[1:-1]:
-        axes.axhline(bound, color="0.45", linewidth=0.4, zorder=3)
     step = -(-len(platform.places) // MOST_LABELS)
+    for bound in rows[1:-1]:
+        axes.axhline(bound, color="0.45", linewidth=0.4 if step == 1 else 0.15, zorder=3)
     middles = (rows[:-1] + rows[1:]) / 2
     axes.set_yticks(middles[::step], platform.places[::step])
     axes.tick_params(axis="y", length=0)
