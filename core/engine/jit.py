@@ -9,10 +9,15 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numba
 
-from schedfarm.core.engine.bounds import CHECKED
-from schedfarm.core.engine.cache import KernelCache, folder
-from schedfarm.core.engine.compiler import GenericStep, KernelCompiler, Step
 from schedfarm.core.engine.sources import register
+from schedfarm.core.engine.toolchain import PLAIN
+
+if PLAIN:
+    from schedfarm.core.engine import plain
+else:
+    from schedfarm.core.engine.bounds import CHECKED
+    from schedfarm.core.engine.cache import KernelCache, folder
+    from schedfarm.core.engine.compiler import GenericStep, KernelCompiler, Step
 
 NEVER = 2**63 - 1
 """An instant that does not come, s."""
@@ -32,6 +37,8 @@ def kernel(function: F) -> F:
     For each combination of types that generic steps know, call it with one combination of all
     types only: workers that start together and cache two of them may take each other's file.
     """
+    if PLAIN:
+        return plain.kernel(function)
     options = {
         "nogil": True,
         "_nrt": False,
@@ -54,7 +61,7 @@ def verb(function: F) -> F:
     the step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M. Where bounds are
     checked, LLVM decides: forced, `fcfs+conservative` had not compiled after 116 s instead of 10.
     """
-    return _step(function, forceinline=not CHECKED)
+    return _step(function, forceinline=True)
 
 
 def routine(function: F) -> F:
@@ -79,6 +86,10 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
         """Return the function that compiled code calls, unless the JIT is off."""
         if numba.config.DISABLE_JIT:
             return super().__new__(cls)
+        if PLAIN:
+            declared = super().__new__(cls)
+            plain.choose(declared)
+            return declared
         return cast("generic[P, R]", _GenericStep(function))
 
     def __init__(self, function: Callable[P, R]) -> None:
@@ -101,11 +112,17 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
         return self.variants[type(args[0])](*args, **kwargs)
 
 
-class _GenericStep(GenericStep):
-    """A generic step that is compiled."""
+if not PLAIN:
 
-    of = generic.of
+    class _GenericStep(GenericStep):
+        """A generic step that is compiled."""
+
+        of = generic.of
 
 
-def _step(function: F, **options: bool) -> F:
-    return function if numba.config.DISABLE_JIT else cast(F, Step(function, **options))
+def _step(function: F, *, forceinline: bool = False) -> F:
+    if numba.config.DISABLE_JIT:
+        return function
+    if PLAIN:
+        return plain.step(function)
+    return cast(F, Step(function, forceinline=forceinline and not CHECKED))

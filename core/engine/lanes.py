@@ -18,14 +18,19 @@ from typing import Any, TypeVar
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils, types
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.bounds import CHECKED, check
-from schedfarm.core.engine.contexts import lowered, target_features
+from schedfarm.core.engine import plain
 from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.toolchain import PLAIN
 
-WORD = 16 if "+avx512f" in target_features() else 8
+if not PLAIN:
+    from numba.core import cgutils, types
+
+    from schedfarm.core.engine.bounds import CHECKED, check
+    from schedfarm.core.engine.contexts import lowered, target_features
+
+WORD = 16 if not PLAIN and "+avx512f" in target_features() else 8
 """Places that are compared together: two vectors of the processor, of 4 or 8 numbers each. With 16
 where vectors have 4, plans on six logs took 1.0 to 1.2 times as long."""
 
@@ -99,6 +104,8 @@ def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
     def chosen(meaning: F) -> F:
         if numba.config.DISABLE_JIT:
             return meaning
+        if PLAIN:
+            return plain.step(meaning)
         returned = types.int64 if meaning.__annotations__["return"] == "int" else types.none
 
         def typed(*kinds: Any) -> Any:
@@ -126,13 +133,19 @@ def _compare(sign: str) -> Callable[[Lanes], Any]:
 @in_lanes(_compare("<"))
 def below(array: Int64, i: int, bound: int) -> int:
     """Return the lane mask of the places from i on with values below a bound."""
-    return sum(int(array[i + k] < bound) << k for k in range(WORD))
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] < bound) << k
+    return word
 
 
 @in_lanes(_compare("<="))
 def up_to(array: Int64, i: int, bound: int) -> int:
     """Return the lane mask of the places from i on with values up to a bound."""
-    return sum(int(array[i + k] <= bound) << k for k in range(WORD))
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] <= bound) << k
+    return word
 
 
 def _find_least(lanes: Lanes) -> Any:
@@ -145,7 +158,11 @@ def _find_least(lanes: Lanes) -> Any:
 @in_lanes(_find_least)
 def least(array: Int64, i: int, word: int) -> int:
     """Return the least value from i on under a lane mask, NEVER if the mask is empty."""
-    return min((int(array[i + k]) for k in range(WORD) if word >> k & 1), default=NEVER)
+    found = NEVER
+    for k in range(WORD):
+        if word >> k & 1:
+            found = min(found, int(array[i + k]))
+    return found
 
 
 def _compare_arrays(lanes: Lanes) -> Any:
@@ -156,19 +173,26 @@ def _compare_arrays(lanes: Lanes) -> Any:
 @in_lanes(_compare_arrays)
 def less(array: Int64, i: int, other: Int64, at: int) -> int:
     """Return the lane mask of array[i:i+WORD] < other[at:at+WORD]."""
-    return sum(int(array[i + k] < other[at + k]) << k for k in range(WORD))
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] < other[at + k]) << k
+    return word
 
 
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
 def lowest(word: int) -> int:
     """Return the first place of a lane mask that is not empty."""
-    return (int(word) & -int(word)).bit_length() - 1
+    return highest(word & -word)
 
 
 @in_lanes(lambda lanes: lanes.builder.sub(_LONG(63), lanes.builder.ctlz(lanes.values[0], _BIT(1))))
 def highest(word: int) -> int:
     """Return the last place of a lane mask that is not empty."""
-    return int(word).bit_length() - 1
+    place = -1
+    while word > 0:
+        word >>= 1
+        place += 1
+    return place
 
 
 @verb
